@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -37,11 +37,32 @@ MetricsOption: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The findings, what was not checked, and the versions of Kafka where znodes show them."""
+    """The findings, what was not checked, and the versions of Kafka where znodes show them.
+
+    `counts` are partitions by condition, None where configs were not read.
+    """
 
     findings: tuple[Finding, ...]
     unchecked: tuple[str, ...]
     versions: KafkaVersions | None
+    counts: Mapping[str, int] | None
+
+    @property
+    def worth_showing(self) -> bool:
+        """Whether there is more to show than that the cluster is well."""
+        return bool(self.findings or self.unchecked or (self.counts or {}).get("under_replicated"))
+
+    def text(self) -> str:
+        """Show it to people."""
+        from kadmin.report.doctor import doctor_text
+
+        return doctor_text(self.findings, self.unchecked, self.counts, screen_of(sys.stdout).room)
+
+    def answer(self) -> dict[str, Any]:
+        """Answer in JSON."""
+        from kadmin.report.doctor import doctor_answer
+
+        return doctor_answer(self.findings, self.unchecked, self.versions, self.counts)
 
     @property
     def exit_code(self) -> int:
@@ -61,8 +82,6 @@ def doctor(
 
     Exit code 8 when a finding would stop `kadmin apply`, else 0. Of several contexts it is the highest of any.
     """
-    from kadmin.report.doctor import doctor_answer, doctor_text
-
     if isinstance(cluster, Fleet):
         return _of_fleet(cluster, metrics, timeout, output)
     name = str(cluster) if cluster.context is None else cluster.context.name
@@ -73,11 +92,7 @@ def doctor(
         _write_metrics(metrics, {name: None})
         raise
     _write_metrics(metrics, {name: found.findings})
-    answer(
-        output,
-        lambda: doctor_text(found.findings, found.unchecked, screen_of(sys.stdout).room),
-        lambda: doctor_answer(found.findings, found.unchecked, found.versions),
-    )
+    answer(output, found.text, found.answer)
     return found.exit_code
 
 
@@ -90,17 +105,11 @@ def _write_metrics(file: Path | None, findings: Mapping[str, tuple[Finding, ...]
 
 def _of_fleet(fleet: Fleet, metrics: Path | None, timeout_s: float, output: options.OutputFormat) -> int:
     from kadmin.cli.side_by_side import FleetAnswer, answer_fleet, read_side_by_side
-    from kadmin.report.doctor import doctor_answer, doctor_text
 
     def render(_name: str, found: Examined) -> FleetAnswer:
         stopping = sum(each.stops_apply for each in found.findings)
-        value = doctor_answer(found.findings, found.unchecked, found.versions)
-        block = (
-            doctor_text(found.findings, found.unchecked, screen_of(sys.stdout).room)
-            if found.findings or found.unchecked
-            else ""
-        )
-        return FleetAnswer([(len(found.findings), stopping)], value, block, found.exit_code)
+        block = found.text() if found.worth_showing else ""
+        return FleetAnswer([(len(found.findings), stopping)], found.answer(), block, found.exit_code)
 
     found = read_side_by_side(fleet, examine, timeout_s)
     _write_metrics(metrics, {each.name: None if each.found is None else each.found.findings for each in found})
@@ -119,15 +128,20 @@ def examine(cluster: ClusterAddress, context: KafkaContext | ZooKeeperContext) -
 
 def _through_zookeeper(context: ZooKeeperContext) -> Examined:
     from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose, unchecked
+    from kadmin.insight.tables.partitions import condition_counts
     from kadmin.operations.zookeeper.doctor import gather, look_at_disks
 
     evidence = look_at_disks(context, gather(context))
-    return Examined(diagnose(evidence), unchecked(evidence), evidence.versions)
+    counts = condition_counts(evidence.state)
+    return Examined(diagnose(evidence), unchecked(evidence), evidence.versions, counts)
 
 
 def _through_brokers(context: KafkaContext) -> Examined:
     from kadmin.insight.diagnosis.kafka.diagnose import diagnose, unchecked
+    from kadmin.insight.tables.partitions import condition_counts
     from kadmin.operations.kafka.doctor import gather
 
     evidence = gather(context)
-    return Examined(diagnose(evidence), unchecked(evidence), None)
+    silent = evidence.looks[-1].controllers_silent
+    counts = None if silent else condition_counts(evidence.state)
+    return Examined(diagnose(evidence), unchecked(evidence), None, counts)

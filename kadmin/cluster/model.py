@@ -107,7 +107,8 @@ class PartitionState:
 
     With eligible leader replicas (KIP-966, KRaft mode) the ISR may be empty: then one of `elr` may lead without a loss,
     and `last_known_elr` names who led last. `offline_replicas` are on dead brokers or failed disks. These three are
-    empty where they are not served or were not read.
+    empty where they are not served or were not read. `isr_known` is false where an inventory has the leader alone;
+    `isr` is that leader then.
     """
 
     leader: int
@@ -117,6 +118,7 @@ class PartitionState:
     elr: Replicas = ()
     last_known_elr: Replicas = ()
     offline_replicas: Replicas = ()
+    isr_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)

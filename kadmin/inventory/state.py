@@ -78,7 +78,9 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
         topic_configs={name: _min_isr(wanted) for name, wanted in cluster.facts.min_insync_replicas.items()},
         broker_defaults=_min_isr(cluster.facts.default_min_insync_replicas),
         states={
-            TopicPartition(row.topic, row.partition): PartitionState(row.leader, _isr(row))
+            TopicPartition(row.topic, row.partition): PartitionState(
+                row.leader, _isr(row), isr_known=row.isr is not None or row.leader == NO_LEADER
+            )
             for row in cluster.partitions
             if row.leader is not None
         },

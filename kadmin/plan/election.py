@@ -57,7 +57,8 @@ def obstacle(partition: TopicPartition, state: ClusterState) -> str | None:
     if preferred not in state.brokers:
         return f"preferred broker {preferred} is not alive"
     if preferred not in found.isr:
-        return f"preferred broker {preferred} is not in the ISR {list(found.isr)}"
+        in_sync = f"in the ISR {list(found.isr)}" if found.isr_known else "known to be in sync"
+        return f"preferred broker {preferred} is not {in_sync}"
     if partition.topic in state.requests.deletions:
         return "its topic is being deleted"
     return None

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.cluster.model import TopicPartition
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import name_some
+from kadmin.errors import InvalidInputError, name_some
 from kadmin.plan import codes
 from kadmin.plan.model import Racks
 from kadmin.plan.rules import RequestScope, check_scope, refusal, require
@@ -25,10 +26,12 @@ from kadmin.planner.topic_globs import matching, value_by_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.cluster_arrays import ClusterArrays
     from kadmin.planner.kernel.placement_problem import Bools, Ints
+
+MOST_BYTES = 2**62
+"""What all replicas of a cluster may have together: sums and differences of sizes are computed in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +66,7 @@ def compile_request(
     rf[pinned] = (start[pinned] != NONE).sum(axis=1)
     movable = compiler.movable() & ~pinned
     rf[~movable] = (start[~movable] != NONE).sum(axis=1)
+    compiler.refuse_overflow(rf)
     problem = PlacementProblem(
         brokers=brokers,
         topic=cluster.topic,
@@ -119,6 +123,20 @@ class _Compiler:
         return frozenset(
             f"partition {each.partition}" if each.broker is None else f"broker {each.broker}" for each in unknown
         )
+
+    def refuse_overflow(self, rf: Ints) -> None:
+        """Refuse sizes whose sum over all replicas, now or at the factors `rf` [P], is more than MOST_BYTES."""
+        cluster = self._cluster
+        copies = np.maximum((cluster.replicas != NONE).sum(axis=1), rf)
+        sums = np.cumsum(np.maximum(cluster.size, 0).astype(np.float64) * copies)
+        at = int(np.searchsorted(sums, MOST_BYTES, side="right"))
+        if at < len(sums):
+            partition = TopicPartition(cluster.topics[cluster.topic[at]], int(cluster.partition[at]))
+            raise InvalidInputError(
+                f"The sizes of all replicas add up to more than {MOST_BYTES} bytes, at {partition}.",
+                cause=f"size_bytes of {partition} is {cluster.size[at]}",
+                next_command="correct size_bytes in the table partitions of the inventory",
+            )
 
     def brokers(self) -> Brokers:
         """Return what each broker may hold, receive and lead."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import escaped
@@ -9,35 +10,52 @@ from kadmin.errors import count
 from kadmin.report.text import WIDTH, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 
 _MOST = 2_000
+_BELOW_NEXT = " " * len("   next: ")
+_ONE_COMMAND = re.compile(r"(kadmin|kafka-[a-z-]+\.sh) [^;,]*")
+_THEN_COMMANDS = re.compile(r"(?P<words>.*)[:;] (?P<commands>(kadmin|kafka-[a-z-]+\.sh) [^;]*)")
 
 
-def doctor_text(findings: tuple[Finding, ...], unchecked: Iterable[str], room: int | None = None) -> str:
+def doctor_text(
+    findings: tuple[Finding, ...],
+    unchecked: Iterable[str],
+    counts: Mapping[str, int] | None = None,
+    room: int | None = None,
+) -> str:
     """Show every finding with its evidence and remedy, then what could not be checked.
 
-    `room` is that of a terminal, where it is less than 80 columns.
+    `counts` are those of partitions by condition. `room` is that of a terminal, where it is less than 80 columns.
     """
     width = min(WIDTH, room or WIDTH)
     stopping = sum(found.stops_apply for found in findings)
     summary = f"{count(len(findings), 'finding')}: " if findings else "nothing found: "
     summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
+    if counts is not None:
+        summary += (
+            f"\n{count(counts['partitions'], 'partition')}: {counts['under_replicated']:,} under-replicated, "
+            f"{counts['at_min_isr']:,} at min ISR"
+        )
     blocks = [summary, *finding_blocks(findings, width, "stops an apply")]
     blocks += ["\n".join(wrapped(f"not checked: {each}", room=width)) for each in unchecked]
     return "\n\n".join(blocks)
 
 
 def doctor_answer(
-    findings: tuple[Finding, ...], unchecked: Iterable[str], versions: KafkaVersions | None
+    findings: tuple[Finding, ...],
+    unchecked: Iterable[str],
+    versions: KafkaVersions | None,
+    counts: Mapping[str, int] | None,
 ) -> dict[str, Any]:
-    """Answer `doctor`; `versions` are those that znodes show."""
+    """Answer `doctor`; `versions` are those that znodes show, `counts` those of partitions by condition."""
     return {
         "stops_apply": any(found.stops_apply for found in findings),
         "kafka_versions": None if versions is None else versions_answer(versions),
+        "conditions": None if counts is None else dict(counts),
         "findings": [finding_answer(found, "stops_apply") for found in findings],
         "not_checked": list(unchecked),
     }
@@ -73,5 +91,16 @@ def _finding(number: int, found: Finding, width: int, stops: str) -> str:
     lines = wrapped(f"{number}. {found.code}{what}: {found.message}", indent="   ", room=width)
     for seen in found.evidence:
         lines += wrapped(f"   - {seen}", indent="     ", room=width)
-    # The command stays on one line, so that it can be copied.
-    return "\n".join([*lines, f"   next: {found.hint}"])
+    return "\n".join([*lines, *_next(found.hint or "", width)])
+
+
+def _next(hint: str, width: int) -> list[str]:
+    """Break the words of a hint into lines; each command stays on a line of its own, so that it can be copied."""
+    line = f"   next: {hint}"
+    if len(line) <= width or _ONE_COMMAND.fullmatch(hint):
+        return [line]
+    found = _THEN_COMMANDS.fullmatch(hint)
+    if found is None:
+        return wrapped(line, indent=_BELOW_NEXT, room=width)
+    words = wrapped(f"   next: {found['words']}:", indent=_BELOW_NEXT, room=width)
+    return words + [f"{_BELOW_NEXT}{command}" for command in found["commands"].split(", then ")]

@@ -155,9 +155,9 @@ def about(size_bytes: int | None) -> str:
 
 
 def wrapped(text: str, indent: str = "", room: int = WIDTH) -> list[str]:
-    """Break text into lines of at most `room` characters, later ones indented, control characters escaped."""
+    """Break text between words into lines of at most `room` characters, later ones indented, controls escaped."""
     return textwrap.wrap(
-        escaped(text, len(text)), room, subsequent_indent=indent, break_on_hyphens=False, drop_whitespace=True
+        escaped(text, len(text)), room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 

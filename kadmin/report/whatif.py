@@ -7,26 +7,36 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import count, name_some
-from kadmin.report.text import SHOWN_ROWS, about, change, replicas, shortened, table
+from kadmin.insight.predict.whatif import Bound
+from kadmin.report.text import SHOWN_ROWS, UNKNOWN, about, change, replicas, shortened, table, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kadmin.insight.predict.whatif import LeaderChange, Load, PlacedPartition, Prediction, SingleLoss
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.insight.predict.whatif import (
+        LeaderChange,
+        Load,
+        LossFigures,
+        PlacedPartition,
+        Prediction,
+        SingleLoss,
+    )
 
 LOSS_FIGURES = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
 
 
 def loss_text(lost: Sequence[int], found: Prediction) -> str:
     """Show what a loss of brokers does, the worst first."""
-    lossy = sum(each.lossy for each in found.changes)
+    lossy = found.figures.lossy
     summary = (
         f"without {'broker' if len(lost) == 1 else 'brokers'} {name_some(lost)}: "
-        f"{count(len(found.offline), 'partition')} offline, {_refuse(found)}, "
-        f"{count(len(found.changes), 'leader change')}"
-        f"{f', {lossy} of them unclean: records are lost' if lossy else ''}"
+        f"{counted(found.figures.offline, 'partition')} offline{_already(found)}, {_refuse(found)}, "
+        f"{counted(found.figures.leader_changes, 'leader change')}"
+        f"{f', {lossy} of them unclean: records are lost' if lossy.most else ''}"
     )
-    return "\n\n".join([summary, *_changes(found.changes), *_refusing(found.refusing), _loads(found)])
+    lists = [*_named_apart(found), *_changes(found.changes), *_refusing(found.refusing)]
+    return "\n\n".join([summary, *lists, _loads(found)])
 
 
 def loss_answer(lost: Sequence[int], found: Prediction) -> dict[str, Any]:
@@ -37,11 +47,11 @@ def loss_answer(lost: Sequence[int], found: Prediction) -> dict[str, Any]:
 def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
     """Show leaders and loads after a plan, and the effect of losing each broker before and after it."""
     summary = (
-        f"{count(len(found.changes), 'leader change')}, {count(len(found.offline), 'partition')} without a leader, "
-        f"{_refuse(found)}"
+        f"{counted(found.figures.leader_changes, 'leader change')}, "
+        f"{counted(found.figures.offline, 'partition')} without a leader{_already(found)}, {_refuse(found)}"
     )
-    refusing = _refusing(found.refusing)
-    return "\n\n".join([summary, *_changes(found.changes), *refusing, _loads(found), _single_losses(before, after)])
+    lists = [*_named_apart(found), *_changes(found.changes), *_refusing(found.refusing)]
+    return "\n\n".join([summary, *lists, _loads(found), _single_losses(before, after)])
 
 
 def plan_answer(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> dict[str, Any]:
@@ -56,8 +66,36 @@ def plan_answer(found: Prediction, before: Mapping[int, SingleLoss], after: Mapp
     }
 
 
+def counted(bound: Bound, noun: str, nouns: str | None = None) -> str:
+    """Write a number, or its bounds, with a noun: `1 partition`, `0 to 12 partitions`."""
+    least = "" if bound.least == bound.most else f"{bound.least:,} to "
+    return least + count(bound.most, noun, nouns)
+
+
 def _refuse(found: Prediction) -> str:
-    return count(len(found.refusing), "more refuses acks=all", "more refuse acks=all")
+    return counted(found.figures.refusing, "more refuses acks=all", "more refuse acks=all")
+
+
+def _already(found: Prediction) -> str:
+    return f" and {len(found.already_offline):,} offline already" if found.already_offline else ""
+
+
+def _named_apart(found: Prediction) -> list[str]:
+    """Name the partitions that are offline already, and those whose outcome is unknown."""
+    lines = wrapped(f"offline already: {name_some(found.already_offline)}") if found.already_offline else []
+    affected = [each for each in found.unknown if each.affected]
+    rest = len(found.unknown) - len(affected)
+    lines += _unknown_names("the leader", [each.partition for each in affected if each.leader])
+    lines += _unknown_names("whether acks=all is refused", [each.partition for each in affected if each.refusal])
+    if rest:
+        lines += wrapped(f"unknown, but unaffected, is the leader of {count(rest, 'more partition')}")
+    return ["\n".join(lines)] if lines else []
+
+
+def _unknown_names(what: str, partitions: Sequence[TopicPartition]) -> list[str]:
+    if not partitions:
+        return []
+    return wrapped(f"unknown is {what} of {count(len(partitions), 'partition')}: {name_some(partitions)}")
 
 
 def _prediction_answer(found: Prediction) -> dict[str, Any]:
@@ -71,9 +109,15 @@ def _prediction_answer(found: Prediction) -> dict[str, Any]:
             }
             for each in found.changes
         ],
+        "unknown": [
+            {**asdict(each.partition), "affected": each.affected, "leader": each.leader, "acks_all": each.refusal}
+            for each in found.unknown
+        ],
+        "at_most": _at_most(found.figures),
         "offline": [asdict(each) for each in found.offline],
+        "already_offline": [asdict(each) for each in found.already_offline],
         "under_min_isr": [
-            {**asdict(each.partition), "isr": list(each.isr), "min_isr": each.min_isr} for each in found.refusing
+            {**asdict(each.partition), "isr": list(each.isr or ()), "min_isr": each.min_isr} for each in found.refusing
         ],
         "brokers": [
             {"broker_id": broker, "before": asdict(before), "after": asdict(after) if after else None}
@@ -92,13 +136,15 @@ def _changes(changes: Sequence[LeaderChange]) -> list[str]:
     return [shortened(table(["partition", "leader", "new leader"], rows), len(worst))] if worst else []
 
 
-def _leader(broker: int) -> str:
+def _leader(broker: int | None) -> str:
+    if broker is None:
+        return UNKNOWN
     return "none" if broker == NO_LEADER else str(broker)
 
 
 def _refusing(refusing: Sequence[PlacedPartition]) -> list[str]:
     rows = [
-        [str(each.partition), f"{len(each.isr)} ({replicas(each.isr)})" if each.isr else 0, each.min_isr]
+        [each.partition, f"{len(each.isr)} ({replicas(each.isr)})" if each.isr else 0, each.min_isr]
         for each in refusing[:SHOWN_ROWS]
     ]
     return [shortened(table(["refuses acks=all", "in sync left", "min ISR"], rows), len(refusing))] if refusing else []
@@ -113,12 +159,14 @@ def _loads(found: Prediction) -> str:
 
 
 def _load_cells(load: Load) -> tuple[object, ...]:
-    return load.replicas, load.leaders, about(load.size_bytes), about(load.leader_bytes)
+    leaders = UNKNOWN if load.leaders is None else load.leaders
+    return load.replicas, leaders, about(load.size_bytes), about(load.leader_bytes)
 
 
 def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
     rows = [
-        [broker, *map(change, loss_figures(was), loss_figures(after[broker]))] for broker, was in sorted(before.items())
+        [broker, *map(_figure_change, loss_figures(was), loss_figures(after[broker]))]
+        for broker, was in sorted(before.items())
     ]
     lines = [table(["lose broker", *map(str.lower, LOSS_FIGURES)], rows)]
     if before:
@@ -126,13 +174,22 @@ def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleL
     return "\n".join(lines)
 
 
-def loss_figures(loss: SingleLoss) -> tuple[int, ...]:
-    """Return the figures of a loss in the order of LOSS_FIGURES."""
-    return loss.offline, loss.refusing, loss.lossy, loss.leader_changes, loss.most_leaders
+def _figure_change(was: Bound | None, now: Bound | None) -> str:
+    return change(*(UNKNOWN if each is None else each for each in (was, now)))
+
+
+def loss_figures(loss: SingleLoss) -> tuple[Bound | None, ...]:
+    """Return the figures of a loss in the order of LOSS_FIGURES; None: unknown."""
+    found, most = loss.figures, loss.most_leaders
+    leaders = None if most is None else Bound(most, most)
+    return found.offline, found.refusing, found.lossy, found.leader_changes, leaders
 
 
 def worst(losses: Mapping[int, SingleLoss]) -> int | None:
-    """Return the broker with the worst loss: most offline, then unclean, then refusing, then leaders on one broker."""
+    """Return the broker with the worst loss: most offline, then unclean, then refusing, then leaders on one broker.
+
+    What is unknown counts as if it happened.
+    """
     return max(losses, key=lambda broker: _severity(losses[broker]), default=None)
 
 
@@ -144,14 +201,26 @@ def standing_out(losses: Mapping[int, SingleLoss]) -> frozenset[int]:
 
 
 def _severity(loss: SingleLoss) -> tuple[int, ...]:
-    return loss.offline, loss.lossy, loss.refusing, loss.most_leaders
+    found = loss.figures
+    return found.offline.most, found.lossy.most, found.refusing.most, loss.most_leaders or 0
 
 
 def _single_answer(loss: SingleLoss) -> dict[str, Any]:
     return {
-        "leader_changes": loss.leader_changes,
-        "offline": loss.offline,
-        "under_min_isr": loss.refusing,
-        "unclean": loss.lossy,
+        **{name: bound.least for name, bound in _named(loss.figures).items()},
         "most_leaders": loss.most_leaders,
+        "at_most": _at_most(loss.figures),
+    }
+
+
+def _at_most(figures: LossFigures) -> dict[str, int]:
+    return {name: bound.most for name, bound in _named(figures).items()}
+
+
+def _named(figures: LossFigures) -> dict[str, Bound]:
+    return {
+        "leader_changes": figures.leader_changes,
+        "offline": figures.offline,
+        "under_min_isr": figures.refusing,
+        "unclean": figures.lossy,
     }

@@ -381,3 +381,38 @@ def test_bytes_into_one_broker_are_limited() -> None:
 def test_contradictions_are_refused_by_field(targets: dict[str, Any], kind: type[Exception], field: str) -> None:
     with pytest.raises(kind, match=field):
         require(check(request(**targets)))
+
+
+def sized(*sizes: int) -> ClusterInventory:
+    """Return partitions of these sizes, all on brokers 1 and 2 of four."""
+    rows = tuple(PartitionRow("a", at, (1, 2), size_bytes=size) for at, size in enumerate(sizes))
+    return replace(cluster({}, "abab"), partitions=rows)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "of"),
+    [
+        ((5 * 10**18,), "a-0"),
+        ((2**63 - 1,) * 8, "a-0"),
+        ((2**60, 2**60, 2**20), "a-2"),  # two replicas each
+    ],
+)
+def test_sizes_whose_sum_does_not_fit_are_refused_with_the_row(sizes: tuple[int, ...], of: str) -> None:
+    proposed = propose(sized(*sizes), request())
+    assert (proposed.error or "").startswith(
+        f"InvalidInputError: The sizes of all replicas add up to more than {2**62} bytes, at {of}."
+    )
+
+
+def test_sizes_of_a_higher_replication_factor_count() -> None:
+    kept = sized(*[2**60] * 2)
+    assert propose(kept, request()).error is None
+    assert "InvalidInputError" in (propose(kept, request(replication_factor={"a": 3})).error or "")
+
+
+def test_the_largest_sizes_that_fit_have_right_figures() -> None:
+    proposed = propose(sized(*[2**58] * 8), request())
+    figures = proposed.figures
+    assert (figures["before"]["bytes_max_over_mean"], figures["after"]["bytes_max_over_mean"]) == (2.0, 1.0)
+    assert figures["bound"]["bytes_max_over_mean"] == 1.0
+    assert figures["moved_bytes"] == figures["moves"] * 2**58

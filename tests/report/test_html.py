@@ -89,6 +89,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_the_full_list_counts_all_copies_as_the_largest_moves_do() -> None:
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("orders-0"), (3, 4), (1, 2)),))
+    text = page_of(plan, STATE, ClusterFacts(sizes=SIZES))
+    assert [row[-1] for row in unpacked(text)] == ["2.00e+03"]
+    assert Rows(text).sections["largest"][-1][-1] == "2.00 kB"
+
+
 def test_diff_writes_the_page_beside_its_answer(folder: Path) -> None:
     told = command("diff", folder / "plan.json", "--inventory", folder / "inv", "--html", folder / "page.html")
     assert told.status == 0
@@ -215,8 +222,10 @@ def test_what_is_not_known_is_told_as_unknown() -> None:
     assert brokers["4"][4:] == ["0 B", "unknown", "0 B", "unknown"], "what is empty is known to be"
     assert rows["waves"][-1][2:4] == ["unknown", "unknown"]
     assert rows["largest"][-1][-1] == "unknown"
-    leaderless = page_of(plan, replace(STATE, states={}))
-    assert "before: unknown; 3 not known" in leaderless, "no leaders, no losses"
+    text = page_of(plan, replace(STATE, states={}))
+    assert "before: 0 to 2 offline; 3 not known" in text, "no leaders, losses are bounds"
+    (third,) = [row for row in Rows(text).sections["losses"] if row[0].startswith("3")]
+    assert third[1:3] == ["1", "1"], "no replica of single-0 is left"
     known = Rows(page_of(plan, STATE, ClusterFacts(sizes=SIZES))).sections
     assert known["waves"][-1][2:4] == ["1.00 kB", "unknown"], "no throttle, no time"
 

@@ -10,7 +10,7 @@ from support.cli.in_process import command
 from support.cluster.states import CLUSTER_ID, cluster, tp
 from support.documents.plans import deletion, document, election, reassignment
 
-from kadmin.insight.predict.whatif import SingleLoss
+from kadmin.insight.predict.whatif import Bound, LossFigures, SingleLoss
 from kadmin.inventory import inventory_of, write_inventory
 from kadmin.report.whatif import standing_out
 from kadmin.schema import validate_value
@@ -60,6 +60,17 @@ def test_a_loss_by_broker_and_by_rack(inventory: Path) -> None:
     assert "single-0   4       none" in shown
 
 
+def test_what_is_offline_already_is_counted_and_named_beside_what_would_become_so(inventory: Path) -> None:
+    state = cluster({"a-0": (1, 2), "a-1": (1,), "a-2": (3, 2)}, states={"a-0": (-1, (1,))})
+    write_inventory(inventory_of(state, {}, "2026-01-01T00:00:00Z"), inventory, "csv")
+    found = asked(inventory, "lose", "--broker", "1")
+    named = [{"topic": "a", "partition": 1}], [{"topic": "a", "partition": 0}]
+    assert (found["offline"], found["already_offline"]) == named
+    shown = command("whatif", "lose", "--broker", "1", "--inventory", inventory).out.splitlines()
+    assert shown[0].startswith("without broker 1: 1 partition offline and 1 offline already, ")
+    assert shown[2] == "offline already: a-0"
+
+
 def test_unclean_elections_are_told(inventory: Path) -> None:
     late = cluster({"a-0": (1, 2)}, states={"a-0": (1, (1,))})
     write_inventory(inventory_of(late, {}, "2026-01-01T00:00:00Z"), inventory, "csv")
@@ -89,7 +100,8 @@ def test_each_kind_of_plan_with_the_single_losses_before_and_after(inventory: Pa
 
 
 def test_equal_losses_stand_out_together_and_not_where_all_are_equal() -> None:
-    small, large = SingleLoss(0, 0, 0, 0, 1), SingleLoss(0, 0, 0, 0, 2)
+    none = LossFigures(*[Bound(0, 0)] * 4)
+    small, large = SingleLoss(none, 1), SingleLoss(none, 2)
     assert standing_out({1: small, 2: large, 3: large}) == {2, 3}
     assert standing_out({1: large, 2: large}) == standing_out({}) == frozenset()
 
@@ -103,6 +115,52 @@ def test_a_plan_names_the_partitions_that_it_lets_refuse_acks_all(inventory: Pat
     lines = command("whatif", *given, "--inventory", inventory).out.splitlines()
     assert lines[0] == "1 leader change, 0 partitions without a leader, 1 more refuses acks=all"
     assert ["orders-0", "1", "(2)", "2"] in [line.split() for line in lines]
+
+
+@pytest.fixture
+def without_leaders(tmp_path: Path) -> Path:
+    """An inventory made by hand, with replicas alone: `pay` has them all on brokers 1 and 2, `log` on 1 and 3."""
+    folder = tmp_path / "by-hand"
+    folder.mkdir()
+    header = {"apiVersion": "kadmin/v1", "kind": "ClusterInventory", "taken_at": "2026-01-01T00:00:00Z"}
+    (folder / "inventory.json").write_text(json.dumps(header))
+    (folder / "brokers.csv").write_text("broker_id,rack,alive\n1,a,true\n2,b,true\n3,c,true\n4,a,true\n")
+    rows = [f"pay,{number},{'1;2' if number % 2 else '2;1'},100" for number in range(6)]
+    (folder / "partitions.csv").write_text("\n".join(["topic,partition,replicas,size_bytes", *rows, "log,0,1;3,7", ""]))
+    return folder
+
+
+def test_without_leaders_replicas_say_what_is_certain_and_the_rest_is_named(without_leaders: Path) -> None:
+    every = asked(without_leaders, "lose", "--broker", "1,2")
+    assert [(each["topic"], each["partition"]) for each in every["offline"]] == [("pay", n) for n in range(6)]
+    assert every["at_most"] == {"leader_changes": 7, "offline": 7, "under_min_isr": 0, "unclean": 0}
+    first = {"topic": "log", "partition": 0, "affected": True, "leader": True, "acks_all": False}
+    assert every["unknown"] == [first]
+    after = {each["broker_id"]: each["after"] for each in every["brokers"]}
+    assert after[3] == {"replicas": 1, "leaders": None, "size_bytes": 7, "leader_bytes": None}
+    assert after[4] == {"replicas": 0, "leaders": 0, "size_bytes": 0, "leader_bytes": 0}
+
+    one = asked(without_leaders, "lose", "--broker", "2", "--min-insync-replicas", "2")
+    assert (one["offline"], one["at_most"]["offline"], one["at_most"]["under_min_isr"]) == ([], 6, 6)
+    assert [each["affected"] for each in one["unknown"]] == [False, *[True] * 6]
+    shown = command("whatif", "lose", "--broker", "2", "--inventory", without_leaders).out.splitlines()
+    assert shown[0] == "without broker 2: 0 to 6 partitions offline, 0 more refuse acks=all, 0 to 6 leader changes"
+    told = " ".join(shown[2:5])
+    assert "unknown is the leader of 6 partitions: pay-0, pay-1, pay-2, pay-3, pay-4 and 1 more" in told
+    assert "unknown, but unaffected, is the leader of 1 more partition" in told
+    assert ["1", "7", "unknown", "607", "B", "unknown"] in [line.split() for line in shown]
+
+
+def test_without_leaders_single_losses_are_bounds(without_leaders: Path, tmp_path: Path) -> None:
+    plan = document(tmp_path / "plan.json", reassignment("pay", {0: [3, 4]}, cluster_id=None))
+    found = asked(without_leaders, "plan", plan)
+    (second,) = [each for each in found["single_losses"] if each["broker_id"] == 2]
+    assert (second["before"]["offline"], second["before"]["at_most"]["offline"]) == (0, 6)
+    assert (second["after"]["at_most"]["offline"], second["after"]["most_leaders"]) == (5, None)
+    assert [each["partition"] for each in found["unknown"] if each["affected"]] == [0]
+    shown = command("whatif", "plan", plan, "--inventory", without_leaders).out.splitlines()
+    (row,) = [line for line in shown if "0 to 6 -> 0 to 5" in line]
+    assert " ".join(row.split()) == "2 0 to 6 -> 0 to 5 0 0 0 to 6 -> 0 to 5 unknown"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from kadmin.cluster.kafka.servers import Servers
     from kadmin.errors import KadminError
@@ -28,14 +28,15 @@ _NO_BYTES = -1
 class LogDirs:
     """The bytes on disk of every replica, by broker; `failed` holds the error of each broker that gave no sizes.
 
-    `usable` are the bytes that a broker can still write: the sum of its healthy directories that are not cordoned,
-    without an entry where one of them gives none (before Kafka 3.3). Kafka counts by directory: two on one file system
-    both have its bytes.
+    `failed_dirs` has an error for each log directory that a broker which gave sizes cannot read. `usable` are the bytes
+    that a broker can still write: the sum of its healthy directories that are not cordoned, without an entry where one
+    of them gives none (before Kafka 3.3). Kafka counts by directory: two on one file system both have its bytes.
     """
 
     sizes: Mapping[int, Mapping[TopicPartition, int]]
     failed: Mapping[int, KadminError]
     usable: Mapping[int, int] = field(default_factory=dict)
+    failed_dirs: Mapping[int, tuple[NotCompletedError, ...]] = field(default_factory=dict)
 
 
 def describe_log_dirs(servers: Servers, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
@@ -129,17 +130,23 @@ def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int])
     sizes: dict[int, dict[TopicPartition, int]] = {}
     failed: dict[int, KadminError] = {}
     usable: dict[int, int] = {}
+    failed_dirs: dict[int, tuple[NotCompletedError, ...]] = {}
     for broker in sorted(brokers):
         try:
             described = ask(broker)
             if (room := _usable_bytes(described)) is not None:
                 usable[broker] = room
+            errors = tuple(_failed_dirs(described))
+            if len(errors) == len(described["log_dirs"]) and errors:
+                raise errors[0]
+            if errors:
+                failed_dirs[broker] = errors
             sizes[broker] = _replica_sizes(described)
         except (NotCompletedError, UnreachableError) as error:
             failed[broker] = error
     if failed and not sizes:
         raise next(iter(failed.values()))
-    return LogDirs(sizes, failed, usable)
+    return LogDirs(sizes, failed, usable, failed_dirs)
 
 
 def _usable_bytes(described: Mapping[str, Any]) -> int | None:
@@ -147,14 +154,18 @@ def _usable_bytes(described: Mapping[str, Any]) -> int | None:
     return sum(rooms) if rooms and _NO_BYTES not in rooms else None
 
 
-def _replica_sizes(described: Mapping[str, Any]) -> dict[TopicPartition, int]:
-    sizes: dict[TopicPartition, int] = {}
+def _failed_dirs(described: Mapping[str, Any]) -> Iterator[NotCompletedError]:
     for directory in described["log_dirs"]:
         if directory["error_code"]:
-            raise NotCompletedError(
+            yield NotCompletedError(
                 f"Broker {described['broker']} cannot read its log directory {directory['log_dir']}.",
                 cause=error_name(directory["error_code"]),
             )
+
+
+def _replica_sizes(described: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    sizes: dict[TopicPartition, int] = {}
+    for directory in described["log_dirs"]:
         for topic in directory["topics"]:
             for replica in topic["partitions"]:
                 if not replica["is_future_key"]:

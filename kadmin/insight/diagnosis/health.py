@@ -82,6 +82,16 @@ def brokers_in_words(ids: Collection[int]) -> str:
     return f"{'broker' if len(ids) == 1 else 'brokers'} {name_some(sorted(ids))}"
 
 
+def return_or_replace(ids: Collection[int]) -> str:
+    """Return what to do with brokers that are not alive: start them, or ask for a plan without them."""
+    first = min(ids)
+    return (
+        f"start {brokers_in_words(ids)}, or plan without one that stays dead, by a RebalanceRequest with "
+        f"brokers: {{substitute: {{{first}: NEW_ID}}}} or brokers: {{drain: [{first}]}}: "
+        "kadmin snapshot --out DIR, then kadmin propose rebalance REQUEST --inventory DIR --out PLAN"
+    )
+
+
 def new_trouble(before: Health, state: ClusterState, repaired: Collection[TopicPartition]) -> tuple[str, ...]:
     """Return what is wrong in a state and was not before, without the partitions that the plan repairs."""
     now = health_of(state)

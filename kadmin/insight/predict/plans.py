@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import StalePlanError, name_some
 from kadmin.plan import codes
-from kadmin.plan.election import electable, scope_of
+from kadmin.plan.election import electable, off_preferred, scope_of
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, ReassignmentPlan, RecreationPlan
 from kadmin.plan.rules import World, check
 
@@ -28,12 +28,14 @@ _NAMES = frozenset(
 class PlanEffect:
     """What a plan changes: targets of partitions, partitions that get their preferred leader, deleted topics.
 
-    `elects`: the preferred replica of each target is elected, too. `leaders_only`: replicas stay where they are.
+    `elects`: the preferred replica of each target is elected, too. `may_elect`: partitions of an election whose in-sync
+    replicas are unknown. `leaders_only`: replicas stay where they are.
     """
 
     targets: Mapping[TopicPartition, PartitionTarget] = field(default_factory=dict)
     elects: bool = False
     elected: Collection[TopicPartition] = ()
+    may_elect: Collection[TopicPartition] = ()
     deleted: Collection[str] = ()
     leaders_only: bool = False
 
@@ -56,7 +58,9 @@ def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
             targets = {target.partition: target for target in plan.reassignments}
             return PlanEffect(targets, elects=plan.elect is not Elect.NONE)
         case ElectionPlan():
-            return PlanEffect(elected=frozenset(electable(scope_of(plan, state), state)), leaders_only=True)
+            scope = scope_of(plan, state)
+            unknown = frozenset(each for each in off_preferred(scope, state) if _in_sync_unknown(each, state))
+            return PlanEffect(elected=frozenset(electable(scope, state)), may_elect=unknown, leaders_only=True)
         case DeletionPlan():
             return PlanEffect(deleted=frozenset(plan.topics))
         case RecreationPlan():
@@ -66,10 +70,15 @@ def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
 def planned(plan: Plan, placements: Iterable[PlacedPartition], state: ClusterState) -> tuple[PlacedPartition, ...]:
     """Return the partitions as they are when a plan is done; deleted ones are kept, without replicas.
 
-    A partition without a leader is not reassigned: there is no replica to copy from.
+    A partition without a leader is not reassigned: there is no replica to copy from. An unknown leader stays unknown.
     """
     effect = effect_of(plan, state)
     return tuple(_planned(each, effect, state.brokers) for each in placements)
+
+
+def _in_sync_unknown(partition: TopicPartition, state: ClusterState) -> bool:
+    known = state.states.get(partition)
+    return known is not None and not known.isr_known
 
 
 def require_fitting(plan: Plan, state: ClusterState) -> None:
@@ -87,6 +96,8 @@ def _planned(placement: PlacedPartition, effect: PlanEffect, alive: Collection[i
         return replace(placement, replicas=(), leader=NO_LEADER, isr=())
     if partition in effect.targets:
         return _reassigned(placement, effect.targets[partition], alive, elects=effect.elects)
+    if partition in effect.may_elect and placement.replicas[0] in alive:
+        return replace(placement, leader=None)
     return replace(placement, leader=placement.replicas[0]) if partition in effect.elected else placement
 
 
@@ -98,7 +109,19 @@ def _reassigned(
     # Nothing is copied where the replicas stay the same: out-of-sync replicas stay out of sync.
     same = set(placement.replicas) == set(target.replicas)
     in_sync, elr = (placement.isr, placement.elr) if same else (target.replicas, ())
+    if placement.leader is None or in_sync is None:
+        return _reassigned_unknown(placement, target, alive, elects=elects)
     isr = tuple(broker for broker in in_sync if broker in alive)
     copied = replace(placement, replicas=target.replicas, isr=isr, elr=elr)
-    stays = placement.leader in target.replicas and not (elects and target.replicas[0] in copied.isr)
-    return copied if stays else replace(copied, leader=next((b for b in target.replicas if b in copied.isr), NO_LEADER))
+    stays = placement.leader in target.replicas and not (elects and target.replicas[0] in isr)
+    return copied if stays else replace(copied, leader=next((b for b in target.replicas if b in isr), NO_LEADER))
+
+
+def _reassigned_unknown(
+    placement: PlacedPartition, target: PartitionTarget, alive: Collection[int], *, elects: bool
+) -> PlacedPartition:
+    """Return a partition whose leader is unknown, or that keeps its replicas and whose ISR is unknown."""
+    preferred = target.replicas[0]
+    stays = not elects or placement.leader == preferred or preferred not in alive
+    leader = placement.leader if stays else None
+    return replace(placement, replicas=target.replicas, leader=leader, isr=None, elr=())

@@ -5,9 +5,12 @@ the remaining brokers. Constraints: pure, and one pass over the partitions for t
 Algorithm: the next leader is the first live in-sync broker in the order of the assignment, not of the ISR. Without a
 live in-sync broker it is the first live eligible one (ELR, KRaft mode of 4.0 and later), again in the order of the
 assignment; then the first live one where unclean elections are allowed. Otherwise the partition goes offline (Kafka:
-OfflinePartitionLeaderElectionStrategy and PartitionChangeBuilder.electAnyLeader; docs/eras.md).
+OfflinePartitionLeaderElectionStrategy and PartitionChangeBuilder.electAnyLeader; docs/eras.md). Where the leader or the
+ISR is unknown, replicas alone say what is certain: without a live replica the partition is offline, and a broker that
+holds no replica changes nothing. The rest is unknown, and counts in the most of a figure, not in its least.
 Example: replicas [4, 2, 3], ISR [4, 3, 2]: after the loss of 4, broker 2 leads.
 Example: replicas [1, 2, 3], ISR [1], ELR [2], 2 and 3 alive: after the loss of 1, broker 2 leads, and nothing is lost.
+Example: replicas [1, 2], ISR unknown: after the loss of 1 from 0 to 1 partitions are offline, after that of both, 1.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.names import escaped
@@ -32,70 +35,110 @@ UNCLEAN_ELECTION = "unclean.leader.election.enable"
 
 @dataclass(frozen=True, slots=True)
 class PlacedPartition:
-    """One partition; `unclean`: an election may choose a replica that is not in sync.
+    """One partition; `leader` or `isr` None: unknown. `unclean`: an election may choose a replica that is not in sync.
 
     `elr` are the replicas that may lead without a loss once the ISR is empty.
     """
 
     partition: TopicPartition
     replicas: Replicas
-    leader: int
-    isr: Replicas
+    leader: int | None
+    isr: Replicas | None
     min_isr: int = 1
     unclean: bool = False
     size_bytes: int | None = None
     elr: Replicas = ()
 
     @property
-    def refuses(self) -> bool:
-        """Whether it has a leader, and too few in-sync replicas for acks=all."""
-        return self.leader != NO_LEADER and len(self.isr) < self.min_isr
+    def refuses(self) -> bool | None:
+        """Whether it has a leader, and too few in-sync replicas for acks=all; None: unknown."""
+        return _refuses(self, self.leader, self.isr)
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderChange:
-    """A partition and its leaders, NO_LEADER where it is offline; `lossy`: the new one may lack records."""
+    """A partition and its leaders, NO_LEADER where it is offline; `leader` None: unknown.
+
+    `lossy`: the new leader may lack records.
+    """
 
     partition: TopicPartition
-    leader: int
+    leader: int | None
     new_leader: int
     lossy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a broker holds and leads; bytes are None where the size of one of its partitions is unknown."""
+    """What a broker holds and leads; None where the leader or the size of one of its partitions is unknown."""
 
     replicas: int
-    leaders: int
+    leaders: int | None
     size_bytes: int | None
     leader_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """A number of partitions: the least is certain, the most counts those of which it is unknown."""
+
+    least: int
+    most: int
+
+    def __str__(self) -> str:
+        return str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownOutcome:
+    """A partition of which it is unknown who leads it afterwards, or whether it begins to refuse acks=all.
+
+    `affected`: by the loss or the plan; the others stay as they are.
+    """
+
+    partition: TopicPartition
+    affected: bool
+    leader: bool
+    refusal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LossFigures:
+    """How many partitions get another leader, have none, begin to refuse acks=all, or get one that lacks records."""
+
+    leader_changes: Bound
+    offline: Bound
+    refusing: Bound
+    lossy: Bound
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
-    """What changes for partitions. Loads cover the brokers that are alive at each time."""
+    """What certainly changes for partitions; `figures` bound what may. Loads cover the brokers alive at each time.
+
+    `already_offline` have no leader before, and are in no figure.
+    """
 
     changes: tuple[LeaderChange, ...]
     refusing: tuple[PlacedPartition, ...]
     before: Mapping[int, Load]
     after: Mapping[int, Load]
+    figures: LossFigures
+    unknown: tuple[UnknownOutcome, ...] = ()
+    already_offline: tuple[TopicPartition, ...] = ()
 
     @property
     def offline(self) -> tuple[TopicPartition, ...]:
-        """Partitions that lose their leader and get no new one."""
+        """Partitions that have no leader afterwards, for certain, and may have one before."""
         return tuple(change.partition for change in self.changes if change.new_leader == NO_LEADER)
 
 
 @dataclass(frozen=True, slots=True)
 class SingleLoss:
-    """How many partitions the loss of one broker affects, and the most that one remaining broker then leads."""
+    """The figures of the loss of one broker, and the most that one remaining broker then leads (None: unknown)."""
 
-    leader_changes: int
-    offline: int
-    refusing: int
-    lossy: int
-    most_leaders: int
+    figures: LossFigures
+    most_leaders: int | None
 
 
 def placements_of(
@@ -105,10 +148,11 @@ def placements_of(
     unclean: bool = False,
     min_insync: int = 1,
 ) -> tuple[PlacedPartition, ...]:
-    """Return every partition that has a state, by topic and number; topics queued for deletion are left out.
+    """Return every partition by topic and number; topics queued for deletion are left out.
 
-    `unclean` allows unclean elections everywhere, not only where configs do; `min_insync` is the brokers' own default
-    of min.insync.replicas. Configs count as far as the state was read with them.
+    Without a state the leader is unknown, but for a partition without a live replica: it has none. `unclean` allows
+    unclean elections everywhere, not only where configs do; `min_insync` is the brokers' own default of
+    min.insync.replicas. Configs count as far as the state was read with them.
     """
     found: list[PlacedPartition] = []
     for name in sorted(set(state.topics) - set(state.requests.deletions)):
@@ -117,12 +161,14 @@ def placements_of(
         configured = state.topic_configs.get(name, {}).get(UNCLEAN_ELECTION)
         allowed = unclean or (configured or state.broker_defaults.get(UNCLEAN_ELECTION, "")).lower() == "true"
         for partition in topic.partitions():
-            known, size = state.states.get(partition), (sizes or {}).get(partition)
-            if known is not None:
-                replicas = topic.replicas[partition.partition]
-                found.append(
-                    PlacedPartition(partition, replicas, known.leader, known.isr, limit, allowed, size, known.elr)
-                )
+            size, replicas = (sizes or {}).get(partition), topic.replicas[partition.partition]
+            known = state.states.get(partition)
+            if known is None:
+                leader = NO_LEADER if state.brokers.keys().isdisjoint(replicas) else None
+                found.append(PlacedPartition(partition, replicas, leader, None, limit, allowed, size))
+                continue
+            isr = known.isr if known.isr_known else None
+            found.append(PlacedPartition(partition, replicas, known.leader, isr, limit, allowed, size, known.elr))
     return tuple(found)
 
 
@@ -152,16 +198,34 @@ def compare(
     before: Sequence[PlacedPartition], after: Sequence[PlacedPartition], alive: Collection[int], left: Collection[int]
 ) -> Prediction:
     """Compare the same partitions at two times, with the brokers alive at each."""
-    pairs = list(zip(before, after, strict=True))
+    lost, tally = frozenset(alive) - frozenset(left), _Tally()
+    changes: list[LeaderChange] = []
+    refusing: list[PlacedPartition] = []
+    unknown: list[UnknownOutcome] = []
+    for was, now in zip(before, after, strict=True):
+        affected = was != now or not lost.isdisjoint(was.replicas)
+        verdict = _verdict(was, now.leader, now.isr)
+        if now.leader is None or (affected and verdict.refusing is None):
+            unknown.append(UnknownOutcome(was.partition, affected, now.leader is None, verdict.refusing is None))
+        if not affected:
+            continue
+        if now.replicas != was.replicas:  # a plan copies: what is in sync then has every record
+            verdict = verdict._replace(lossy=False)
+        if now.leader is None and lost.isdisjoint(was.replicas):  # no plan ends the leader that may be there
+            verdict = verdict._replace(offline=False, lossy=False)
+        tally.add(0, verdict)
+        if verdict.changed and now.leader is not None:
+            changes.append(LeaderChange(was.partition, was.leader, now.leader, bool(verdict.lossy)))
+        if verdict.refusing:
+            refusing.append(now)
     return Prediction(
-        tuple(
-            LeaderChange(was.partition, was.leader, now.leader, _lossy(was, now))
-            for was, now in pairs
-            if was.leader != now.leader
-        ),
-        tuple(now for was, now in pairs if now.refuses and not was.refuses),
+        tuple(changes),
+        tuple(refusing),
         _loads(before, alive),
         _loads(after, left),
+        tally.figures(0),
+        tuple(unknown),
+        tuple(was.partition for was in before if was.leader == NO_LEADER),
     )
 
 
@@ -176,41 +240,87 @@ def without(placement: PlacedPartition, left: Collection[int]) -> PlacedPartitio
 
 def single_losses(placements: Iterable[PlacedPartition], alive: Collection[int]) -> dict[int, SingleLoss]:
     """Predict the loss of each broker that is alive, alone; by broker."""
-    all_alive = frozenset(alive)
+    all_alive, tally = frozenset(alive), _Tally()
     rest = {broker: all_alive - {broker} for broker in sorted(all_alive)}
-    changes, offline, refusing, lossy = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
     gained: dict[int, Counter[int]] = {broker: Counter() for broker in rest}
-    leaders: Counter[int] = Counter()
+    leaders: Counter[int | None] = Counter()
+    unknown: Counter[int] = Counter()  # by broker: unknown leaders after its loss, less those before
     for placement in placements:
-        was, refused = placement.leader, placement.refuses
-        leaders[was] += 1
-        # Kafka never writes a leader outside its own ISR, but an inventory may hold one.
-        for broker in placement.isr if was in placement.isr else (*placement.isr, was):
+        leaders[placement.leader] += 1
+        for broker in _affecting(placement):
             if broker not in all_alive:
                 continue
             leader, isr = _outcome(placement, rest[broker])
-            if leader != was:
-                changes[broker] += 1
+            tally.add(broker, _verdict(placement, leader, isr))
+            unknown[broker] += (leader is None) - (placement.leader is None)
+            if leader is not None and leader != placement.leader:
                 gained[broker][leader] += 1
-                offline[broker] += leader == NO_LEADER
-                lossy[broker] += leader != NO_LEADER and leader not in (*placement.isr, *placement.elr)
-            refusing[broker] += not refused and leader != NO_LEADER and len(isr) < placement.min_isr
-    return {
-        broker: SingleLoss(
-            changes[broker],
-            offline[broker],
-            refusing[broker],
-            lossy[broker],
-            max((leaders[each] + gained[broker][each] for each in others), default=0),
-        )
-        for broker, others in rest.items()
-    }
+    found = {}
+    for broker, others in rest.items():
+        known = leaders[None] + unknown[broker] == 0
+        most = max((leaders[each] + gained[broker][each] for each in others), default=0)
+        found[broker] = SingleLoss(tally.figures(broker), most if known else None)
+    return found
 
 
-def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int, Replicas]:
+def _affecting(placement: PlacedPartition) -> Replicas:
+    if placement.leader is None or placement.isr is None:
+        return placement.replicas
+    # Kafka never writes a leader outside its own ISR, but an inventory may hold one.
+    return placement.isr if placement.leader in placement.isr else (*placement.isr, placement.leader)
+
+
+class _Verdict(NamedTuple):
+    """Whether each figure counts a partition; None: unknown."""
+
+    changed: bool | None
+    offline: bool | None
+    refusing: bool | None
+    lossy: bool | None
+
+
+def _verdict(was: PlacedPartition, leader: int | None, isr: Replicas | None) -> _Verdict:
+    refuses = _refuses(was, leader, isr)
+    refusing = False if was.refuses or refuses is False else None if was.refuses is None else refuses
+    if leader is None:
+        return _Verdict(None, False if was.unclean else None, refusing, None if was.unclean else False)
+    changed = leader != was.leader
+    offline = changed and leader == NO_LEADER
+    in_sync = was.isr is None or leader in was.isr or leader in was.elr
+    return _Verdict(changed, offline, refusing, changed and not offline and not in_sync)
+
+
+class _Tally:
+    """Counts verdicts by broker: the certain ones, and those that are not ruled out."""
+
+    def __init__(self) -> None:
+        self._least: dict[int, list[int]] = {}
+        self._most: dict[int, list[int]] = {}
+
+    def add(self, broker: int, verdict: _Verdict) -> None:
+        least = self._least.setdefault(broker, [0] * len(verdict))
+        most = self._most.setdefault(broker, [0] * len(verdict))
+        for at, counts in enumerate(verdict):
+            least[at] += counts is True
+            most[at] += counts is not False
+
+    def figures(self, broker: int) -> LossFigures:
+        none = [0] * len(_Verdict._fields)
+        return LossFigures(*map(Bound, self._least.get(broker, none), self._most.get(broker, none)))
+
+
+def _refuses(placement: PlacedPartition, leader: int | None, isr: Replicas | None) -> bool | None:
+    if leader == NO_LEADER or placement.min_isr <= 1:  # a leader is in sync with itself
+        return False
+    return None if leader is None or isr is None else len(isr) < placement.min_isr
+
+
+def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int | None, Replicas | None]:
     # The rule: the leader and the in-sync replicas.
     if placement.leader == NO_LEADER:
         return NO_LEADER, placement.isr
+    if placement.leader is None or placement.isr is None:
+        return _outcome_by_replicas(placement, left)
     in_sync = tuple([broker for broker in placement.isr if broker in left])
     if placement.leader in left:
         return placement.leader, in_sync
@@ -223,6 +333,12 @@ def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int, Re
     return (NO_LEADER, placement.isr) if first is None else (first, (first,))
 
 
+def _outcome_by_replicas(placement: PlacedPartition, left: Collection[int]) -> tuple[int | None, Replicas | None]:
+    if placement.leader is not None and placement.leader in left:
+        return placement.leader, placement.isr
+    return (None if any(broker in left for broker in placement.replicas) else NO_LEADER), placement.isr
+
+
 def _alive(state: ClusterState) -> str:
     if not state.brokers:
         return "no broker is alive"
@@ -230,15 +346,12 @@ def _alive(state: ClusterState) -> str:
     return f"alive are {name_some(alive, most=20)}"
 
 
-def _lossy(was: PlacedPartition, now: PlacedPartition) -> bool:
-    return now.leader != NO_LEADER and now.replicas == was.replicas and now.leader not in (*was.isr, *was.elr)
-
-
 def _loads(placements: Sequence[PlacedPartition], alive: Collection[int]) -> dict[int, Load]:
     replicas = Counter(chain.from_iterable(placement.replicas for placement in placements))
-    leaders = Counter(placement.leader for placement in placements)
+    leaders: Counter[int | None] = Counter(placement.leader for placement in placements)
+    led_unknown = {broker for placement in placements if placement.leader is None for broker in placement.replicas}
     held: Counter[int] = Counter()
-    led: Counter[int] = Counter()
+    led: Counter[int | None] = Counter()
     unknown: set[int] = set()
     for placement in placements:
         if placement.size_bytes is None:
@@ -250,9 +363,9 @@ def _loads(placements: Sequence[PlacedPartition], alive: Collection[int]) -> dic
     return {
         broker: Load(
             replicas[broker],
-            leaders[broker],
+            None if broker in led_unknown else leaders[broker],
             None if broker in unknown else held[broker],
-            None if broker in unknown else led[broker],
+            None if broker in unknown or broker in led_unknown else led[broker],
         )
         for broker in sorted(alive)
     }

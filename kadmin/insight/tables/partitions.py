@@ -174,9 +174,16 @@ def partition_table(state: ClusterState, *, with_eligible: bool = False) -> Tabl
     return Table.of("partitions", columns, (row(partition) for partition in sorted(conditions)))
 
 
+def condition_counts(state: ClusterState) -> dict[str, int]:
+    """Return how many partitions there are, and how many in each condition."""
+    found = Counter(condition for each in conditions_of(state).values() for condition in each)
+    total = sum(len(topic.replicas) for topic in state.topics.values())
+    by_name = zip(CONDITIONS, (found[condition] for condition in PartitionCondition), strict=True)
+    return {"partitions": total, **dict(by_name)}
+
+
 def cluster_table(state: ClusterState, kafka_versions: str) -> Table:
     """Return the cluster in one row; `kafka_versions` are those that it may run, `2.4 to 2.6`."""
-    found = Counter(condition for each in conditions_of(state).values() for condition in each)
     row = (
         state.cluster_id,
         kafka_versions,
@@ -184,8 +191,7 @@ def cluster_table(state: ClusterState, kafka_versions: str) -> Table:
         state.controller_epoch if state.controller_epoch >= 0 else None,
         len(state.brokers),
         len(state.topics),
-        sum(len(topic.replicas) for topic in state.topics.values()),
-        *(found[condition] for condition in PartitionCondition),
+        *condition_counts(state).values(),
     )
     return Table.of("cluster", CLUSTER, [row], upright=True)
 

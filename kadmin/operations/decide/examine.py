@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kadmin.documents import read
-from kadmin.errors import StalePlanError, name_some
+from kadmin.errors import StalePlanError, count, name_some
 from kadmin.operations.decide.deletion import plan_deletion
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -121,7 +121,10 @@ def _placed(plan: Plan, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
 
 
 def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterFacts) -> Examination:
-    """Refuse waves for which a broker lacks room; warn of brokers that were asked and do not report their room."""
+    """Refuse waves for which a broker lacks room; warn of brokers that were asked and do not report their room.
+
+    Warn of partitions of unknown size, too, whose copies no room can be compared with.
+    """
     lacking = check_room([wave.reassignments for wave in change.waves], facts.usable)
     receivers = {broker for target in change.pending for broker in added(target)}
     unavailable = sorted(broker for broker in receivers if facts.usable.get(broker, 0) is None)
@@ -129,6 +132,11 @@ def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterF
         which = f"{'broker' if len(unavailable) == 1 else 'brokers'} {name_some(unavailable)}"
         unknown = f"room on disk is not known (Kafka 3.3 and later report it): {which}"
         found = replace(found, warnings=(*found.warnings, unknown))
+    limited = {broker for broker, usable in facts.usable.items() if usable is not None} | facts.capacities.keys()
+    unsized = [each.partition for each in change.pending if each.size_bytes is None and limited & set(added(each))]
+    if unsized:
+        which = f"{count(len(unsized), 'partition')}, whose size is not known: {name_some(unsized)}"
+        found = replace(found, warnings=(*found.warnings, f"room cannot be checked for {which}"))
     return replace(found, refusals=(*found.refusals, *refusals_of(lacking, partial(_placed, plan))))
 
 

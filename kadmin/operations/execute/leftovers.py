@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import PartitionTarget
 
 _REMOVAL_S = 5.0
+_UNKNOWN_COPIES = "; unknown whether added copies are deleted from disk: "
 _ASKING_S = 20.0
 """Longest time that asking the brokers for their disks takes."""
 
@@ -38,9 +39,10 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
     give_up = clock.now() + _REMOVAL_S
     while True:
         try:
-            unused = unused_copies(state, log_dirs_of(state, context.backend.servers(state)))
+            disks = log_dirs_of(state, context.backend.servers(state))
         except KadminError as error:
-            return f"; unknown whether added copies are deleted from disk: {error.message}{unknown}"
+            return f"{_UNKNOWN_COPIES}{error.message}{unknown}"
+        unused = unused_copies(state, disks.sizes)
         left = [
             f"{partition} on broker {broker} ({readable_size(size_bytes)})"
             for broker, sizes in unused.items()
@@ -48,7 +50,8 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
             if partition in cancelled
         ]
         if not left:
-            return unknown
+            unread = [error.message for broker in sorted(added) for error in disks.failed_dirs.get(broker, ())]
+            return f"{_UNKNOWN_COPIES}{' '.join(unread)}{unknown}" if unread else unknown
         if clock.now() >= give_up:
             return f"; unused copies stay on disk, see kadmin doctor: {name_some(left)}{unknown}"
         clock.wait(POLL_S)

@@ -10,7 +10,6 @@ from kadmin.cluster.kafka.configs import describe_settings
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.log_dirs import LogDirs, describe_log_dirs
-from kadmin.cluster.kafka.log_dirs_file import largest
 from kadmin.cluster.kafka.servers import Servers
 from kadmin.errors import KadminError, UnreachableError, count, name_some
 
@@ -29,17 +28,15 @@ DELETES_TOPICS = "delete.topic.enable"
 CREATES_TOPICS = "auto.create.topics.enable"
 
 
-def log_dirs_of(
-    state: ClusterState, servers: Servers, *, bootstrap_s: float | None = None
-) -> Mapping[int, Mapping[TopicPartition, int]]:
-    """Ask the live brokers for the bytes of every replica on their disks, by broker (DescribeLogDirs, 1.1 and later).
+def log_dirs_of(state: ClusterState, servers: Servers, *, bootstrap_s: float | None = None) -> LogDirs:
+    """Ask the live brokers for the bytes of every replica on their disks (DescribeLogDirs, 1.1 and later).
 
-    Raises NotCompletedError or UnreachableError where a broker does not answer or cannot read a directory.
+    Raises NotCompletedError or UnreachableError where a broker does not answer, or can read none of its directories.
     """
     found = describe_log_dirs(servers, state.brokers, bootstrap_s=bootstrap_s)
     for error in found.failed.values():
         raise error
-    return found.sizes
+    return found
 
 
 def unused_copies(
@@ -87,15 +84,35 @@ def with_usage(given: ClusterFacts, backend: Backend, state: ClusterState, topic
 
 def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions) -> ClusterFacts:
     found, unavailable = questions.ask_disks(state)
-    # A follower may lag behind, or hold more after a truncation: a copy costs as much as the largest replica.
-    sizes = largest([replica for broker in found.sizes.values() for replica in broker.items()])
     return replace(
         given,
-        sizes={**sizes, **given.sizes},
+        sizes={**sizes_of(state, found.sizes), **given.sizes},
         usable={broker: found.usable.get(broker) for broker in (*found.sizes, *found.failed)},
         disks_unavailable=(*unavailable, *_not_listed(state, found)),
         hidden_topics=_hidden_topics(state, found, questions.servers),
     )
+
+
+def sizes_of(state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int]]) -> dict[TopicPartition, int]:
+    """Return the bytes of each partition that is read or on disk: those of its leader, from which copies are made.
+
+    Replicas of a compacted topic differ. Where the leader did not tell, the largest in-sync replica counts; others are
+    stale. Of a partition that was not read, every copy counts.
+    """
+    copies: dict[TopicPartition, dict[int, int]] = {}
+    for broker, sizes in held.items():
+        for partition, size_bytes in sizes.items():
+            copies.setdefault(partition, {})[broker] = size_bytes
+    found: dict[TopicPartition, int] = {}
+    for partition, by_broker in copies.items():
+        known = state.states.get(partition)
+        if known is None:
+            found[partition] = max(by_broker.values())
+        elif known.leader in by_broker:
+            found[partition] = by_broker[known.leader]
+        elif in_sync := by_broker.keys() & set(known.isr):
+            found[partition] = max(by_broker[broker] for broker in in_sync)
+    return found
 
 
 def groups_of(servers: Servers) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
@@ -139,15 +156,19 @@ def held_by(state: ClusterState, servers: Servers) -> tuple[Mapping[int, int], t
     """Return the bytes on the disks of each live broker, and why where they are not known."""
     found, unavailable = _Questions(servers).ask_disks(state)
     return (
-        {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()},
+        {broker: sum(sizes.values()) for broker, sizes in found.sizes.items() if broker not in found.failed_dirs},
         (*unavailable, *_hidden_topics(state, found, servers)),
     )
 
 
 def not_described(found: LogDirs) -> tuple[str, ...]:
-    """Return why the disks of some brokers are not known."""
+    """Return why the disks of some brokers are not known, or one directory of them."""
     return tuple(
         f"bytes on disk of broker {broker} are not known: {error.message}" for broker, error in found.failed.items()
+    ) + tuple(
+        f"bytes in a log directory are not known: {error.message}"
+        for errors in found.failed_dirs.values()
+        for error in errors
     )
 
 

@@ -21,7 +21,7 @@ from kadmin.cluster.zookeeper.znodes.controller import (
 from kadmin.cluster.zookeeper.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S, AdminLook, ControllerSample, Evidence
-from kadmin.operations.reading.brokers import log_dirs_of, unused_copies
+from kadmin.operations.reading.brokers import log_dirs_of, not_described, unused_copies
 from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.operations.zookeeper.inspect import versions_of
 
@@ -102,14 +102,14 @@ def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
     if not state.brokers:
         return evidence
     try:
-        held = log_dirs_of(state, context.backend.servers(state), bootstrap_s=_BROKERS_S)
-        unused = unused_copies(state, held)
+        disks = log_dirs_of(state, context.backend.servers(state), bootstrap_s=_BROKERS_S)
+        unused = unused_copies(state, disks.sizes)
         # A reassignment may have begun in the meantime: what is assigned now is used.
         if topics := {partition.topic for sizes in unused.values() for partition in sizes}:
-            unused = unused_copies(context.backend.read(topics), held)
+            unused = unused_copies(context.backend.read(topics), disks.sizes)
     except KadminError as error:
         return replace(evidence, disks_unavailable=error.message)
-    return replace(evidence, unused_copies=unused)
+    return replace(evidence, unused_copies=unused, disks_unavailable="; ".join(not_described(disks)))
 
 
 def survey_admin(context: ZooKeeperContext) -> AdminSurvey:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from kadmin.report.text import UNKNOWN, about
+
+if TYPE_CHECKING:
+    from kadmin.insight.predict.whatif import Bound
 
 
 class Tone(StrEnum):
@@ -172,6 +176,13 @@ def number(value: float | None, *, strong: bool = False, heat: int | None = None
     """Return a cell of a count, `12,345`."""
     text = UNKNOWN if value is None else f"{value:,}"
     return PageCell(text, value, strong=strong, heat=heat)
+
+
+def bound(value: Bound | None, *, strong: bool = False) -> PageCell:
+    """Return a cell of a count that may be known by its bounds only, `0 to 12,345`."""
+    if value is None or value.least == value.most:
+        return number(None if value is None else value.most, strong=strong)
+    return PageCell(f"{value.least:,} to {value.most:,}", value.most, strong=strong)
 
 
 def size(value: int | None, *, strong: bool = False, heat: int | None = None, tone: Tone = Tone.NONE) -> PageCell:

@@ -121,7 +121,7 @@ def _cards(facts: PlanFacts, found: Examination, forecast: Forecast) -> tuple[pa
     if found.lost_bytes is not None:
         cards.append(page.Card("Destroyed", about(found.lost_bytes), "all copies counted", page.Tone.BAD))
     before, after = sections.worst_text(forecast.losses_before), sections.worst_text(forecast.losses_after)
-    unknown = f"; {forecast.stateless:,} not known" if forecast.stateless else ""
+    unknown = f"; {forecast.unknown:,} not known" if forecast.unknown else ""
     return (*cards, page.Card("Worst single failure", after, f"{TIMES[0]}: {before}{unknown}"))
 
 

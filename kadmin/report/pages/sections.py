@@ -11,9 +11,9 @@ from kadmin.cluster.names import one_line
 from kadmin.errors import count
 from kadmin.plan.waves import added, moved_bytes
 from kadmin.report.pages.even_share import amounts
-from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, number, size
+from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, bound, number, size
 from kadmin.report.text import about, replicas
-from kadmin.report.whatif import LOSS_FIGURES, loss_figures, standing_out, worst
+from kadmin.report.whatif import LOSS_FIGURES, counted, loss_figures, standing_out, worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -121,11 +121,11 @@ def losses(found: Forecast, times: tuple[str, str]) -> Section:
         for was, now in zip(
             loss_figures(before) if before else [None] * len(LOSS_FIGURES), loss_figures(after), strict=True
         ):
-            cells += [*([number(was)] if both else []), number(now, strong=both and was != now)]
+            cells += [*([bound(was)] if both else []), bound(now, strong=both and was != now)]
         rows.append(tuple(cells))
     lead = "The effects of losing one broker alone, predicted by the controller's own rule."
-    if found.stateless:
-        lead += f" Left out, because the leader is not known: {count(found.stateless, 'partition')}."
+    if found.unknown:
+        lead += f" Of {count(found.unknown, 'partition')} the leader or the ISR is unknown: figures are bounds."
     return Section("losses", "What if a broker is lost", lead, PageTable(tuple(columns), tuple(rows)))
 
 
@@ -153,13 +153,13 @@ def every_change(targets: Sequence[PartitionTarget], most_bytes: int = LIST_BYTE
         PageColumn("Partition"),
         PageColumn("Current", numeric=False),
         PageColumn("Target", numeric=False),
-        PageColumn("Bytes"),
+        PageColumn("Bytes copied"),
     )
     listed = targets
     while len(data := _packed(listed)) > most_bytes:
         listed = listed[: len(listed) * most_bytes // len(data) - 1]
     left_out = len(targets) - len(listed)
-    lead = "In the order of the plan. Bytes are those of one replica."
+    lead = "In the order of the plan."
     if left_out:
         lead += f" The plan's file has {count(left_out, 'more entry', 'more entries')}."
     packed = Packed(columns, data, len(listed))
@@ -176,14 +176,15 @@ def worst_text(losses: Mapping[int, SingleLoss]) -> str:
     broker = worst(losses)
     if broker is None:
         return "unknown"
-    loss = losses[broker]
-    if loss.refusing and not loss.offline:
-        return count(loss.refusing, "refuses acks=all", "refuse acks=all")
-    return f"{loss.offline:,} offline"
+    found = losses[broker].figures
+    if found.refusing.most and not found.offline.most:
+        return counted(found.refusing, "refuses acks=all", "refuse acks=all")
+    return counted(found.offline, "offline", "offline")
 
 
 def _line(target: PartitionTarget) -> tuple[str, ...]:
-    known = "" if target.size_bytes is None else f"{target.size_bytes:.2e}"  # as many digits as are shown
+    size_bytes = moved_bytes(target)
+    known = "" if size_bytes is None else f"{size_bytes:.2e}"  # as many digits as are shown
     topic, at = one_line(target.partition.topic), str(target.partition.partition)
     return topic, at, replicas(target.current), replicas(target.replicas), known
 
@@ -263,7 +264,7 @@ def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> t
         shown = size if which in _BYTES else number
         cells += [shown(before), shown(after, strong=before != after)]
     changed = both and rack.offline_before != rack.offline_after
-    return (*cells, *([number(rack.offline_before)] if both else []), number(rack.offline_after, strong=changed))
+    return (*cells, *([bound(rack.offline_before)] if both else []), bound(rack.offline_after, strong=changed))
 
 
 _MOST_IDS = 8

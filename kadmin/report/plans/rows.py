@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
+from kadmin.plan.waves import moved_bytes
 from kadmin.report.kinds import words_of
 from kadmin.report.text import NOTHING, change, duration, replicas, size_text
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import PartitionTarget, Plan
 
-PARTITION_COLUMNS = ("partition", "current", "target", "bytes")
+PARTITION_COLUMNS = ("partition", "current", "target", "bytes to copy")
 BROKER_COLUMNS = ("broker", "replicas", "preferred leaders", "bytes")
 
 
@@ -35,8 +36,8 @@ def broker_rows(found: PlanDiff, *, changed_only: bool = False) -> list[list[obj
 
 
 def partition_row(target: PartitionTarget) -> list[str]:
-    """Return a partition below PARTITION_COLUMNS, without its name."""
-    return [replicas(target.current), replicas(target.replicas), size_text(target.size_bytes)]
+    """Return a partition below PARTITION_COLUMNS, without its name; all its new copies are counted."""
+    return [replicas(target.current), replicas(target.replicas), size_text(moved_bytes(target))]
 
 
 def target_table(plan: Plan, found: Examination) -> tuple[list[str], list[list[str]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.cluster.states import cluster, tp
 
 from kadmin.insight.predict.forecast import forecast, retrospect
-from kadmin.insight.predict.whatif import Load
+from kadmin.insight.predict.whatif import Bound, Load
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan
 
 STATE = cluster({"orders-0": (1, 2), "orders-1": (2, 4)}, states={"orders-1": (4, (4, 2))})
@@ -33,9 +33,10 @@ def test_an_election_is_judged_by_who_leads() -> None:
 def test_racks_and_brokers_lost_before_and_after() -> None:
     found = forecast(plan((1, 4), elect=Elect.AT_END), STATE, SIZES, {})
     first = next(each for each in found.racks if each.rack == "r1")
-    assert (first.brokers, first.offline_before, first.offline_after) == ((1, 4), 0, 1)
+    assert (first.brokers, first.offline_before, first.offline_after) == ((1, 4), Bound(0, 0), Bound(1, 1))
     assert first.before == Load(2, 1, 120, 100)
-    assert (found.losses_before[1].leader_changes, found.losses_after[2].leader_changes) == (1, 0)
+    losses = found.losses_before[1].figures, found.losses_after[2].figures
+    assert [each.leader_changes for each in losses] == [Bound(1, 1), Bound(0, 0)]
 
 
 def test_a_deleted_topic_leaves_nothing_and_a_size_that_is_not_known_is_no_zero() -> None:
@@ -50,9 +51,10 @@ def test_brokers_that_are_not_alive_are_there_and_partitions_without_a_state_are
     state.states.pop(tp("a-1"))  # type: ignore[attr-defined]  # the state znode is missing
     found = forecast(ReassignmentPlan(PlanHeader(), ()), state, {}, {})
     ninth = next(each for each in found.brokers if each.broker_id == 9)
-    assert (ninth.alive, ninth.rack, ninth.before.replicas, found.stateless) == (False, None, 1, 1)
+    assert (ninth.alive, ninth.rack, ninth.before.replicas, found.unknown) == (False, None, 1, 1)
     assert found.racks[-1].rack is None
     assert found.racks[-1].offline_after is None
+    assert [each.offline_after for each in found.racks[:2]] == [Bound(1, 2), Bound(0, 1)]
 
 
 def test_what_an_operation_changed_is_put_back_for_what_was_before() -> None:

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import cluster, tp
 
-from kadmin.cluster.model import NO_LEADER, Requests
+from kadmin.cluster.model import NO_LEADER, PartitionState, Requests
 from kadmin.insight.predict.plans import planned
 from kadmin.insight.predict.whatif import (
+    Bound,
     Load,
     PlacedPartition,
     compare,
@@ -68,7 +69,7 @@ def test_who_leads_next_where_some_are_eligible(
     (change,) = predict_loss([placement], ALIVE, lost).changes
     assert (change.new_leader, change.lossy) == (expected, bool(lossy))
     if len(lost) == 1:
-        assert single_losses([placement], ALIVE)[1].lossy == lossy
+        assert single_losses([placement], ALIVE)[1].figures.lossy == Bound(lossy, lossy)
 
 
 def test_a_loss_with_everything_in_it() -> None:
@@ -85,10 +86,18 @@ def test_a_loss_with_everything_in_it() -> None:
         ("b-0", 1, NO_LEADER, False),
         ("c-0", 1, 3, True),
     ]
-    assert found.offline == (tp("b-0"),)
+    assert (found.offline, found.already_offline) == ((tp("b-0"),), ())
     assert [str(placement.partition) for placement in found.refusing] == ["a-0", "a-1"]
     assert found.before[1] == Load(4, 3, 100, 80)
     assert found.after == {2: Load(2, 2, 30, 30), 3: Load(1, 1, 40, 40), 4: Load(0, 0, 0, 0)}
+
+
+def test_what_is_offline_already_is_named_apart() -> None:
+    state = cluster({"a-0": (1, 2), "a-1": (1, 2), "a-2": (8, 9)}, states={"a-0": (NO_LEADER, (1,))})
+    state.states.pop(tp("a-2"))  # type: ignore[attr-defined]  # of brokers that are not alive, without a state
+    found = predict_loss(placements_of(state), state.brokers, {1, 2})
+    assert (found.offline, found.already_offline) == ((tp("a-1"),), (tp("a-0"), tp("a-2")))
+    assert (found.figures.offline, found.unknown) == (Bound(1, 1), ())
 
 
 def test_the_brokers_own_minimum_counts_where_zookeeper_has_none() -> None:
@@ -116,7 +125,7 @@ def test_who_leads_after_a_reassignment(target: Replicas, elect: Elect, leader: 
     state = cluster({"a-0": (1, 2), "b-0": (1, 2)})
     before = placements_of(state)
     [first, second] = planned(reassign({"a-0": target}, elect), before, state)
-    assert (first.leader, first.replicas, set(first.isr)) == (leader, target, set(target))
+    assert (first.leader, first.replicas, set(first.isr or ())) == (leader, target, set(target))
     assert second == before[1]
 
 
@@ -161,10 +170,10 @@ def test_leaders_live_and_are_replicas_and_none_is_without_reason(
     for was in before:
         now = without(was, left)
         if now.leader == NO_LEADER:
-            assert not left & set(was.replicas if was.unclean else was.isr)
+            assert not left & set(was.replicas if was.unclean else was.isr or ())
         else:
-            assert now.leader in left & set(was.replicas) & set(now.isr)
-            assert set(now.isr) <= left
+            assert now.leader in left & set(was.replicas) & set(now.isr or ())
+            assert set(now.isr or ()) <= left
         assert was.leader not in left or now.leader == was.leader
 
 
@@ -180,23 +189,96 @@ def test_brokers_lost_one_after_the_other_leave_the_same_leaders(
             step = without(step, left)
         at_once = without(was, left)
         assert at_once.leader == step.leader
-        assert set(at_once.isr) == set(step.isr) or at_once.leader == NO_LEADER
+        assert set(at_once.isr or ()) == set(step.isr or ()) or at_once.leader == NO_LEADER
 
 
 def test_a_leader_outside_its_isr_can_be_lost_too() -> None:
     placement = PlacedPartition(tp("a-0"), (1, 2), 1, (2,))
-    assert single_losses([placement], ALIVE)[1].leader_changes == 1
+    assert single_losses([placement], ALIVE)[1].figures.leader_changes == Bound(1, 1)
 
 
-@given(placements())
-def test_single_losses_are_what_each_loss_predicts(before: list[PlacedPartition]) -> None:
-    for broker, found in single_losses(before, ALIVE).items():
-        alone = predict_loss(before, ALIVE, {broker})
-        assert found.leader_changes == len(alone.changes)
-        assert found.offline == len(alone.offline)
-        assert found.refusing == len(alone.refusing)
-        assert found.lossy == sum(change.lossy for change in alone.changes)
-        assert found.most_leaders == max(load.leaders for load in alone.after.values())
-        assert sum(load.size_bytes or 0 for load in alone.before.values()) == sum(
-            (each.size_bytes or 0) * len(each.replicas) for each in before
-        )
+def concealed(before: list[PlacedPartition], leaders: list[bool], isrs: list[bool]) -> list[PlacedPartition]:
+    """Return the same partitions, some of them without their leader or their ISR."""
+    return [
+        replace(each, leader=None if leader else each.leader, isr=None if isr else each.isr, elr=())
+        for each, leader, isr in zip(before, leaders, isrs, strict=False)
+    ]
+
+
+flags = st.lists(st.booleans(), min_size=8, max_size=8)
+
+
+@given(placements(), flags, flags)
+def test_single_losses_are_what_each_loss_predicts(
+    whole: list[PlacedPartition], leaders: list[bool], isrs: list[bool]
+) -> None:
+    for before in (whole, concealed(whole, leaders, isrs)):
+        for broker, found in single_losses(before, ALIVE).items():
+            alone = predict_loss(before, ALIVE, {broker})
+            assert found.figures == alone.figures
+            led = [load.leaders for load in alone.after.values()]
+            certain = not any(each.leader for each in alone.unknown)
+            assert found.most_leaders == (max(each or 0 for each in led) if certain else None)
+            assert sum(load.size_bytes or 0 for load in alone.before.values()) == sum(
+                (each.size_bytes or 0) * len(each.replicas) for each in before
+            )
+
+
+@given(placements(), losses, flags, flags)
+def test_what_is_unknown_lies_within_the_bounds_and_what_is_certain_happens(
+    whole: list[PlacedPartition], lost: list[int], leaders: list[bool], isrs: list[bool]
+) -> None:
+    before = concealed(whole, leaders, isrs)
+    truth, found = predict_loss(whole, ALIVE, lost), predict_loss(before, ALIVE, lost)
+    for name in ("leader_changes", "offline", "refusing", "lossy"):
+        real, bound = getattr(truth.figures, name), getattr(found.figures, name)
+        assert real.least == real.most
+        assert bound.least <= real.least <= bound.most
+    assert set(found.offline) <= set(truth.offline)
+    assert {each.partition for each in found.refusing} <= {each.partition for each in truth.refusing}
+    named = {each.partition for each in found.unknown if each.affected and each.leader}
+    assert set(truth.offline) <= {*found.offline, *named}
+    for broker, load in found.after.items():
+        assert load.replicas == truth.after[broker].replicas
+        assert load.leaders in {None, truth.after[broker].leaders}
+        assert load.leader_bytes in {None, truth.after[broker].leader_bytes}
+
+
+@pytest.mark.parametrize(
+    ("replicas", "leader", "isr", "lost", "expected"),
+    [
+        ((1, 2), None, None, {1, 2}, (Bound(1, 1), Bound(0, 0))),  # no replica is left
+        ((1, 2), None, (1, 2), {1}, (Bound(0, 1), Bound(0, 1))),  # it may be offline before
+        ((1, 2), None, None, {3}, (Bound(0, 0), Bound(0, 0))),  # nothing of it is lost
+        ((1, 2), 1, None, {2}, (Bound(0, 0), Bound(0, 1))),  # the leader stays
+        ((1, 2), 1, None, {1}, (Bound(0, 1), Bound(0, 1))),
+        ((1, 2), NO_LEADER, None, {1, 2}, (Bound(0, 0), Bound(0, 0))),  # it is offline already
+    ],
+)
+def test_what_replicas_alone_say(
+    *, replicas: Replicas, leader: int | None, isr: Replicas | None, lost: set[int], expected: tuple[Bound, Bound]
+) -> None:
+    found = predict_loss([PlacedPartition(tp("a-0"), replicas, leader, isr, min_isr=2)], ALIVE, lost).figures
+    assert (found.offline, found.refusing) == expected
+
+
+def test_a_partition_of_which_nothing_lives_has_no_leader_though_nobody_says_so() -> None:
+    state = cluster({"a-0": (8, 9), "a-1": (1, 9)})
+    state = replace(state, states={})
+    assert [each.leader for each in placements_of(state)] == [NO_LEADER, None]
+
+
+def test_a_plan_leaves_unknown_what_it_cannot_decide() -> None:
+    state = cluster({"a-0": (1, 2), "a-1": (1, 2), "a-2": (2, 1)})
+    unknown = PartitionState(1, (1,), isr_known=False)
+    state = replace(state, states={tp("a-1"): unknown, tp("a-2"): unknown})
+    before = placements_of(state)
+    moved = planned(reassign({"a-0": (3, 4), "a-1": (3, 4), "a-2": (1, 2)}, Elect.AT_END), before, state)
+    assert [(each.leader, each.isr) for each in moved] == [(None, None), (3, (3, 4)), (1, None)]
+    reordered = planned(reassign({"a-1": (2, 1)}, Elect.AT_END), before, state)
+    assert [each.leader for each in reordered] == [None, None, 1]
+    elected = planned(ElectionPlan(PlanHeader(), all_partitions=True), before, state)
+    assert [each.leader for each in elected] == [None, 1, None]
+    found = compare(before, elected, state.brokers, state.brokers)
+    assert (found.figures.leader_changes, found.figures.offline) == (Bound(0, 1), Bound(0, 0))
+    assert [(str(each.partition), each.affected) for each in found.unknown] == [("a-0", False), ("a-2", True)]

@@ -132,6 +132,23 @@ def test_unknown_room_is_told_once_and_refuses_nothing() -> None:
     assert examine(MOVES, STATE, ClusterFacts(sizes=SIZES)).warnings == (), "a snapshot asks nobody"
 
 
+def test_bytes_of_a_partition_are_those_of_all_its_copies() -> None:
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 4)), PartitionTarget(tp("a-1"), (4, 3))))
+    found = examine(plan, STATE, ClusterFacts(sizes={tp("a-0"): 1_110_000}))
+    row = next(line.split() for line in diff_text(plan, found).splitlines() if line.startswith("a-0 "))
+    assert row[-2:] == ["2.22", "MB"]
+    assert "| `a-0` | 1,2 | 3,4 | 2.22 MB |" in diff_markdown("p", plan, found)
+
+
+@pytest.mark.parametrize("facts", [ClusterFacts(usable={4: 10**9}), ClusterFacts(capacities={4: 10**9})])
+def test_partitions_whose_room_cannot_be_checked_are_named(facts: ClusterFacts) -> None:
+    told = "room cannot be checked for {}, whose size is not known: {}"
+    assert examine(MOVES, STATE, facts).warnings == (told.format("2 partitions", "a-0, a-1"),)
+    some = replace(facts, sizes={tp("a-0"): 5})
+    assert examine(MOVES, STATE, some).warnings == (told.format("1 partition", "a-1"),)
+    assert examine(MOVES, STATE).warnings == (), "no limit is known either"
+
+
 def test_a_comment_says_first_whether_it_may_be_applied() -> None:
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2)),))
     found = examine(plan, STATE, ClusterFacts(sizes=SIZES))

@@ -13,7 +13,7 @@ from kadmin.cluster.kafka.log_dirs import log_dirs_by
 from kadmin.cluster.model import Endpoint
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
-from kadmin.operations.reading.brokers import not_described, switch, with_usage
+from kadmin.operations.reading.brokers import not_described, sizes_of, switch, with_usage
 from kadmin.operations.zookeeper.backend import ZooKeeperBackend
 from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.facts import ClusterFacts
@@ -69,15 +69,42 @@ def on_disk(broker: int, *directories: tuple[int, dict[str, int]], usable: int =
     return {"broker": broker, "log_dirs": listed}
 
 
-def test_a_broker_whose_disk_failed_hides_no_other() -> None:
-    answers = [on_disk(2, (0, {"0": 5}), (0, {"1": 7})), on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})), on_disk(3)]
+def test_a_log_directory_that_failed_hides_its_own_replicas_and_nothing_else() -> None:
+    answers = [
+        on_disk(2, (0, {"0": 5}), (0, {"1": 7})),
+        on_disk(1, (0, {"0": 5}), (STORAGE_ERROR, {})),
+        on_disk(3),
+        on_disk(4, (STORAGE_ERROR, {}), (STORAGE_ERROR, {})),
+    ]
     by_id = {each["broker"]: each for each in answers}
     found = log_dirs_by(by_id.__getitem__, by_id)
-    assert {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()} == {2: 12, 3: 0}
+    assert {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()} == {1: 5, 2: 12, 3: 0}
     assert not_described(found) == (
-        "bytes on disk of broker 1 are not known: Broker 1 cannot read its log directory /disk1.",
+        "bytes on disk of broker 4 are not known: Broker 4 cannot read its log directory /disk0.",
+        "bytes in a log directory are not known: Broker 1 cannot read its log directory /disk1.",
     )
-    assert found.failed[1].cause == "KAFKA_STORAGE_ERROR"
+    assert [each.cause for each in found.failed_dirs[1]] == ["KAFKA_STORAGE_ERROR"]
+    assert found.failed[4].cause == "KAFKA_STORAGE_ERROR"
+
+
+@pytest.mark.parametrize(
+    ("leader", "isr", "held", "size_bytes"),
+    [
+        (1, (1, 2), {1: {"a-0": 10}, 2: {"a-0": 90}}, 10),  # a follower compacted less
+        (1, (1, 2), {2: {"a-0": 90}, 3: {"a-0": 99}}, 90),  # the leader did not tell, 3 is stale
+        (1, (1, 2), {3: {"a-0": 99}}, None),  # stale copies say nothing
+        (-1, (1,), {2: {"a-0": 90}}, None),
+        (None, (), {2: {"a-0": 90}, 3: {"a-0": 99}}, 99),  # it was not read
+    ],
+)
+def test_a_size_is_that_of_the_leader_from_which_copies_are_made(
+    leader: int | None, isr: tuple[int, ...], held: dict[int, dict[str, int]], size_bytes: int | None
+) -> None:
+    state = cluster({"a-0": (1, 2, 3)}, states={"a-0": (leader or 0, isr)})
+    if leader is None:
+        state = replace(state, states={})
+    by_partition = {broker: {tp(name): size for name, size in sizes.items()} for broker, sizes in held.items()}
+    assert sizes_of(state, by_partition).get(tp("a-0")) == size_bytes
 
 
 def test_the_room_of_a_broker_is_that_of_its_healthy_directories() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.health import return_or_replace
 from kadmin.insight.diagnosis.quorum import SILENT_S, follows, has_majority, lagging
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _brokers(state: ClusterState) -> Iterator[Finding]:
             Trouble.FENCED_BROKER,
             f"Brokers are registered and fenced: {name_some(fenced)}. They lead nothing, and plans that name them "
             "are refused.",
-            "start them; the log of one that runs says why it is fenced",
+            f"the log of one that runs says why it is fenced; {return_or_replace(fenced)}",
             (f"broker {each}: {_runs(each, live)}, assigned replicas: {held[each]}" for each in fenced[:10]),
         )
     if unregistered:
@@ -93,7 +94,7 @@ def _brokers(state: ClusterState) -> Iterator[Finding]:
         yield _broker_finding(
             Trouble.MISSING_BROKERS,
             f"Brokers that hold replicas are not alive: {name_some(missing)}. Plans that name them are refused.",
-            "start them, or find a substitute: kadmin snapshot --out DIR",
+            return_or_replace(missing),
             (f"broker {each}: {_runs(each, live)}, assigned replicas: {held[each]}" for each in missing[:10]),
         )
 

@@ -12,7 +12,7 @@ from kadmin.cluster.zookeeper.znodes.topics import TOPICS
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.insight.diagnosis.health import health_of
+from kadmin.insight.diagnosis.health import health_of, return_or_replace
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
@@ -64,7 +64,7 @@ def _brokers(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             Trouble.MISSING_BROKERS,
             f"Brokers that hold replicas are not alive: {name_some(sorted(hosted))}. Plans that name them are refused.",
-            f"start them, or find a substitute: kadmin snapshot -z {evidence.zookeeper} --out DIR",
+            return_or_replace(hosted),
             severity="warning",
             znode=BROKER_IDS,
             evidence=tuple(

@@ -123,11 +123,15 @@ def test_brokers_that_are_fenced_missing_or_not_registered() -> None:
     fenced = only(without(healthy({"foo-0": (1, 4)}), 4, fenced=True))
     assert (fenced.code, fenced.stops_apply) == (Trouble.FENCED_BROKER, False)
     assert fenced.evidence == ("broker 4: its process runs, assigned replicas: 1",)
+    assert "brokers: {substitute: {4: NEW_ID}} or brokers: {drain: [4]}: kadmin snapshot --out DIR" in (
+        fenced.hint or ""
+    )
     unregistered = only(without(healthy({"foo-0": (1, 4)}), 4, fenced=False))
     assert unregistered.code is Trouble.UNREGISTERED_BROKER
     gone = replace(without(healthy({"foo-0": (1, 4)}), 4, fenced=False), controller=controller(observers=(1, 2, 3)))
     missing = only(gone)
     assert missing.code is Trouble.MISSING_BROKERS
+    assert (missing.hint or "").startswith("start broker 4, or plan without one that stays dead, by a RebalanceRequest")
     assert missing.evidence == ("broker 4: its process does not fetch the metadata, assigned replicas: 1",)
     unheld = replace(gone, topics={}, states={})
     assert diagnosed(unheld) == ()
