@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import count, name_some
@@ -27,14 +29,38 @@ def load_text(figures: Mapping[str, Any], plans: Mapping[str, str]) -> str:
         lines.append(
             f"warning: {left_out} left out: without a time, a topic, a metric of kadmin or a value that can be"
         )
-    if figures["instances_without_broker"]:
-        instances = name_some(figures["instances_without_broker"])
-        lines.append(f"warning: whose meters these are is unknown, spec.brokers of --names says it: {instances}")
+    lines += _export_lines(figures)
     if figures["stray_days"]:
         lines.append(f"warning: hardly any samples, left out as wrong clocks: {name_some(figures['stray_days'])}")
     lines += [f"\nplan of {name}:\n{plan}" for name, plan in plans.items()]
     lines.append(f"{count(figures['rows'], 'row')} -> {figures['out']}")
     return "\n".join(lines)
+
+
+def _export_lines(figures: Mapping[str, Any]) -> list[str]:
+    """Name what nothing maps in an export of Prometheus, and the field of --names that maps it."""
+    lines = []
+    if instances := figures["instances_without_broker"]:
+        of = _mapping("brokers", dict.fromkeys(instances, "ID"))
+        lines.append(f"warning: no label broker_id, these meters count for topics as a whole; to map them: {of}")
+    if unknown := figures["unknown_names"]:
+        likely_first = sorted(unknown, key=lambda each: (each["metric"] is None, each["name"] or ""))
+        named = name_some(each["name"] or "without a name, as rate() leaves it" for each in likely_first)
+        lines.append(f"warning: series about topics of unknown names, left out: {named}")
+        likely = {each["name"]: f'{{"metric": "{each["metric"]}"}}' for each in likely_first if each["metric"]}
+        lines += [f"  to map them: {_mapping('metrics', likely)}"] if likely else []
+    if topics := figures["underscored_topics"]:
+        of = _mapping("topics", {topic: json.dumps(dotted) for topic, dotted in topics.items()})
+        lines.append(f"warning: only meters have these topics, with underscores for dots; to map them: {of}")
+    if lines:
+        lines.append(
+            f"  then rm -r {shlex.quote(figures['out'])}, and build with --names: files that are in are not read again"
+        )
+    return lines
+
+
+def _mapping(field: str, values: Mapping[str, str]) -> str:
+    return f"spec.{field}: {{{name_some(f'{json.dumps(name)}: {value}' for name, value in values.items())}}}"
 
 
 def _percent(part: float | None) -> str:

@@ -19,6 +19,7 @@ from kadmin.planner.load_build.prometheus import prometheus_names
 from kadmin.planner.load_build.sources import SampleSource
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import spark_session
+from kadmin.report.load import load_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -75,7 +76,7 @@ def answer(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {"status": "success", "data": {"resultType": "matrix", "result": result}}
 
 
-def build(samples: Path, out: Path, names: Path) -> Mapping[str, Any]:
+def build(samples: Path, out: Path, names: Path | None) -> Mapping[str, Any]:
     source = SampleSource(str(samples), "prometheus", names=prometheus_names(names))
     return build_load(LoadTask(source, out), Options()).figures
 
@@ -120,9 +121,99 @@ def test_meters_of_several_names_add_up_and_instances_without_a_broker_are_told(
     asked = ("load", "build", "--samples", str(tmp_path / "exports"), "--out", str(tmp_path / "load"))
     told = command(*asked, "--format", "prometheus", "--names", str(names))
     assert told.status == 0, told.err
-    assert "spec.brokers of --names says it: kafka-3:7071" in told.out
+    assert 'spec.brokers: {"kafka-3:7071": ID}' in told.out
     (load,) = parquet.read_table(tmp_path / "load" / PARTITION_LOAD).to_pylist()
     assert load["requests_per_s"][:2] == [7.0, 7.0]
+
+
+STEP_S = 300
+START_S = int(history.MONDAY.timestamp())
+OLDER = 499 * 10**9
+"""What the counters of a broker that runs for longer are ahead."""
+
+
+def counter(name: str, per_s: int, labels: Mapping[str, str], base: int = 0) -> dict[str, Any]:
+    """A series of four hours of a counter."""
+    values = [[START_S + s, str(base + per_s * s)] for s in range(0, 4 * 3600 + 1, STEP_S)]
+    return {"metric": {"__name__": name, **labels}, "values": values}
+
+
+def two_brokers(topic: str = "t", meter: str = SERIES["bytes_in"], **more: str) -> list[dict[str, Any]]:
+    """Of two brokers that no label names: one leads a partition with 1,000 B/s, one another with twice that."""
+    series = []
+    for number in (1, 2):
+        labels = {"kubernetes_pod_name": f"kafka-{number}", "instance": f"k{number}:7071", **more}
+        series.append(counter(meter, 1000 * number, {**labels, "topic": topic}, base=OLDER * number))
+        of_partition = {"topic": topic.replace("_", "."), "partition": str(number - 1)}
+        series.append(counter(SERIES["log_end_offset"], 10 * number, {**labels, **of_partition}))
+    return series
+
+
+def write_answer(folder: Path, series: list[dict[str, Any]]) -> Path:
+    folder.mkdir()
+    answered = {"status": "success", "data": {"resultType": "matrix", "result": series}}
+    (folder / "all.json").write_text(json.dumps(answered), encoding="utf-8")
+    return folder
+
+
+def rates(out: Path) -> list[list[float]]:
+    """The bytes in of the first four hours of each partition."""
+    return [row["bytes_in_per_s"][:4] for row in parquet.read_table(out / PARTITION_LOAD).to_pylist()]
+
+
+def test_counters_of_brokers_that_no_label_names_are_not_read_as_one(tmp_path: Path) -> None:
+    exports = write_answer(tmp_path / "exports", two_brokers())
+    asked = ("load", "build", "--samples", str(exports), "--out", str(tmp_path / "load"), "--format", "prometheus")
+    built = command(*asked)
+    assert built.status == 0, built.err
+    assert rates(tmp_path / "load") == [[1000.0] * 4, [2000.0] * 4]
+    assert "no label broker_id" in built.out
+    assert 'spec.brokers: {"k1:7071": ID, "k2:7071": ID}' in built.out
+
+
+@pytest.mark.parametrize("form", ["answer", "rows"])
+def test_counters_that_no_label_tells_apart_are_refused(form: str, tmp_path: Path) -> None:
+    exports = tmp_path / "exports"
+    if form == "answer":
+        write_answer(exports, [*two_brokers(job="pods"), *two_brokers(job="service")])
+        cause = "they differ by instance, job, kubernetes_pod_name: several brokers, or one counter twice"
+    else:
+        labels = [("__name__", SERIES["bytes_in"]), ("topic", "t")]
+        rows = [(float(START_S + s), base + s) for s in range(0, 3600, STEP_S) for base in (0.0, float(OLDER))]
+        exports.mkdir()
+        columns = {
+            "labels": pa.array([labels for _ in rows], pa.map_(pa.string(), pa.string())),
+            "ts": [at for at, _ in rows],
+            "value": [value for _, value in rows],
+        }
+        parquet.write_table(pa.table(columns), exports / "all.parquet")
+        cause = "they have the same labels, and two values at the same time"
+    with pytest.raises(InvalidInputError, match=r"bytesin_total about topic t cannot be told apart") as refused:
+        build(exports, tmp_path / "load", None)
+    assert refused.value.cause == f"no label names the broker, and {cause}"
+
+
+def test_names_that_map_nothing_and_topics_with_underscores_are_named_and_mapped(tmp_path: Path) -> None:
+    exports = write_answer(tmp_path / "exports", two_brokers("pay_in", "acme_bytesinpersec_total"))
+    names = tmp_path / "names.yaml"
+    mapped = {"metrics": {"acme_bytesinpersec_total": {"metric": "bytes_in"}}}
+    unknown = build(exports, tmp_path / "one", None)
+    assert (unknown["coverage"], unknown["samples_left_out"]) == (0.0, 2 * 49)
+    assert f"spec.metrics: {json.dumps(mapped['metrics'])}" in load_text(unknown, {})
+    names.write_text(json.dumps({"kind": "PrometheusNames", "spec": mapped}), encoding="utf-8")
+    underscored = build(exports, tmp_path / "two", names)
+    assert 'spec.topics: {"pay_in": "pay.in"}' in load_text(underscored, {})
+    spec = {**mapped, "topics": {"pay_in": "pay.in"}, "brokers": {"k1:7071": 1, "k2:7071": 2}}
+    names.write_text(json.dumps({"kind": "PrometheusNames", "spec": spec}), encoding="utf-8")
+    assert "warning" not in load_text(build(exports, tmp_path / "three", names), {})
+    assert rates(tmp_path / "three") == [[1000.0] * 4, [2000.0] * 4]
+
+
+def test_an_export_of_which_no_name_is_known_is_refused_with_them(tmp_path: Path) -> None:
+    exports = write_answer(tmp_path / "exports", [counter("acme_bytes", 1, {"topic": "t"})])
+    with pytest.raises(InvalidInputError, match="no row that can be used") as refused:
+        build(exports, tmp_path / "load", None)
+    assert refused.value.cause == "unknown names of series: acme_bytes"
 
 
 @pytest.mark.parametrize(

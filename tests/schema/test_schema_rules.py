@@ -105,6 +105,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                     name: ["label"] for name in ("cluster", "topic", "partition", "broker_id", "group", "instance")
                 },
                 "brokers": {"kafka-1:7071": 1},
+                "topics": {"pay_in": "pay.in"},
             },
         }
     ],

@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
 from kadmin import __version__
-from kadmin.errors import InvalidInputError, NotCompletedError, count
+from kadmin.errors import InvalidInputError, NotCompletedError, count, name_some
 from kadmin.planner.load import columns
 from kadmin.planner.load_build.brokers import broker_hours, compared, scaled, unscaled, weighed
 from kadmin.planner.load_build.history import write_history, write_whole
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from kadmin.planner.load_build.export_series import ExportGaps
     from kadmin.planner.load_build.history import Day, History
     from kadmin.planner.load_build.roll_ups import Found
     from kadmin.planner.load_build.sources import SampleSource
@@ -145,7 +146,7 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
                 history = bring_hours_up_to_date(
                     session, task.out, done.history, lambda rows: explain("partitions", rows)
                 )
-                scope = _scope(history)
+                scope = _scope(history, done.gaps)
                 explain("partition_load", _write(session, task, scope, on_stage))
             except (PySparkException, Py4JError, ConnectionError) as error:
                 raise NotCompletedError("Spark failed.", cause=cause_of(error)) from error
@@ -190,9 +191,14 @@ def _settings(session: SparkSession) -> Iterator[None]:
             session.conf.unset(key) if old is None else session.conf.set(key, old)
 
 
-def _scope(history: History) -> _Scope:
+def _scope(history: History, gaps: ExportGaps) -> _Scope:
     if not history.days:
-        raise InvalidInputError("The samples have no row that can be used.", cause="no time, topic, metric or value")
+        unknown = f"unknown names of series: {name_some(name or 'no name, as rate() leaves it' for name in gaps.names)}"
+        raise InvalidInputError(
+            "The samples have no row that can be used.",
+            cause=unknown if gaps.names else "no time, topic, metric or value",
+            next_command="--names FILE, with spec.metrics" if gaps.names else None,
+        )
     most = max(day.samples for day in history.days.values())
     kept = {name: day for name, day in sorted(history.days.items()) if day.samples * _STRAY >= most}
     return _Scope(kept, tuple(sorted(history.days.keys() - kept.keys())))
@@ -259,7 +265,9 @@ def _read_now(done: Update) -> dict[str, Any]:
     return {
         "samples_read": done.samples,
         "samples_left_out": done.left_out,
-        "instances_without_broker": list(done.instances),
+        "instances_without_broker": list(done.gaps.instances),
+        "unknown_names": [{"name": name or None, "metric": metric} for name, metric in done.gaps.names.items()],
+        "underscored_topics": dict(done.gaps.topics),
         "days_read": list(done.days),
     }
 

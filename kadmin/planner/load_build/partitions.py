@@ -77,7 +77,7 @@ def _by_broker(rates: DataFrame) -> DataFrame:
 def _by_hour(by_broker: DataFrame) -> DataFrame:
     broker, led_us = f.col("broker_id"), f.col("grown_us")
     both = f.col("grown").isNotNull() & f.col("log").isNotNull()
-    order = f.when(led_us.isNotNull(), led_us * _IDS + broker)
+    order = f.when(led_us.isNotNull(), f.least(led_us, f.lit(_MORE_THAN_AN_HOUR_US)) * _IDS + broker)
     of_topic = f.col("partition") == UNKNOWN_ID
     reporter = f.when(of_topic, broker).otherwise(UNKNOWN_ID).alias("reporter")
     summed = by_broker.groupBy(*PARTITION_KEY, "hour", reporter).agg(

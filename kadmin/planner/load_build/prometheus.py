@@ -5,7 +5,9 @@ Which series are samples, and which of their labels say of what, is in documents
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from kadmin.documents import parse_prometheus_names
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.inventory.columns import CLUSTER
 from kadmin.inventory.samples import TIME, Metric, SampleKind
+from kadmin.planner.load_build.export_series import Meter, Series, examine, not_told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,10 +25,15 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
+    from kadmin.planner.load_build.export_series import ExportGaps
+
 ENDINGS = (".json", ".json.gz", ".parquet")
 BUILT_IN = Path(__file__).with_name("prometheus-names.yaml")
 
 _PARTITIONED = (Metric.LOG_END_OFFSET, Metric.LOG_START_OFFSET, Metric.LOG_SIZE_BYTES, Metric.GROUP_OFFSET)
+_NAME = "__name__"
+_SEEN = ("first_at", "last_at")
+_METER = (CLUSTER.name, "name", "metric", "topic", "of_partition")
 _GAUGES = (Metric.LOG_START_OFFSET, Metric.LOG_SIZE_BYTES)
 _SERIES = "metric map<string,string>, values array<array<string>>"
 _ANSWER = f"status string, error string, data struct<resultType: string, result: array<struct<{_SERIES}>>>"
@@ -33,11 +41,15 @@ _ANSWER = f"status string, error string, data struct<resultType: string, result:
 
 @dataclass(frozen=True, slots=True)
 class PrometheusNames:
-    """What series mean: metric and kind by name, the labels that say of what, in order, and broker ids by instance."""
+    """What series mean: metric and kind by name, the labels that say of what, in order, and broker ids by instance.
+
+    `topics` are those that labels call by another name.
+    """
 
     metrics: Mapping[str, tuple[str, str]]
     labels: Mapping[str, Sequence[str]]
     brokers: Mapping[str, int]
+    topics: Mapping[str, str] = field(default_factory=dict)
 
 
 def prometheus_names(file: Path | None) -> PrometheusNames:
@@ -53,7 +65,7 @@ def _read(file: Path) -> PrometheusNames:
         raise InvalidInputError(f"Cannot read {file}.", cause=error.strerror) from error
     spec = parse_prometheus_names(data, str(file))
     metrics = {name: (each["metric"], _kind(each)) for name, each in spec.get("metrics", {}).items()}
-    return PrometheusNames(metrics, spec.get("labels", {}), spec.get("brokers", {}))
+    return PrometheusNames(metrics, spec.get("labels", {}), spec.get("brokers", {}), spec.get("topics", {}))
 
 
 def _kind(entry: Mapping[str, str]) -> str:
@@ -63,15 +75,23 @@ def _kind(entry: Mapping[str, str]) -> str:
 
 def _together(one: PrometheusNames, other: PrometheusNames) -> PrometheusNames:
     return PrometheusNames(
-        {**one.metrics, **other.metrics}, {**one.labels, **other.labels}, {**one.brokers, **other.brokers}
+        {**one.metrics, **other.metrics},
+        {**one.labels, **other.labels},
+        {**one.brokers, **other.brokers},
+        {**one.topics, **other.topics},
     )
 
 
 def series_samples(session: SparkSession, names: PrometheusNames, paths: Iterable[str]) -> list[DataFrame]:
     """Return the samples of exported files in the long form, times and values as they were written.
 
-    Series without a name in `names` have no metric. `paths` are those that `unknown_instances` has checked.
+    Series without a name in `names` have no metric. `paths` are those that `export_gaps` has checked.
     """
+    return [each.select(*_keys(names), TIME, "value") for each in _points(session, paths)]
+
+
+def _points(session: SparkSession, paths: Iterable[str]) -> list[DataFrame]:
+    """Return `series` (labels), time and value, of the files of each form."""
     answers, rows = _by_form(paths)
     frames = []
     if answers:
@@ -81,25 +101,62 @@ def series_samples(session: SparkSession, names: PrometheusNames, paths: Iterabl
         )
     if rows:
         frames.append(_rows(session, rows))
-    return [each.select(*_keys(f.col("series"), names), TIME, "value") for each in frames]
+    return frames
 
 
-def unknown_instances(session: SparkSession, names: PrometheusNames, paths: Iterable[str]) -> list[str]:
-    """Return the instances that report about topics of which no broker id is known, in order.
+def export_gaps(session: SparkSession, names: PrometheusNames, paths: Sequence[str]) -> ExportGaps:
+    """Return what of the series nothing maps.
 
-    Raises InvalidInputError for a file that is no export.
+    Raises InvalidInputError for a file that is no export, and for meters of which no label tells brokers apart.
     """
     answers, rows = _by_form(paths)
-    found = set[str]()
-    for each in [
-        *([_series(_checked(_answers(session, answers)))] if answers else ()),
-        *([_rows(session, rows)] if rows else ()),
-    ]:
-        of_broker = each.select(*_keys(f.col("series"), names), _label(f.col("series"), names, "instance"))
-        wanted = f.col("metric").isNotNull() & ~f.col("metric").isin(*_PARTITIONED) & f.col("topic").isNotNull()
-        unknown = of_broker.where(wanted & f.col("broker_id").isNull() & f.col("instance").isNotNull())
-        found.update(unknown.select("instance").distinct().toArrow().column("instance").to_pylist())
-    return sorted(found)
+    seen = []
+    if answers:
+        series = _series(_checked(_answers(session, answers)))
+        ends = (f.element_at(f.try_element_at("values", f.lit(place)), 1).try_cast("double") for place in (1, -1))
+        seen.append(series.select("series", *(end.alias(name) for name, end in zip(_SEEN, ends, strict=True))))
+    if rows:
+        written = f.col(TIME)
+        at = f.coalesce(written.try_cast("timestamp").try_cast("double"), written.try_cast("string").try_cast("double"))
+        seen.append(_rows(session, rows).select("series", *(at.alias(name) for name in _SEEN)))
+    meters = _meters(reduce(lambda one, other: one.unionByName(other), seen), names)
+    gaps = examine(meters)
+    if any(meter.without_broker for meter in meters):
+        _require_one_value(session, names, paths)
+    return gaps
+
+
+def _meters(series: DataFrame, names: PrometheusNames) -> list[Meter]:
+    """Return the series about topics by name and topic; only those of no known broker are looked at one by one."""
+    rows = series.where(f.col(_SEEN[0]).isNotNull()).select(
+        *_keys(names), _label(names, "instance"), _left(names), *_SEEN
+    )
+    rows = rows.where(f.col("topic").isNotNull()).withColumn("of_partition", _is_of_partition())
+    source = [f.when(_is_of_no_broker(), f.col(name)).alias(name) for name in ("partition", "left", "instance")]
+    each = rows.groupBy(*_METER, *source).agg(f.min(_SEEN[0]).alias(_SEEN[0]), f.max(_SEEN[1]).alias(_SEEN[1]))
+    one = f.when(f.col("left").isNotNull(), f.struct("left", "instance", *_SEEN))
+    found = each.groupBy(*_METER, "partition").agg(f.sort_array(f.collect_list(one)).alias("without_broker"))
+    return [_meter(row) for row in found.orderBy(*_METER, "partition").toArrow().to_pylist()]
+
+
+def _meter(row: dict[str, Any]) -> Meter:
+    sources = [Series(json.loads(each.pop("left")), **each) for each in row.pop("without_broker")]
+    return Meter(**{name: row[name] for name in _METER}, without_broker=sources)
+
+
+def _require_one_value(session: SparkSession, names: PrometheusNames, paths: Iterable[str]) -> None:
+    """Refuse series that have two values at the same time: their labels do not tell them apart."""
+    value, lowest, highest = (f.col(name) for name in ("value", "lowest", "highest"))
+    for points in _points(session, paths):
+        rows = points.select(*_keys(names), TIME, value.try_cast("double").alias("value"))
+        rows = rows.where(f.col("topic").isNotNull() & (value >= 0) & ~f.isnan(value))
+        rows = rows.withColumn("of_partition", _is_of_partition()).where(_is_of_no_broker())
+        values = rows.groupBy(*_METER, "partition", "group", TIME).agg(
+            f.min(value).alias("lowest"), f.max(value).alias("highest")
+        )
+        twice = values.where(lowest < highest).orderBy(*_METER, TIME).select(*_METER).limit(1)
+        for row in twice.toArrow().to_pylist():
+            raise not_told_apart(Meter(**row), "they have the same labels, and two values at the same time")
 
 
 def _by_form(paths: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -146,25 +203,52 @@ def _series(answers: DataFrame) -> DataFrame:
     return answers.select(f.inline("data.result")).select(f.col("metric").alias("series"), "values")
 
 
-def _keys(series: SparkColumn, names: PrometheusNames) -> list[SparkColumn]:
-    """Return what series are of. Meters of several names add up: the name keeps them apart in `group`."""
-    name = f.element_at(series, f.lit("__name__"))
-    metric, kind = (_looked_up({key: each[place] for key, each in names.metrics.items()}, name) for place in (0, 1))
-    of_partition = metric.isin(*_PARTITIONED)
-    by_instance = _looked_up(names.brokers, _label(series, names, "instance"))
+def _keys(names: PrometheusNames) -> list[SparkColumn]:
+    """Return what series are of, and their `name`.
+
+    Meters of several names add up: the name keeps them apart in `group`, and so do all labels that are left where none
+    says the broker, since the counters of several brokers are not one.
+    """
+    metric, kind = (_looked_up({key: each[place] for key, each in names.metrics.items()}, _name()) for place in (0, 1))
+    by_instance = _looked_up(names.brokers, _label(names, "instance"))
+    broker = f.coalesce(_label(names, "broker_id").try_cast("int"), by_instance)
+    topic = _label(names, "topic")
+    own = f.when(metric.isin(*_PARTITIONED), _label(names, "group")).otherwise(_name())
+    apart = broker.isNull() & (metric != Metric.GROUP_OFFSET)
     return [
-        _label(series, names, CLUSTER.name),
-        _label(series, names, "topic"),
-        _label(series, names, "partition").try_cast("int").alias("partition"),
-        f.coalesce(_label(series, names, "broker_id").try_cast("int"), by_instance).alias("broker_id"),
-        f.when(of_partition, _label(series, names, "group")).otherwise(name).alias("group"),
+        _label(names, CLUSTER.name),
+        f.coalesce(_looked_up(names.topics, topic), topic).alias("topic"),
+        _label(names, "partition").try_cast("int").alias("partition"),
+        broker.alias("broker_id"),
+        f.when(apart, f.concat(_name(), _left(names))).otherwise(own).alias("group"),
         metric.alias("metric"),
         kind.alias("kind"),
+        _name().alias("name"),
     ]
 
 
-def _label(series: SparkColumn, names: PrometheusNames, of: str) -> SparkColumn:
-    values = (f.element_at(series, f.lit(label)) for label in names.labels.get(of, ()))
+def _name() -> SparkColumn:
+    return f.element_at("series", f.lit(_NAME))
+
+
+def _is_of_partition() -> SparkColumn:
+    return f.coalesce(f.col("metric").isin(*_PARTITIONED), f.lit(False))  # noqa: FBT003 - lit takes it by position
+
+
+def _is_of_no_broker() -> SparkColumn:
+    """Whether a series is a meter that some broker keeps, and nothing says which one."""
+    return f.col("metric").isNotNull() & ~f.col("of_partition") & f.col("broker_id").isNull()
+
+
+def _left(names: PrometheusNames) -> SparkColumn:
+    """Return the labels that do not say of what a series is, as JSON in their order."""
+    used = [_NAME, *(label for of in (CLUSTER.name, "topic", "partition") for label in names.labels.get(of, ()))]
+    left = f.map_filter("series", lambda label, _value: ~label.isin(*used))
+    return f.to_json(f.map_from_entries(f.array_sort(f.map_entries(left)))).alias("left")
+
+
+def _label(names: PrometheusNames, of: str) -> SparkColumn:
+    values = (f.element_at("series", f.lit(label)) for label in names.labels.get(of, ()))
     return f.coalesce(*values, f.lit(None).cast("string")).alias(of)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -12,6 +12,7 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as f
 
 from kadmin.inventory.samples import TIME
+from kadmin.planner.load_build.export_series import ExportGaps
 from kadmin.planner.load_build.history import (
     Day,
     History,
@@ -26,7 +27,7 @@ from kadmin.planner.load_build.history import (
 )
 from kadmin.planner.load_build.hourly import ROLL_UP, UNKNOWN_ID, day_of, merge, roll_up
 from kadmin.planner.load_build.partitions import METERS, partition_hours
-from kadmin.planner.load_build.prometheus import unknown_instances
+from kadmin.planner.load_build.prometheus import export_gaps
 from kadmin.planner.load_build.rates import hourly_rates, is_sparse
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, samples
@@ -71,14 +72,14 @@ class Found:
 class Update:
     """The history after a run, the days that it wrote, and the samples that it read and that it left out.
 
-    `instances` are those of Prometheus that report about topics, of which no broker id is known.
+    `gaps` are those of an export of Prometheus.
     """
 
     history: History
     days: tuple[str, ...] = ()
     samples: int = 0
     left_out: int = 0
-    instances: tuple[str, ...] = ()
+    gaps: ExportGaps = field(default_factory=ExportGaps)
 
 
 def find(source: SampleSource, out: Path) -> Found:
@@ -106,14 +107,14 @@ def update(
     counted = Observation()
     # Spark finds all files of a folder itself, but for those of several forms.
     paths = _paths(source, found.names if source.names else reading.files or ())
-    instances = unknown_instances(session, source.names, paths) if source.names else []
+    gaps = export_gaps(session, source.names, paths) if source.names else ExportGaps()
     merged_with = [folder / history.days[day].roll_ups for day in reading.merges]
     rows = _rolled_up(samples(session, source, paths), reading, merged_with, counted)
     on_plan(rows)
     days = _described(session, folder, _write_days(rows, folder))
     history = history.with_run(found.files, days)
     write_history(folder, history)
-    return Update(history, tuple(sorted(days)), counted.get["samples"], counted.get["left_out"], tuple(instances))
+    return Update(history, tuple(sorted(days)), counted.get["samples"], counted.get["left_out"], gaps)
 
 
 def bring_hours_up_to_date(
