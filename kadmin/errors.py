@@ -24,29 +24,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class KadminError(Exception):
     """An error with its place and remedy.
 
-    `message` names what failed and where; `cause` why, when known; `next_command` what the reader does now.
-    `exit_status` is what the process exits with.
+    `message` names what failed and where; `cause` why, when known; `next_command` what the reader does now. `problems`
+    are the causes where there are several. `exit_status` is what the process exits with.
     """
 
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str, *, cause: str | None = None, next_command: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        cause: str | None = None,
+        problems: Sequence[str] = (),
+        next_command: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.exit_status = self.exit_code
         self.message = message
-        self.cause = cause
+        self.cause = "; ".join(problems) if problems else cause
         self.next_command = next_command
+        self._causes = problems or filter(None, [cause])
 
     def lines(self) -> list[str]:
-        """Return the lines for people: message, cause and next command, those that are known."""
-        parts = {"error: ": self.message, "  cause: ": self.cause, "  next:  ": self.next_command}
-        return [f"{name}{text}" for name, text in parts.items() if text]
+        """Return the lines for people: message, causes and next command. Names in a line may hold line breaks."""
+        first, *others = [*self._causes] or [""]
+        parts = {"error: ": self.message, "  cause: ": first, "  next:  ": self.next_command}
+        lines = [f"{name}{text}" for name, text in parts.items() if text]
+        return [*lines[:2], *(f"    {each}" for each in others), *lines[2:]]
 
 
 class InvalidInputError(KadminError):

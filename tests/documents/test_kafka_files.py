@@ -65,7 +65,7 @@ def refusal(data: str | bytes) -> str:
     with pytest.raises(InvalidInputError) as caught:
         parse_kafka_file(data.encode() if isinstance(data, str) else data, "moves.json")
     assert caught.value.exit_code == 3
-    return f"{caught.value.message}\n{caught.value.cause}"
+    return "\n".join(caught.value.lines())
 
 
 @given(entries)
