@@ -21,6 +21,7 @@ renders them once, at its edge; nothing below prints.
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -116,10 +117,11 @@ class UsageError(KadminError):
 
 
 class StoppedError(KadminError):
-    """Ended by a signal at a safe point; `exit_status` is 128 + the signal's number."""
+    """Ended by a signal at a safe point; `kept` says what is left. `exit_status` is 128 + the signal's number."""
 
-    def __init__(self, message: str, *, signal_number: int, next_command: str | None = None) -> None:
-        super().__init__(message, next_command=next_command)
+    def __init__(self, kept: str = "", *, signal_number: int, next_command: str | None = None) -> None:
+        name = "^C" if signal_number == signal.SIGINT else signal.Signals(signal_number).name
+        super().__init__("; ".join(filter(None, [f"Interrupted ({name})", kept])) + ".", next_command=next_command)
         self.exit_status = 128 + signal_number
 
 

@@ -72,7 +72,7 @@ def run(arguments: list[str]) -> int:
     except (SystemExit, OSError) as error:
         return _not_written(error)
     if result == INTERRUPTED:
-        return _fail(StoppedError("Interrupted (^C).", signal_number=signal.SIGINT))
+        return _fail(StoppedError(signal_number=signal.SIGINT))
     return result if isinstance(result, int) else 0
 
 

@@ -261,9 +261,7 @@ class Throttling:
         what, next_command = "the throttle's config changes", f"kadmin resume {self._record.operation_id}"
         number = self._context.clock.stop_signal
         if number is not None:
-            return StoppedError(
-                f"Interrupted (signal {number}) during {what}.", signal_number=number, next_command=next_command
-            )
+            return StoppedError(f"{what} are not complete", signal_number=number, next_command=next_command)
         return NotCompletedError(f"The deadline passed before the last of {what}.", next_command=next_command)
 
     def _remains(self, why: str, next_command: str) -> None:
