@@ -32,10 +32,12 @@ class KadminError(Exception):
     """An error with its place and remedy.
 
     `message` names what failed and where; `cause` why, when known; `next_command` what the reader does now. `problems`
-    are the causes where there are several. `exit_status` is what the process exits with.
+    are the causes where there are several. `exit_status` is what the process exits with, `heading` what the lines for
+    people begin with.
     """
 
     exit_code: ClassVar[int] = 1
+    heading: ClassVar[str] = "error: "
 
     def __init__(
         self,
@@ -55,7 +57,7 @@ class KadminError(Exception):
     def lines(self) -> list[str]:
         """Return the lines for people: message, causes and next command. Names in a line may hold line breaks."""
         first, *others = [*self._causes] or [""]
-        parts = {"error: ": self.message, "  cause: ": first, "  next:  ": self.next_command}
+        parts = {self.heading: self.message, "  cause: ": first, "  next:  ": self.next_command}
         lines = [f"{name}{text}" for name, text in parts.items() if text]
         return [*lines[:2], *(f"    {each}" for each in others), *lines[2:]]
 

@@ -27,7 +27,7 @@ def assess(
 ) -> dict[str, Any]:
     """Return the figures of a plan with these entries [N]; limits cut `left_out` more.
 
-    A plan that limits cut is less even than the bounds on moves, bytes and leader changes take for granted: it has none.
+    A plan that limits cut is less even than bounds on moves, bytes and leader changes take for granted: it has none.
     """
     problem, spread, may_hold = compiled.problem, compiled.spread, compiled.problem.brokers.may_hold
     final = lists_after(problem, solution, entries)
