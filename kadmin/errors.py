@@ -21,32 +21,45 @@ renders them once, at its edge; nothing below prints.
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class KadminError(Exception):
     """An error with its place and remedy.
 
-    `message` names what failed and where; `cause` why, when known; `next_command` what the reader does now.
-    `exit_status` is what the process exits with.
+    `message` names what failed and where; `cause` why, when known; `next_command` what the reader does now. `problems`
+    are the causes where there are several. `exit_status` is what the process exits with, `heading` what the lines for
+    people begin with.
     """
 
     exit_code: ClassVar[int] = 1
+    heading: ClassVar[str] = "error: "
 
-    def __init__(self, message: str, *, cause: str | None = None, next_command: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        cause: str | None = None,
+        problems: Sequence[str] = (),
+        next_command: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.exit_status = self.exit_code
         self.message = message
-        self.cause = cause
+        self.cause = "; ".join(problems) if problems else cause
         self.next_command = next_command
+        self._causes = problems or filter(None, [cause])
 
     def lines(self) -> list[str]:
-        """Return the lines for people: message, cause and next command, those that are known."""
-        parts = {"error: ": self.message, "  cause: ": self.cause, "  next:  ": self.next_command}
-        return [f"{name}{text}" for name, text in parts.items() if text]
+        """Return the lines for people: message, causes and next command. Names in a line may hold line breaks."""
+        first, *others = [*self._causes] or [""]
+        parts = {self.heading: self.message, "  cause: ": first, "  next:  ": self.next_command}
+        lines = [f"{name}{text}" for name, text in parts.items() if text]
+        return [*lines[:2], *(f"    {each}" for each in others), *lines[2:]]
 
 
 class InvalidInputError(KadminError):
@@ -106,10 +119,11 @@ class UsageError(KadminError):
 
 
 class StoppedError(KadminError):
-    """Ended by a signal at a safe point; `exit_status` is 128 + the signal's number."""
+    """Ended by a signal at a safe point; `kept` says what is left. `exit_status` is 128 + the signal's number."""
 
-    def __init__(self, message: str, *, signal_number: int, next_command: str | None = None) -> None:
-        super().__init__(message, next_command=next_command)
+    def __init__(self, kept: str = "", *, signal_number: int, next_command: str | None = None) -> None:
+        name = "^C" if signal_number == signal.SIGINT else signal.Signals(signal_number).name
+        super().__init__("; ".join(filter(None, [f"Interrupted ({name})", kept])) + ".", next_command=next_command)
         self.exit_status = 128 + signal_number
 
 

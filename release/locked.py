@@ -1,6 +1,6 @@
 """Prints the part of requirements.lock that kadmin needs where it is installed, without the tools of this repository.
 
-Usage: python release/locked.py [EXTRA...]
+Usage: python release/locked.py [EXTRA...] [+PACKAGE...], where +PACKAGE is one more that is needed beside kadmin.
 
 The lock holds everything, hashes included; what depends on what is read from the packages installed here, so this
 runs in the environment of `make setup`.
@@ -19,9 +19,10 @@ ROOT = Path(__file__).parents[1]
 DISTRIBUTION = "kadmin-kafka"
 
 
-def needed(extras: tuple[str, ...]) -> frozenset[str]:
-    """Return the names of all packages that kadmin and these extras need, and those that these need."""
-    waiting, seen = direct(extras), set[tuple[str, frozenset[str]]]()
+def needed(extras: tuple[str, ...], packages: tuple[str, ...] = ()) -> frozenset[str]:
+    """Return the names of all packages that kadmin with these extras needs, of others, and of those that these need."""
+    others: list[tuple[str, frozenset[str]]] = [(canonicalize_name(name), frozenset()) for name in packages]
+    waiting, seen = direct(extras) + others, set[tuple[str, frozenset[str]]]()
     while waiting:
         entry = waiting.pop()
         if entry not in seen:
@@ -35,9 +36,9 @@ def direct(extras: tuple[str, ...]) -> list[tuple[str, frozenset[str]]]:
     return _requirements(DISTRIBUTION, frozenset(extras))
 
 
-def locked(extras: tuple[str, ...]) -> str:
-    """Return the lines of requirements.lock for kadmin with these extras, without kadmin."""
-    names, kept, lines = needed(extras), False, []
+def locked(extras: tuple[str, ...], packages: tuple[str, ...] = ()) -> str:
+    """Return the lines of requirements.lock for kadmin with these extras and for other packages, without kadmin."""
+    names, kept, lines = needed(extras, packages), False, []
     for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines(keepends=True):
         if not line.startswith(" "):
             kept = line.partition("==")[0] in names
@@ -56,4 +57,6 @@ def _requirements(name: str, extras: frozenset[str]) -> list[tuple[str, frozense
 
 
 if __name__ == "__main__":
-    sys.stdout.write(locked(tuple(sys.argv[1:])))
+    given = sys.argv[1:]
+    packages = tuple(word.removeprefix("+") for word in given if word.startswith("+"))
+    sys.stdout.write(locked(tuple(word for word in given if not word.startswith("+")), packages))

@@ -72,7 +72,7 @@ def run(arguments: list[str]) -> int:
     except (SystemExit, OSError) as error:
         return _not_written(error)
     if result == INTERRUPTED:
-        return _fail(StoppedError("Interrupted (^C).", signal_number=signal.SIGINT))
+        return _fail(StoppedError(signal_number=signal.SIGINT))
     return result if isinstance(result, int) else 0
 
 
@@ -92,13 +92,11 @@ def _not_written(error: BaseException) -> int:
 
 def _fail(error: KadminError) -> int:
     from kadmin.cli.terminal import screen_of
-    from kadmin.cluster.names import escaped
+    from kadmin.cluster.names import one_line
 
     screen = screen_of(sys.stderr)
-    # Names of files may hold control characters.
-    lines = [
-        screen.painted(screen.wrapped(escaped(line, len(line)))) for each in error.lines() for line in each.split("\n")
-    ]
+    # Names of files may hold control characters, and a line break in one would begin a line of its own.
+    lines = [screen.painted(screen.wrapped(one_line(line))) for line in error.lines()]
     with suppress(OSError):  # where stderr is closed, there is still the exit code
         typer.echo("\n".join(lines), err=True)
     return error.exit_status

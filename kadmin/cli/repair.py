@@ -45,7 +45,7 @@ def heal(
 
     def confirm(finding: str, step: str) -> None:
         nonlocal asked
-        context.tell(Noted(f"{finding}\n  repair: {step}"))
+        context.tell(Noted(f"{finding}; repair: {step}"))
         ask(lambda: f"Repair this on {read_cluster_at(context, cluster)}?", asked, yes=yes)
         asked = replace(cluster, confirmed=True)
 

@@ -14,6 +14,7 @@ from kadmin.documents.explain import amount_problem, code_of
 from kadmin.documents.json_text import json_events, plain_value
 from kadmin.documents.kafka_entries import kafka_file_of
 from kadmin.documents.kinds import build
+from kadmin.documents.other_tools import answer_to
 from kadmin.documents.places import PlaceFinder
 from kadmin.documents.placing import Unplaced, place
 from kadmin.documents.secrecy import may_hold_secrets, without_secrets
@@ -171,11 +172,12 @@ def _schema_problems(value: object, blind: set[Field], schemas: SchemaSet | None
     if not isinstance(value, dict):
         return [Unplaced(Diagnostic(codes.WRONG_TYPE, "a document is a mapping", "begin with kind and spec"))]
     if "kind" not in value:
-        return [Unplaced(Diagnostic(codes.KIND, "the field kind is missing", f"one of {', '.join(KINDS)}"))]
+        hint = next(filter(None, map(answer_to, value)), f"one of {', '.join(KINDS)}")
+        return [Unplaced(Diagnostic(codes.KIND, "the field kind is missing", hint))]
     kind = value["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         close = difflib.get_close_matches(str(kind)[:60], KINDS, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"one of {', '.join(KINDS)}"
+        hint = answer_to(kind) or (f"did you mean {close[0]}?" if close else f"one of {', '.join(KINDS)}")
         unknown = Diagnostic(codes.KIND, f"unknown kind {show(kind)}", hint, field=("kind",))
         return [] if ("kind",) in blind else [Unplaced(unknown)]
     found = validate_value(value, KINDS[kind])

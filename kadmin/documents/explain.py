@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kadmin.documents.other_tools import answer_to
 from kadmin.plan import codes
 from kadmin.plan.units import parse_duration, parse_percent, parse_rate, parse_size
 from kadmin.schema import QUOTE_IT, show
@@ -74,6 +75,8 @@ def hint_of(violation: SchemaViolation, line: str, column: int) -> str | None:
         for field, parse in _WITHIN.get(violation.title, {}).items():
             if _is_amount(parse, violation.instance):
                 return f"write {{{field}: {violation.instance}}}"
+    if violation.rule == "additionalProperties" and (answer := answer_to(violation.path[-1])) is not None:
+        return f"{violation.hint}; {answer}"
     if violation.hint != QUOTE_IT:
         return violation.hint
     token = _TOKEN.match(line, column - 1)

@@ -89,7 +89,7 @@ def log_dir_notes(entries: Sequence[Any]) -> Iterator[Unplaced]:
 def _log_dir(whose: str, name: object, path: Field) -> Unplaced:
     if not isinstance(name, str) or not name.startswith("/"):
         return note(codes.NOT_ALLOWED, f"{show(name)} is no log directory", 'write "any"', path)
-    message = f"{whose} asks for the log directory {show(name)}, which a reassignment through ZooKeeper cannot choose"
+    message = f"{whose} asks for the log directory {show(name)}, and a reassignment names brokers alone"
     hint = "use the AlterReplicaLogDirs RPC: kafka-reassign-partitions with --bootstrap-server"
     return note(codes.NOT_ALLOWED, message, hint, path)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.contexts.build import build_contexts
 from kadmin.documents.check import CONTEXTS, PROMETHEUS_NAMES, examine
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,9 +78,10 @@ def refusal_of(what: str, errors: Sequence[Diagnostic], *, next_command: str | N
     """Return one error that lists diagnostics with their places."""
     hints = (f" ({each.hint})" if each.hint and not each.command else "" for each in errors)
     texts = (f"{each.location}: {each.code} {each.message}" for each in errors)
-    listed = (f"\n    {text}{hint}" for text, hint in zip(texts, hints, strict=True))
+    listed = [f"{text}{hint}" for text, hint in zip(texts, hints, strict=True)]
+    rest = [f"and {len(listed) - _MOST_LISTED} more"] if len(listed) > _MOST_LISTED else []
     return InvalidInputError(
         f"{what}: {len(errors)} {'problem' if len(errors) == 1 else 'problems'}.",
-        cause=name_some(listed, most=_MOST_LISTED).replace(", \n", "\n").lstrip(),
+        problems=[*listed[:_MOST_LISTED], *rest],
         next_command=next_command,
     )

@@ -169,7 +169,10 @@ class OperationStore(Protocol):
         ...
 
     def to_create(self) -> str:
-        """Name the topic that `take` would create for lock and record, in words; '' where it would create none."""
+        """Name the topic that `take` would create for lock and record, in words; '' where it would create none.
+
+        Raises NotCompletedError where what is written would be lost.
+        """
         ...
 
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:

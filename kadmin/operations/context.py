@@ -67,9 +67,7 @@ class Clock:
         self.stop_signal = signal_number
         self._interrupted.set()
         if not self.careful:
-            raise StoppedError(
-                f"Interrupted (signal {signal_number}); nothing was changed.", signal_number=signal_number
-            )
+            raise StoppedError("nothing was changed", signal_number=signal_number)
 
     @property
     def over(self) -> bool:
@@ -79,11 +77,7 @@ class Clock:
     def stop_if_asked(self, kept: str, next_command: str | None = None) -> None:
         """Raise StoppedError once a signal has come; `kept` says what is left on the cluster."""
         if self.stop_signal is not None:
-            raise StoppedError(
-                f"Interrupted (signal {self.stop_signal}); {kept}.",
-                signal_number=self.stop_signal,
-                next_command=next_command,
-            )
+            raise StoppedError(kept, signal_number=self.stop_signal, next_command=next_command)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,24 +25,27 @@ if TYPE_CHECKING:
 def assess(
     cluster: ClusterArrays, compiled: CompiledRequest, solution: Solution, entries: Ints, *, left_out: int
 ) -> dict[str, Any]:
-    """Return the figures of a plan with these entries [N]; limits cut `left_out` more."""
+    """Return the figures of a plan with these entries [N]; limits cut `left_out` more.
+
+    A plan that limits cut is less even than bounds on moves, bytes and leader changes take for granted: it has none.
+    """
     problem, spread, may_hold = compiled.problem, compiled.spread, compiled.problem.brokers.may_hold
     final = lists_after(problem, solution, entries)
     moves = moves_per_partition(problem, final)
     after = evenness(spread, final, may_hold)
-    known = bool((cluster.size != UNKNOWN).any())
+    known, whole = bool((cluster.size != UNKNOWN).any()), left_out == 0
     return {
         "brokers": int(may_hold.sum()),
         "holders": _holders(problem),
         "partitions": len(problem),
         "reassignments": len(entries),
         "moves": int(moves.sum()),
-        "moves_bound": solution.bound,
+        "moves_bound": solution.bound if whole else None,
         "proved_optimal": proved_optimal(problem, solution, final),
         "moved_bytes": int((moves * problem.size).sum()) if known else None,
-        "moved_bytes_bound": _bytes_to_copy(problem, compiled, solution) if known else None,
+        "moved_bytes_bound": _bytes_to_copy(problem, compiled, solution) if known and whole else None,
         "leader_changes": int((final[:, 0] != problem.current[:, 0]).sum()),
-        "leader_changes_bound": least_leader_changes(problem, after.leaders_max),
+        "leader_changes_bound": least_leader_changes(problem, after.leaders_max) if whole else None,
         "order_changes": int(reorders_only(problem, final)[entries].sum()),
         "left_out": left_out,
         "before": asdict(evenness(spread, problem.current, may_hold | (_counts(problem, problem.current) > 0))),

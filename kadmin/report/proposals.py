@@ -11,7 +11,7 @@ from kadmin.plan.rules import racks_lost
 from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from kadmin.plan.election import ElectionProposal
@@ -71,10 +71,15 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
         ("rack violations", *(str(each["rack_violations"]) for each in times)),
         ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in times)),
         *_load_rows(figures.get("load", {})),
-        ("moves", "", str(figures["moves"]), str(figures["moves_bound"])),
-        ("bytes to copy", "", _size(figures["moved_bytes"]), _size(figures["moved_bytes_bound"])),
-        ("leader changes", "", str(figures["leader_changes"]), str(figures["leader_changes_bound"])),
+        ("moves", "", str(figures["moves"]), _bound(figures, "moves_bound")),
+        ("bytes to copy", "", _size(figures["moved_bytes"]), _bound(figures, "moved_bytes_bound", _size)),
+        ("leader changes", "", str(figures["leader_changes"]), _bound(figures, "leader_changes_bound")),
     ]
+
+
+def _bound(figures: Mapping[str, Any], name: str, shown: Callable[[Any], str] = str) -> str:
+    """Return a bound on what the plan does; '' for a plan that limits cut, which has none."""
+    return "" if figures["left_out"] else shown(figures[name])
 
 
 def _load_rows(load: Mapping[str, Any]) -> list[tuple[str, ...]]:
@@ -139,7 +144,7 @@ def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:
             each["cluster"],
             each["reassignments"],
             each["moves"],
-            each["moves_bound"],
+            _bound(each, "moves_bound"),
             _range(each["after"], "replicas"),
             _range(each["after"], "leaders"),
             _ratio(each["after"]["bytes_max_over_mean"]),

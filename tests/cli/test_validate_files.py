@@ -163,3 +163,41 @@ def test_what_cannot_be_read_hides_nothing(plans: Path, output: str) -> None:
     done = command("validate", *(plans / name for name in names), "--format", output)
     assert (done.status, done.err) == (3, "")
     assert (done.out.count("KA001") >= 5, "KA020" in done.out) == (True, True), done.out
+
+
+COMMAND_IN_A_NAME = "x\n::error::owned.yaml"
+"""A name that begins a line of its own, which GitHub takes for a command."""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("diff", "{bad}", "--inventory", "{none}"),
+        ("diff", "{none}", "--inventory", "{none}"),
+        ("validate", "{bad}", "--policy", "{bad}"),
+        ("validate", "{bad}", "--inventory", "{none}"),
+        ("validate", "{bad}", "--out", "{none}/{bad}"),
+        ("convert", "{bad}", "--to", "kafka"),
+        ("apply", "{none}", "-z", "zk1:2181"),
+    ],
+    ids=" ".join,
+)
+def test_a_name_of_a_file_begins_no_line(tmp_path: Path, given: tuple[str, ...]) -> None:
+    bad, none = tmp_path / COMMAND_IN_A_NAME, tmp_path / f"none-{COMMAND_IN_A_NAME}"
+    bad.write_text('kind: TopicDeletion\nspec: {topics: ["a\\n::error::b", 1]}\n')
+    answer = command(*(each.format(bad=bad, none=none) for each in given))
+    assert answer.status in {3, 8}
+    assert "::error::owned.yaml" in answer.out + answer.err
+    assert [line for line in (answer.out + answer.err).splitlines() if line.lstrip().startswith("::")] == []
+
+
+def test_each_problem_of_a_plan_has_a_line_of_its_own(tmp_path: Path) -> None:
+    plan = tmp_path / "bad.yaml"
+    plan.write_text("kind: TopicDeletion\nspec: {topics: [1, 2]}\n")
+    lines = command("diff", plan, "--inventory", tmp_path).err.splitlines()
+    assert [line.partition(": KA")[0] for line in lines] == [
+        f"error: {plan} is not valid: 2 problems.",
+        f"  cause: {plan}:2:17",
+        f"    {plan}:2:20",
+        f"  next:  kadmin validate {plan}",
+    ]

@@ -243,6 +243,34 @@ def test_a_file_of_kafkas_tools_is_named_with_the_command_that_converts_it(text:
     assert parse_kafka_file(text.encode(), "moves.json")
 
 
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("kind: elect\nspec: {all: true}", "kadmin propose election --inventory DIR --out PLAN"),
+        ("kind: ElectLeaders\nspec: {}", "kadmin propose election --inventory DIR --out PLAN"),
+        ("kind: topics\nspec: {topics: [a]}", "kadmin propose rebalance REQUEST --inventory DIR --out PLAN"),
+        ("kind: unregister-broker\nspec: {id: 3}", "kafka-cluster unregister --bootstrap-server HOST:PORT --id ID"),
+        ("unregister: {broker: 3}", "kafka-cluster unregister --bootstrap-server HOST:PORT --id ID"),
+        (
+            "kind: PartitionReassignment\nspec: {partitions: [], topics: [a]}",
+            "kadmin propose rebalance REQUEST --inventory DIR --out PLAN",
+        ),
+        (
+            "kind: TopicDeletion\nspec: {topics: [a], elect: true}",
+            "kadmin propose election --inventory DIR --out PLAN",
+        ),
+        (
+            "kind: RebalanceRequest\nspec: {brokers: {drain: [3], unregister: [3]}}",
+            "kafka-cluster unregister --bootstrap-server HOST:PORT --id ID",
+        ),
+    ],
+)
+def test_a_word_of_other_tools_is_answered_with_the_command_that_does_it(text: str, command: str) -> None:
+    _, (problem,) = check_document(text.encode(), "plan.yaml")
+    assert problem.code in {codes.KIND, codes.UNKNOWN_FIELD}
+    assert (problem.hint or "").endswith(f": {command}")
+
+
 def test_no_partitions_mean_nothing_to_do() -> None:
     plan, problems = check_document(b"kind: PartitionReassignment\nspec: {partitions: []}\n", "plan.yaml")
     assert isinstance(plan, ReassignmentPlan)

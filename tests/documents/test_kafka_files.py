@@ -65,7 +65,7 @@ def refusal(data: str | bytes) -> str:
     with pytest.raises(InvalidInputError) as caught:
         parse_kafka_file(data.encode() if isinstance(data, str) else data, "moves.json")
     assert caught.value.exit_code == 3
-    return f"{caught.value.message}\n{caught.value.cause}"
+    return "\n".join(caught.value.lines())
 
 
 @given(entries)
@@ -186,7 +186,10 @@ def one(extra: str) -> str:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (one(',"log_dirs":["any","/data/1"]'), '3:67: KA016 "foo" partition 0 asks for the log directory "/data/1"'),
+        (
+            one(',"log_dirs":["any","/data/1"]'),
+            '3:67: KA016 "foo" partition 0 asks for the log directory "/data/1"',
+        ),
         (one(',"log_dirs":["any","/data/1"]'), "AlterReplicaLogDirs"),
         (one(',"log_dirs":["any"]'), "3:60: KA017 1 log_dirs for 2 replicas"),
         (one(',"log_dirs":["any","data"]'), '3:67: KA016 "data" is no log directory'),

@@ -326,23 +326,33 @@ def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
 
 
 @pytest.mark.live
-def test_a_topic_that_would_lose_records_is_refused_with_the_command_that_mends_it(
+def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_that_mends_all_of_it(
     store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str
 ) -> None:
     operations = store()
-    operations.release(operations.take(ANN, 0))
+    lease = operations.take(ANN, 0)
+    operations.create(recorded("op-1"), lease, "now")
+    operations.release(lease)
     entity = f"topics/{topic}"
-    for key, bad, mended in (
+    wrong = (
         ("cleanup.policy", "delete", "compact"),
-        ("min.insync.replicas", "1", "2"),
+        ("min.insync.replicas", "4", "2"),
         ("unclean.leader.election.enable", "true", "false"),
-    ):
+    )
+    for key, bad, _ in wrong:
         _set(connection, entity, key, bad)
-        with pytest.raises(NotCompletedError, match=key.split(".")[0]) as refused:
-            store().listings()
-        assert f"--add-config {key}={mended}" in str(refused.value.next_command)
+    for write in (store().to_create, lambda: store().take(ANN, 0)):
+        with pytest.raises(NotCompletedError) as refused:
+            write()
+        said = "its cleanup.policy is delete; its min.insync.replicas is 4, above the replication factor; it allows"
+        assert said in refused.value.message
+        settings = ",".join(f"{key}={mended}" for key, _, mended in wrong)
+        assert str(refused.value.next_command).endswith(f"--entity-name {topic} --add-config {settings}")
+    assert [each.operation_id for each in store().listings()] == ["op-1"], "history reads all the same"
+    for key, _, mended in wrong:
         _set(connection, entity, key, mended)
-    assert store().listings() == ()
+    operations = store()
+    operations.release(operations.take(ANN, 0))
 
 
 def _set(connection: KafkaConnection, entity: str, key: str, value: str) -> None:

@@ -227,6 +227,9 @@ def test_limits_hold_and_every_prefix_keeps_the_hard_rules(
     assert sum(count * size[key] for key, count in moved.items()) <= max_bytes
     assert sum(set(row) == set(before[key]) for key, row in cut.entries.items()) <= max_reorders
     assert cut.figures["left_out"] == len(whole.entries) - len(cut.entries)
+    for name in ("moves", "moved_bytes", "leader_changes"):
+        bound = cut.figures[f"{name}_bound"]
+        assert bound is None or (cut.figures[name] >= bound and cut.figures["left_out"] == 0)
     load = Counter({row.broker_id: 0 for row in cluster.brokers})
     for key, row in before.items():
         load.update(dict.fromkeys(row, size[key]))

@@ -14,6 +14,7 @@ from kadmin.errors import InvalidInputError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import FreeBytes, Pin, ProposalLimits, Racks
 from kadmin.plan.rules import check, require
+from kadmin.report.proposals import figure_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -366,6 +367,10 @@ def test_bytes_into_one_broker_are_limited() -> None:
     proposed = propose(grown, request(limits=ProposalLimits(max_bytes_in_per_broker=250)))
     assert len(proposed.entries) == 2
     assert proposed.figures["left_out"] == 2
+    bounds = {name: proposed.figures[f"{name}_bound"] for name in ("moves", "moved_bytes", "leader_changes")}
+    assert set(bounds.values()) == {None}, "the plan that limits cut may well do less than the whole one must"
+    rows = {name: bound for name, *_, bound in figure_rows(proposed.figures)}
+    assert {rows[name] for name in ("moves", "bytes to copy", "leader changes")} == {""}
 
 
 @pytest.mark.parametrize(

@@ -217,3 +217,9 @@ def test_a_request_that_repeats_another_says_which_try_it_is() -> None:
     first, second = (events.StepPublished("cancel", 2, step, step - 1) for step in (2, 3))
     returned = "return to the original replicas of 2 partitions published"
     assert [event_line(each) for each in (first, second)] == [f"step 2: {returned}", f"step 3: {returned}, try 2"]
+
+
+def test_an_event_is_one_line_whatever_it_names() -> None:
+    written: list[str] = []
+    Follower(written.append, PIPE, itertools.count().__next__)(events.Noted("Cannot write x\n::error::y.prom"))
+    assert written == ["Cannot write x\\n::error::y.prom\n"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Listening
 from kadmin.documents import dump_json, plan_digest
-from kadmin.errors import BusyError, StalePlanError, name_some
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError, name_some
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.decide.examine import Examination, examine
@@ -22,7 +22,10 @@ from kadmin.operations.throttles.operation import record_throttle
 from kadmin.plan.model import DeletionPlan, ReassignmentPlan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kadmin.cluster.model import ClusterState
+    from kadmin.errors import KadminError
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Work
@@ -80,10 +83,7 @@ def prepare(
         throttled = () if examination.throttle is None else examination.throttle.values
         if denied := context.backend.denied(examination.work, throttled):
             examination = replace(examination, refusals=(*examination.refusals, denied))
-    if unfinished := context.operations.unfinished():
-        examination = replace(
-            examination, refusals=(_unfinished(unfinished, context.operations.holder()), *examination.refusals)
-        )
+    examination = replace(examination, refusals=(*_recording(context), *examination.refusals))
     channel = None if examination.work is None else examination.work.channel
     if channel is None or state.controller is None:
         return Preview(state, facts, examination, None)
@@ -134,6 +134,16 @@ def apply(
         return Outcome(operation_id, runner.run())
     finally:
         context.give_back(runner.lease if runner is not None else lease)
+
+
+def _recording(context: Context) -> Iterator[KadminError]:
+    """Yield what keeps an operation from being put on record."""
+    if unfinished := context.operations.unfinished():
+        yield _unfinished(unfinished, context.operations.holder())
+    try:
+        context.operations.to_create()
+    except NotCompletedError as unsafe:
+        yield unsafe
 
 
 def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:

@@ -98,15 +98,19 @@ class TopicOperations(KeyedOperations):
         return None if watched.seems_dead else watched.holder
 
     def to_create(self) -> str:
-        """Name the topic where it does not exist, with its replication factor."""
-        return "" if self._reader.find() else topic_to_create(self._connection, self._name)
+        """Name the topic where it does not exist, with its replication factor.
+
+        Raises NotCompletedError where its settings would lose what is written.
+        """
+        return "" if self._reader.check_settings() else topic_to_create(self._connection, self._name)
 
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
 
-        A topic that does not exist is created. A holder that seems dead is watched for the length of its lease first.
+        A topic that does not exist is created; one whose settings would lose records raises NotCompletedError. A holder
+        that seems dead is watched for the length of its lease first.
         """
-        if not self._reader.find():
+        if not self._reader.check_settings():
             created = create_topic(self._connection, self._name, avoid)
             self._tell(events.Noted(f"{created} was created; it keeps lock and record"))
         clock = self._clock

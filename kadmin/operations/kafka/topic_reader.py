@@ -17,6 +17,7 @@ from kadmin.operations.kafka.topic_settings import CONTROL, check_topic
 
 if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.kafka.metadata import TopicMetadata
     from kadmin.cluster.kafka.partition_log import Fetched
     from kadmin.operations.events import Tell
 
@@ -51,13 +52,19 @@ class TopicReader:
         self._mutex = threading.Lock()
 
     def find(self) -> bool:
-        """Whether the topic exists; raises NotCompletedError where its settings would lose records."""
-        if not self._exists:
-            found = read_metadata(self._connection, (self._control.topic,)).topics.get(self._control.topic)
-            if found is not None:
-                check_topic(self._connection, self._control.topic, found)
-                self._exists = True
+        """Whether the topic exists."""
+        self._exists = self._exists or self._metadata() is not None
         return self._exists
+
+    def check_settings(self) -> bool:
+        """Whether the topic exists; raises NotCompletedError where its settings would lose what is written."""
+        found = self._metadata()
+        if found is not None:
+            check_topic(self._connection, self._control.topic, found)
+        return found is not None
+
+    def _metadata(self) -> TopicMetadata | None:
+        return read_metadata(self._connection, (self._control.topic,)).topics.get(self._control.topic)
 
     def catch_up(self) -> TopicLog:
         """Read all that was committed before this call.

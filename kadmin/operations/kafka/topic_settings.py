@@ -60,32 +60,38 @@ def create_topic(connection: KafkaConnection, name: str, avoid: Collection[int] 
 
 
 def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) -> None:
-    """Raise NotCompletedError, with the command that mends it, where the topic could lose records."""
+    """Raise NotCompletedError, with the commands that mend it, where the topic could lose records or takes none."""
     needed = {"cleanup.policy", "min.insync.replicas", "unclean.leader.election.enable"}
-    problem = _problem(found, read_topic_settings(connection, name, sorted(needed)))
-    if problem is not None:
-        said, mend = problem
-        raise NotCompletedError(
-            f"Topic {name} keeps kadmin's lock and record, and {said}.",
-            next_command=mend.format(name=name, options=connection.servers.options),
-        )
+    settings = _wrong_settings(found, read_topic_settings(connection, name, sorted(needed)))
+    few = len(found.partitions) < _PARTITIONS
+    wrong = [*([f"it has fewer than {_PARTITIONS} partitions"] if few else []), *settings.values()]
+    if not wrong:
+        return
+    options, commands = connection.servers.options, []
+    if few:
+        commands.append(f"kafka-topics.sh {options} --alter --topic {name} --partitions {_PARTITIONS}")
+    if settings:
+        entity = f"--entity-type topics --entity-name {name}"
+        commands.append(f"kafka-configs.sh {options} --alter {entity} --add-config {','.join(settings)}")
+    raise NotCompletedError(
+        f"Topic {name} keeps kadmin's lock and record, and {'; '.join(wrong)}.", next_command="; then ".join(commands)
+    )
 
 
-def _problem(found: TopicMetadata, settings: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return what is wrong and the command that mends it."""
+def _wrong_settings(found: TopicMetadata, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return each setting that has to be made, as `key=value`, and what is wrong without it."""
     copies = min((len(each.replicas) for each in found.partitions.values()), default=0)
-    least = _least_in_sync(copies)
-    if len(found.partitions) < _PARTITIONS:
-        return f"has fewer than {_PARTITIONS} partitions", (
-            f"kafka-topics.sh {{options}} --alter --topic {{name}} --partitions {_PARTITIONS}"
-        )
+    least, in_sync = _least_in_sync(copies), int(settings.get("min.insync.replicas", "1"))
+    wrong = {}
     if settings.get("cleanup.policy") != "compact":
-        return f"its cleanup.policy is {settings.get('cleanup.policy')}", _config("cleanup.policy=compact")
-    if int(settings.get("min.insync.replicas", "1")) < least:
-        return f"its min.insync.replicas is below {least}", _config(f"min.insync.replicas={least}")
+        wrong["cleanup.policy=compact"] = f"its cleanup.policy is {settings.get('cleanup.policy')}"
+    if in_sync < least:
+        wrong[f"min.insync.replicas={least}"] = f"its min.insync.replicas is below {least}"
+    elif in_sync > copies:
+        wrong[f"min.insync.replicas={least}"] = f"its min.insync.replicas is {in_sync}, above the replication factor"
     if settings.get("unclean.leader.election.enable") != "false":
-        return "it allows unclean leader elections", _config("unclean.leader.election.enable=false")
-    return None
+        wrong["unclean.leader.election.enable=false"] = "it allows unclean leader elections"
+    return wrong
 
 
 def _racks(connection: KafkaConnection) -> dict[int, str | None]:
@@ -96,10 +102,6 @@ def _racks(connection: KafkaConnection) -> dict[int, str | None]:
 
 def _named(name: str, copies: int) -> str:
     return f"topic {name} with replication factor {copies}"
-
-
-def _config(setting: str) -> str:
-    return f"kafka-configs.sh {{options}} --alter --entity-type topics --entity-name {{name}} --add-config {setting}"
 
 
 def _least_in_sync(copies: int) -> int:

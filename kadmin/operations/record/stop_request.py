@@ -23,7 +23,9 @@ class Stop(IntEnum):
 
 
 class StoppedByRequestError(NotCompletedError):
-    """The operation was paused or cancelled by a request."""
+    """The operation was paused or cancelled by a request: it is not completed, and no error."""
+
+    heading = ""
 
 
 @dataclass(frozen=True, slots=True)

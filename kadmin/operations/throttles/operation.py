@@ -288,9 +288,7 @@ class Throttling:
         next_command = f"kadmin resume {self._record.operation_id}"
         number = self._context.clock.stop_signal
         if number is not None:
-            return StoppedError(
-                f"Interrupted (signal {number}) during {what}.", signal_number=number, next_command=next_command
-            )
+            return StoppedError(f"stopped during {what}", signal_number=number, next_command=next_command)
         return NotCompletedError(f"The deadline passed during {what}.", next_command=next_command)
 
     def _remains(self, why: str, next_command: str) -> None:

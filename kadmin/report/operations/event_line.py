@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.names import one_line
 from kadmin.errors import count
 from kadmin.operations.events import Ended, Opened, Progressed, StateChanged, StepPublished
 from kadmin.operations.record.record import StepKind
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def event_line(event: Event) -> str:
-    """Return an event in words; an Ended with its exit code and the command to type next."""
+    """Return an event in words, as one line; an Ended with its exit code and the command to type next."""
+    return one_line(_words(event))
+
+
+def _words(event: Event) -> str:
     match event:
         case Opened():
             return f"operation {event.operation_id} is on record"

@@ -66,7 +66,7 @@ def tally(problems: Iterable[Diagnostic]) -> tuple[int, int]:
 
 def _paragraph(problem: Diagnostic, lines: Sequence[str], width: int) -> Iterable[str]:
     at = problem.location
-    yield f"{printable(str(at))}: {problem.severity} {problem.code}: {problem.message}"
+    yield printable(f"{at}: {problem.severity} {problem.code}: {problem.message}")
     gutter = len(str(max(at.line, at.first_line or 0)))
     room = max(width, _NARROWEST) - gutter - 3
     if at.first_line is not None and at.first_line != at.line:
@@ -76,7 +76,7 @@ def _paragraph(problem: Diagnostic, lines: Sequence[str], width: int) -> Iterabl
         yield f"{at.line:>{gutter}} | {quoted}"
         yield f"{' ' * gutter} | {' ' * caret}^"
     if problem.hint:
-        yield f"  hint: {problem.hint}"
+        yield printable(f"  hint: {problem.hint}")
 
 
 def _line(lines: Sequence[str], number: int) -> str:

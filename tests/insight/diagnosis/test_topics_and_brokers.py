@@ -93,6 +93,12 @@ def test_partitions_that_are_not_well() -> None:
     assert (offline.code, offline.stops_apply) == (Trouble.OFFLINE_PARTITIONS, False)
     assert offline.evidence == ("foo-0: leader -1, ISR [1], replicas [1, 2]",)
     assert (short.code, short.evidence) == (Trouble.UNDER_MIN_ISR, ("foo-1: leader 2, ISR [2], replicas [2, 1]",))
+    never = next(
+        each
+        for each in diagnose(evidence(replace(state, topic_configs={"foo": {"min.insync.replicas": "3"}})))
+        if each.code is Trouble.UNDER_MIN_ISR
+    )
+    assert "above the replication factor" in never.message
     default = replace(state, topic_configs={}, broker_defaults={"min.insync.replicas": "2"})
     assert troubles(evidence(default)) == [Trouble.OFFLINE_PARTITIONS, Trouble.UNDER_MIN_ISR]
     assert troubles(evidence(replace(state, topic_configs={"foo": {"min.insync.replicas": "x"}}))) == [

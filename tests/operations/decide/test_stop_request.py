@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cluster.states import cluster, moving, tp, with_node
 
+from kadmin.errors import NotCompletedError
 from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, PublishElection, PublishWave, Wait
 from kadmin.operations.decide.deletion import DeletionWork
@@ -41,6 +42,8 @@ class TestAnyRequest:
             assert action.state is state
             assert isinstance(action.error, StoppedByRequestError)
             assert "ann@h1" in (action.error.cause or "")
+            assert action.error.lines()[0].startswith(f"The operation was {state.value}: "), "it is what was asked for"
+            assert action.error.exit_status == NotCompletedError.exit_code
 
     def test_what_runs_is_followed_to_its_end(self, request_: StopRequest, state: OperationState) -> None:
         assert isinstance(decide(WORK, Observed(COPYING, (WAVE_1,), request_), HEARD, 0.0), Wait)

@@ -131,6 +131,6 @@ def test_a_signal_stops_before_the_next_action() -> None:
     play = Play(["publish"])
     play.clock.careful = True
     play.clock.interrupt(signal.SIGTERM)
-    with pytest.raises(StoppedError, match="the operation is on record") as caught:
+    with pytest.raises(StoppedError, match=r"^Interrupted \(SIGTERM\); the operation is on record\.$") as caught:
         play.run()
     assert (play.acted, caught.value.next_command) == ([], "kadmin resume")

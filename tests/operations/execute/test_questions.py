@@ -120,4 +120,4 @@ def test_an_error_after_an_interrupted_question_begins_a_line_of_its_own(practic
     status, written = in_terminal(command, 500, interrupt_at="[y/N]: ")
     assert status == 130
     assert "[y/N]: \r\n" in written
-    assert "error: Interrupted (signal 2); nothing was changed." in written
+    assert "error: Interrupted (^C); nothing was changed." in written

@@ -10,6 +10,7 @@ from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import awaited_leaders, brokers_in_words, health_of
 from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
+from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import MAY_RETURN, is_broker
 
@@ -26,7 +27,8 @@ def partition_troubles(state: ClusterState, tool_options: str) -> Iterator[Findi
     """Find partitions that cannot be used; none of them stops every apply."""
     health = health_of(state)
     yield from _offline(state, sorted(health.offline), tool_options)
-    short = sorted(health.under_min_isr)
+    yield from min_isr_troubles(state, health.under_min_isr, tool_options)
+    short = sorted(health.under_min_isr - above_replicas(state, health.under_min_isr))
     if short:
         away = {broker for each in short for broker in state.replicas(each) or ()} - set(state.brokers)
         yield Finding(

@@ -13,6 +13,7 @@ from kadmin.errors import name_some
 from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of, return_or_replace
+from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
@@ -100,11 +101,20 @@ def _deletions(evidence: Evidence) -> Iterator[Finding]:
 def _partitions(evidence: Evidence) -> Iterator[Finding]:
     state = evidence.state
     known, health = state.states, health_of(state)
+    offline, short = (
+        {each for each in found if each.topic not in state.requests.deletions}
+        for found in (health.offline, health.under_min_isr)
+    )
+    yield from min_isr_troubles(state, short, znode=TOPICS)
     for trouble, found, what in (
-        (Trouble.OFFLINE_PARTITIONS, health.offline, "without a leader"),
-        (Trouble.UNDER_MIN_ISR, health.under_min_isr, f"with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}"),
+        (Trouble.OFFLINE_PARTITIONS, offline, "without a leader"),
+        (
+            Trouble.UNDER_MIN_ISR,
+            short - above_replicas(state, short),
+            f"with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}",
+        ),
     ):
-        partitions = sorted(partition for partition in found if partition.topic not in state.requests.deletions)
+        partitions = sorted(found)
         if partitions:
             seen = (
                 f"{p}: leader {known[p].leader}, ISR {list(known[p].isr)}, replicas {list(state.replicas(p) or ())}"

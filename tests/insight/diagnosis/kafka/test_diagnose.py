@@ -213,6 +213,17 @@ def test_partitions_under_min_isr() -> None:
     assert (fenced.code, short.hint) == (Trouble.FENCED_BROKER, "start broker 2")
 
 
+def test_a_min_isr_above_the_replication_factor_is_said_as_that() -> None:
+    found = only(replace(healthy(), topic_configs={"foo": {"min.insync.replicas": "3"}}))
+    assert (found.code, found.evidence[0]) == (
+        Trouble.UNDER_MIN_ISR,
+        "foo-0: min.insync.replicas 3, replicas [1, 2]",
+    )
+    assert "above the replication factor" in found.message
+    assert (found.hint or "").startswith("kafka-configs.sh --bootstrap-server ")
+    assert "--entity-name foo --add-config min.insync.replicas=1; or give" in (found.hint or "")
+
+
 RECORDED = healthy(
     {"__kadmin-0": (1, 2, 3), "__kadmin-1": (1, 2, 3)}, topic_configs={"__kadmin": {"min.insync.replicas": "2"}}
 )

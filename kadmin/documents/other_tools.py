@@ -1,0 +1,24 @@
+"""Answers words of Kafka's own tools, where a document has them for a kind or a key, with the command that does it."""
+
+from __future__ import annotations
+
+import re
+
+_ELECT = "to elect leaders: kadmin propose election --inventory DIR --out PLAN"
+_MOVE = "to move topics: kadmin propose rebalance REQUEST --inventory DIR --out PLAN"
+_UNREGISTER = "to unregister a broker, in KRaft mode: kafka-cluster unregister --bootstrap-server HOST:PORT --id ID"
+_ANSWERS = {
+    "elect": _ELECT,
+    "election": _ELECT,
+    "electleaders": _ELECT,
+    "leaderelection": _ELECT,
+    "topics": _MOVE,
+    "topicstomove": _MOVE,
+    "unregister": _UNREGISTER,
+    "unregisterbroker": _UNREGISTER,
+}
+
+
+def answer_to(word: object) -> str | None:
+    """Return what does that in kadmin, or beside it; spaces, case and dashes do not count."""
+    return _ANSWERS.get(re.sub(r"[\s_-]", "", word).lower()) if isinstance(word, str) else None
