@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import signal
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -22,28 +23,42 @@ REPEATED_S = 1.0
 """The alarm repeats at this interval: what it raises in a finalizer is lost."""
 
 
+def late(timeout_s: float) -> NotCompletedError:
+    """Return the error of a command that --timeout ends."""
+    return _ExpiredError(
+        f"Not finished within the {timeout_s:g} s of --timeout.", next_command="run it again with a longer --timeout"
+    )
+
+
+@dataclass(slots=True)
+class Bell:
+    """The alarm's; whether it has rung."""
+
+    rung: bool = False
+
+
 @contextmanager
-def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[None]:
+def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[Bell]:
     """Raise NotCompletedError when `timeout_s` and then `grace_s` have passed; None bounds nothing.
 
     An UnknownOutcomeError, or else an UnreachableError, that was on its way by then is raised in its place: cleaning up
     after an outage may well take longer than the grace.
     """
+    bell = Bell()
+    if timeout_s is None:
+        yield bell
+        return
 
     def expire(_number: int, _frame: FrameType | None) -> None:
-        raise _ExpiredError(
-            f"Not finished within {timeout_s:g} s.", next_command="run it again with a longer --timeout"
-        )
+        bell.rung = True
+        raise late(timeout_s)
 
-    if timeout_s is None:
-        yield
-        return
     previous = signal.signal(signal.SIGALRM, expire)
     # An alarm of zero seconds would never ring. It repeats: what is raised in a finalizer or in a callback of the
     # collector is lost, and a lock taken just then is never freed.
     signal.setitimer(signal.ITIMER_REAL, max(timeout_s + grace_s, 0.001), REPEATED_S)
     try:
-        yield
+        yield bell
     except _ExpiredError as error:
         raise (_on_its_way(error, UnknownOutcomeError) or _on_its_way(error, UnreachableError) or error) from None
     finally:
@@ -64,13 +79,22 @@ def _on_its_way(error: BaseException, kind: type[KadminError]) -> KadminError | 
 
 
 def bounded(command: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Add the option --timeout to a command that needs no cluster; it may be interrupted anywhere."""
+    """Add the option --timeout to a command that needs no cluster; it may be interrupted anywhere.
+
+    What it raises after the alarm has rung is what the alarm broke off: Py4J reports a call that failed.
+    """
 
     @wraps(command)
     def run(*arguments: _Parameters.args, **given: _Parameters.kwargs) -> _Result:
-        timeout_s = given.pop("timeout")
-        with alarm(timeout_s if isinstance(timeout_s, float) else None):
-            return command(*arguments, **given)
+        given_s = given.pop("timeout")
+        timeout_s = given_s if isinstance(given_s, float) else None
+        with alarm(timeout_s) as bell:
+            try:
+                return command(*arguments, **given)
+            except Exception as error:
+                if timeout_s is not None and bell.rung:
+                    raise late(timeout_s) from error
+                raise
 
     signature = inspect.signature(command, eval_str=True)
     timeout = inspect.Parameter("timeout", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=options.Timeout)

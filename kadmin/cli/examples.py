@@ -70,6 +70,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "sandbox status": ("-o json",),
     "sandbox stop-broker": ("2",),
     "sandbox start-broker": ("2",),
+    "sandbox add-broker": ("", "--rack r4"),
     "sandbox stop-controller": ("101",),
     "sandbox start-controller": ("101",),
     "sandbox freeze": ("2",),

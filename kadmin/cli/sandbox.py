@@ -163,6 +163,20 @@ def start_broker(broker_id: BrokerArgument, directory: DirectoryOption = DEFAULT
 
 @sandbox_app.command()
 @bounded
+def add_broker(
+    directory: DirectoryOption = DEFAULT_DIRECTORY,
+    *,
+    rack: Annotated[
+        str | None, typer.Option("--rack", metavar="RACK", help="Its rack.", show_default="the next in turn")
+    ] = None,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
+    """Start one more broker, with the next id and without data, to practise an expansion."""
+    _answer(_load(directory).add_broker(rack), output)
+
+
+@sandbox_app.command()
+@bounded
 def stop_controller(
     controller_id: ControllerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY, *, kill: KillOption = False
 ) -> None:
@@ -295,7 +309,7 @@ def _value(sandbox: Sandbox) -> dict[str, Any]:
             for controller, port in sorted(sandbox.controller_ports.items())
         ],
         "brokers": [
-            {"broker_id": broker, "rack": spec.rack(broker), **_seen(broker, port, brokers)}
+            {"broker_id": broker, "rack": sandbox.rack(broker), **_seen(broker, port, brokers)}
             for broker, port in sorted(sandbox.broker_ports.items())
         ],
     }

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import typer
 
 from kadmin.cli.context import GRACE_S, connect, ticking
+from kadmin.cli.deadline import late
 from kadmin.cli.options import OutputFormat
 from kadmin.cli.output import answer
 from kadmin.cluster.names import escaped
-from kadmin.errors import KadminError, NotCompletedError
+from kadmin.errors import KadminError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -106,8 +107,7 @@ def read_side_by_side(
             except queue.Empty:
                 break
             found[result.name] = result
-    late = NotCompletedError(f"Not finished within {timeout_s:g} s.", next_command="give a longer --timeout")
-    return tuple(found.get(name, FromCluster(name, error=late)) for name in fleet.clusters)
+    return tuple(found.get(name, FromCluster(name, error=late(timeout_s))) for name in fleet.clusters)
 
 
 def answer_fleet(

@@ -41,6 +41,7 @@ def _read_file(reference: SecretFile) -> str:
 def _run(reference: SecretCommand, within_s: float) -> str:
     """Run a program; what it writes on standard error is not shown, for it may name the secret."""
     remedy = f"run it by hand: {reference.program}"
+    limit_s = max(0.1, min(within_s, COMMAND_S))
     try:
         done = subprocess.run(  # noqa: S603 - the user's own file names the program
             [reference.program, *reference.arguments],
@@ -48,11 +49,11 @@ def _run(reference: SecretCommand, within_s: float) -> str:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=reference.folder,
-            timeout=max(0.1, min(within_s, COMMAND_S)),
+            timeout=limit_s,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise _missing(reference, "it did not end in time", remedy) from None
+        raise _missing(reference, f"it did not end within {limit_s:g} s", remedy) from None
     except OSError as error:
         raise _missing(reference, error.strerror or "it cannot be run", remedy) from None
     if done.returncode:

@@ -10,9 +10,10 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pyspark
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # ships no type information
@@ -27,6 +28,7 @@ from kadmin.planner.proposal import server_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from concurrent.futures import Future
 
     from kadmin.java import JavaRuntime
     from kadmin.planner.proposal import Options
@@ -169,11 +171,27 @@ def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:
     conf = SparkConf(loadDefaults=False).setAll(list(_settings(options, java_options).items()))
     with tempfile.TemporaryFile() as output:  # of Java and Spark's launcher before logging is set up
         try:
-            return launch_gateway(conf, {"stderr": output}), conf  # type: ignore[no-untyped-call]  # PySpark's gap
+            return _launch_gateway(conf, output), conf
         except PySparkRuntimeError as error:
             output.seek(0)
             lines = output.read().decode(errors="replace").strip().splitlines()
             raise _not_started(lines[-1] if lines else str(error)) from error
+
+
+def _launch_gateway(conf: SparkConf, output: IO[bytes]) -> Any:  # noqa: ANN401 - Py4J has no types
+    """Start a JVM in a thread: one that is starting when a time limit or ^C comes would otherwise never be ended."""
+    with ThreadPoolExecutor(1) as thread:
+        started = thread.submit(launch_gateway, conf, {"stderr": output})
+        try:
+            return started.result()
+        except BaseException:
+            started.add_done_callback(_shut_down_started)
+            raise
+
+
+def _shut_down_started(started: Future[Any]) -> None:
+    if started.exception() is None:
+        _shut_down(started.result(), _SHUTDOWN_S)
 
 
 def _shut_down(gateway: Any, timeout_s: float) -> None:  # noqa: ANN401 - Py4J has no types

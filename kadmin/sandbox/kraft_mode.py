@@ -34,6 +34,14 @@ def start_quorum(layout: Layout, launcher: Launcher) -> None:
         _write_ids(layout.server("broker", broker_id), cluster_id)
 
 
+def prepare_broker(layout: Layout, broker_id: int) -> None:
+    """Format the storage of a broker that joins, for the cluster of the others."""
+    first = layout.server("broker", min(layout.broker_ports))
+    lines = (first.data / "meta.properties").read_text(encoding="ascii").splitlines()
+    (cluster_id,) = (line.partition("=")[2] for line in lines if line.startswith("cluster.id="))
+    _write_ids(layout.server("broker", broker_id), cluster_id)
+
+
 def start_controllers(layout: Layout, launcher: Launcher, cluster_id: str) -> None:
     """Format the storage of every controller that has none, for the cluster of an id, and start them."""
     for controller_id in layout.controller_ports:
@@ -56,7 +64,7 @@ def properties_of_broker(layout: Layout, broker_id: int) -> str:
     values = {
         **_node("broker", broker_id),
         **controller_settings(layout.controller_ports),
-        **broker_place(spec.rack(broker_id), layout.broker_ports[broker_id], layout.server("broker", broker_id).data),
+        **broker_place(layout.rack(broker_id), layout.broker_ports[broker_id], layout.server("broker", broker_id).data),
         "broker.heartbeat.interval.ms": "1000",
         "offsets.topic.replication.factor": str(copies),
         "offsets.topic.num.partitions": "3",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Self
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import InvalidInputError, NotCompletedError
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 STATE = "state.json"
 
+_Value = TypeVar("_Value")
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What changes while a sandbox lives only by a migration to KRaft: `phase` says how far it is.
+    """The servers of a sandbox; `phase` says how far a migration to KRaft is.
 
     A sandbox that began in KRaft mode is FINALIZED. `quorum_ports`: one per ZooKeeper server, then its election ports.
+    `added_racks` are the racks of brokers that were added after the others had started.
     """
 
     spec: SandboxSpec
@@ -34,6 +37,7 @@ class Layout:
     controller_ports: Mapping[int, int]
     broker_ports: Mapping[int, int]
     phase: MigrationPhase
+    added_racks: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def plan(cls, spec: SandboxSpec) -> Self:
@@ -67,6 +71,7 @@ class Layout:
             _by_id(value["controller_ports"]),
             _by_id(value["broker_ports"]),
             MigrationPhase(value["phase"]),
+            _by_id(value.get("added_racks", {})),
         )
 
     def save(self) -> None:
@@ -79,6 +84,17 @@ class Layout:
             (folder / STATE).write_text(json.dumps(value, indent=2), encoding="utf-8")
         except OSError as error:
             raise NotCompletedError(f"Cannot write {folder}.", cause=error.strerror or str(error)) from error
+
+    def with_broker(self, rack: str | None) -> tuple[Self, int]:
+        """Return the layout with one more broker, and its id; without a rack it gets the next one in turn."""
+        broker_id = max(self.broker_ports, default=0) + 1
+        (port,) = free_ports(1)
+        racks = {**self.added_racks, broker_id: rack or self.spec.rack(broker_id)}
+        return replace(self, broker_ports={**self.broker_ports, broker_id: port}, added_racks=racks), broker_id
+
+    def rack(self, broker_id: int) -> str:
+        """Return a broker's rack."""
+        return self.added_racks.get(broker_id) or self.spec.rack(broker_id)
 
     @property
     def in_kraft_mode(self) -> bool:
@@ -119,5 +135,5 @@ class Layout:
         return {number: process for number, process in found.items() if process is not None}
 
 
-def _by_id(ports: Mapping[str, int]) -> dict[int, int]:
-    return {int(server_id): port for server_id, port in ports.items()}
+def _by_id(values: Mapping[str, _Value]) -> dict[int, _Value]:
+    return {int(server_id): value for server_id, value in values.items()}

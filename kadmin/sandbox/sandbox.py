@@ -6,6 +6,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
+from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
 from kadmin.sandbox import kraft_mode, zookeeper_mode
 from kadmin.sandbox.layout import STATE, Layout
@@ -23,6 +24,8 @@ class _Mode(Protocol):
     """What the modules zookeeper_mode and kraft_mode have in common."""
 
     def start_quorum(self, layout: Layout, launcher: Launcher) -> None: ...
+
+    def prepare_broker(self, layout: Layout, broker_id: int) -> None: ...
 
     def properties_of_broker(self, layout: Layout, broker_id: int) -> str: ...
 
@@ -71,6 +74,30 @@ class Sandbox(Layout):
             _wait_controller(self, controller_id)
         for broker_id in self.broker_ports:
             _wait_broker(self, broker_id)
+
+    def add_broker(self, rack: str | None = None) -> Self:
+        """Return the sandbox with one more broker, without a replica; on failure, end it and leave the rest.
+
+        Without a rack it gets the next one in turn. Raises InvalidInputError during a migration.
+        """
+        if self.phase not in {MigrationPhase.ZOOKEEPER, MigrationPhase.FINALIZED}:
+            raise InvalidInputError(
+                f"The sandbox is in phase {self.phase.value}; a broker is added before a migration or after it.",
+                next_command="kadmin sandbox migrate --help",
+            )
+        grown, broker_id = self.with_broker(rack)
+        server = grown.server("broker", broker_id)
+        try:
+            grown.save()
+            _mode(grown).prepare_broker(grown, broker_id)
+            _launch_broker(grown, Launcher(grown.spec.version), broker_id)
+            _wait_broker(grown, broker_id)
+        except BaseException:
+            server.end()
+            shutil.rmtree(server.folder, ignore_errors=True)
+            self.save()
+            raise
+        return grown
 
     def stop_broker(self, broker_id: int, *, kill: bool = False) -> None:
         """End one broker and wait until the cluster no longer counts it as alive."""

@@ -133,7 +133,7 @@ def _one_per_rack(sandbox: Sandbox, brokers: Sequence[int]) -> list[int]:
     # Brokers on racks that are not used yet come first.
     chosen: list[int] = []
     for broker in brokers:
-        if sandbox.spec.rack(broker) not in {sandbox.spec.rack(other) for other in chosen}:
+        if sandbox.rack(broker) not in {sandbox.rack(other) for other in chosen}:
             chosen.append(broker)
     return chosen + [broker for broker in brokers if broker not in chosen]
 

@@ -45,6 +45,10 @@ def start_quorum(layout: Layout, launcher: Launcher) -> None:
     _make_chroot(layout)
 
 
+def prepare_broker(layout: Layout, broker_id: int) -> None:
+    """Do nothing: a broker that joins registers in ZooKeeper with an empty folder."""
+
+
 def properties_of_broker(layout: Layout, broker_id: int) -> str:
     """Return the server.properties of a broker."""
     spec, server = layout.spec, layout.server("broker", broker_id)
@@ -55,7 +59,7 @@ def properties_of_broker(layout: Layout, broker_id: int) -> str:
     )
     return broker_config(
         broker_id,
-        spec.rack(broker_id),
+        layout.rack(broker_id),
         layout.broker_ports[broker_id],
         layout.connect_string,
         server.data,

@@ -214,7 +214,7 @@ def test_secrets_are_read_from_a_file_a_variable_or_a_program(tmp_path: Path, mo
         (f"import sys; print('{SECRET}'); print('{SECRET}', file=sys.stderr); sys.exit(3)", "it ended with 3"),
         ("pass", "it is empty"),
         (f"import sys; sys.stdout.buffer.write(b'{SECRET}\\xff')", "it is not UTF-8 text"),
-        (f"print('{SECRET}', flush=True); import threading; threading.Event().wait()", "it did not end in time"),
+        (f"print('{SECRET}', flush=True); import threading; threading.Event().wait()", "it did not end within 1 s"),
     ],
 )
 def test_a_secret_that_cannot_be_had_is_named_by_its_reference(code: str, cause: str, tmp_path: Path) -> None:

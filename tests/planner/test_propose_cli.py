@@ -272,12 +272,37 @@ def test_a_jvm_that_is_killed_is_reported(folder: Path) -> None:
     assert said.splitlines()[1].startswith("  cause: its JVM ended before it had answered")
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize("stage", ["starting", "working"])
+def test_a_time_limit_while_spark_runs_is_what_is_reported(folder: Path, stage: str) -> None:
+    """Rule: --timeout is the cause, and no JVM is left. One that is left would keep the pipes of this test open."""
+    arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--master", "local[1]")
+    command = [sys.executable, "-c", RUN, "propose", "rebalance", *arguments, "--timeout", "3600"]
+    reached = {"starting": jvms, "working": jvms_at_work}[stage]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        wait_until(lambda: bool(reached(running.pid)), 240)
+        os.kill(running.pid, signal.SIGALRM)
+        _, said = running.communicate(timeout=240)
+    assert (running.returncode, said.splitlines()[0]) == (8, "error: Not finished within the 3600 s of --timeout.")
+
+
+def processes() -> list[tuple[int, int, str]]:
+    """Return id, parent and command line of every process."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = (line.split(maxsplit=2) for line in listed.splitlines())
+    return [(int(pid), int(parent), program) for pid, parent, program in rows]
+
+
+def jvms(planner: int) -> list[int]:
+    """The JVMs that a planner has started, from before their gateway is there."""
+    return [pid for pid, parent, program in processes() if parent == planner and program.split()[0].endswith("java")]
+
+
 def jvms_at_work(planner: int) -> list[int]:
     """The children of a planner that have a child with workers."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(maxsplit=2) for line in listed.splitlines()]
-    parents = {int(parent) for _, parent, program in rows if "pyspark.daemon" in program}
-    return [int(pid) for pid, parent, _ in rows if int(parent) == planner and int(pid) in parents]
+    rows = processes()
+    parents = {parent for _, parent, program in rows if "pyspark.daemon" in program}
+    return [pid for pid, parent, _ in rows if parent == planner and pid in parents]
 
 
 def test_a_partition_is_explained(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,33 @@ def test_a_broker_that_ends_at_its_start_is_reported_with_its_log_and_nothing_is
         Sandbox.up(spec)
     assert "num.io.threads" in (refused.value.cause or "")
     assert not (tmp_path / "sandbox").exists()
+
+
+@pytest.mark.parametrize("mode", [(), ("--kraft",)], ids=["zookeeper", "kraft"])
+def test_a_broker_that_is_added_serves_on_its_rack_and_has_nothing(mode: tuple[str, ...], tmp_path: Path) -> None:
+    folder = tmp_path / "sandbox"
+    assert command("sandbox", "up", "--dir", folder, "--brokers", "1", *mode).status == 0
+    try:
+        assert command("sandbox", "seed", "--dir", folder).status == 0
+        added = command("sandbox", "add-broker", "--dir", folder, "--rack", "far", "-o", "json")
+        assert added.status == 0, added.err
+        assert added.out == status(folder)
+        brokers = json.loads(added.out)["brokers"]
+        assert [(each["broker_id"], each["rack"], each["alive"]) for each in brokers] == [
+            (1, "r1", True),
+            (2, "far", True),
+        ]
+        bootstrap = ",".join(json.loads(added.out)["bootstrap"])
+        seen = json.loads(command("inspect", "brokers", "-b", bootstrap, "-o", "json").out)["brokers"]
+        assert [(each["broker_id"], each["rack"], each["replicas"]) for each in seen][1:] == [(2, "far", 0)]
+        assert seen[0]["replicas"] > 0
+        broken = replace(Sandbox.load(folder), spec=SandboxSpec(folder, broker_config={"num.io.threads": "none"}))
+        with pytest.raises(NotCompletedError, match="Broker 3 ended before it was ready"):
+            broken.add_broker()
+        assert not (folder / "broker-3").exists()
+        assert json.loads(status(folder))["brokers"] == brokers
+    finally:
+        assert command("sandbox", "down", "--dir", folder).status == 0
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_a_signal_lets_the_sample_end_and_keeps_it() -> None:
 def test_the_end_of_the_command_is_said() -> None:
     found = runs()
     found.clock.until = 400.0
-    with pytest.raises(NotCompletedError, match="Not finished by --timeout"):
+    with pytest.raises(NotCompletedError, match="Not finished within --timeout"):
         sample_repeatedly(found.take, found.write, found.clock, found.tell, FIVE_MINUTES)
     assert found.times == ["12:02:30", "12:05:00"]
 
