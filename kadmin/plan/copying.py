@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.plan.model import ThrottleBy
-from kadmin.plan.throttle import throttled
+from kadmin.plan.throttle import is_broker, throttled
 from kadmin.plan.units import readable_rate
 from kadmin.plan.waves import added, with_size
 
@@ -58,6 +58,7 @@ def throttle_of(
 ) -> Throttle | None:
     """Return the throttle of a plan, None where its waves copy nothing.
 
+    A broker that is not alive sends and receives nothing, and its configs may be out of reach: it gets no rate.
     `inbound` is what producers write to each partition, in bytes per second, as far as that was observed. Raises
     InvalidInputError for a `finish_in` without the sizes that it needs.
     """
@@ -67,7 +68,9 @@ def throttle_of(
     busiest = [_busiest(wave, state) for wave in waves]
     rate = _rate(target, every, busiest, state, inbound)
     *seconds, bound = (None if size is None else size / rate for size in (*busiest, _busiest(every, state)))
-    return Throttle(rate, throttled(every, rate), tuple(seconds), bound, _warnings(every, rate, state, inbound))
+    alive, wanted = {f"brokers/{broker}" for broker in state.brokers}, throttled(every, rate)
+    values = {entity: keys for entity, keys in wanted.items() if entity in alive or not is_broker(entity)}
+    return Throttle(rate, values, tuple(seconds), bound, _warnings(every, rate, state, inbound))
 
 
 def sized(
@@ -122,7 +125,7 @@ def _spoken_for(brokers: Iterable[int], state: ClusterState, inbound: Mapping[To
         replicas = state.replicas(partition)
         if replicas:
             leader = _leader_among(partition, replicas, state)
-            copies.append((leader, [broker for broker in replicas if broker != leader], rate))
+            copies.append((leader, [each for each in replicas if each != leader and each in state.brokers], rate))
     received, sent = _flow(copies)
     return max((way.get(broker, 0) for broker in brokers for way in (received, sent)), default=0)
 
@@ -168,4 +171,5 @@ def _leader_among(partition: TopicPartition, replicas: Replicas, state: ClusterS
 
 
 def _followers(target: PartitionTarget, state: ClusterState) -> set[int]:
-    return {*(target.current or ()), *target.replicas} - {leader_of(target, state)}
+    held = {*(target.current or ()), *target.replicas} - {leader_of(target, state)}
+    return held & state.brokers.keys()

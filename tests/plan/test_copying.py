@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.cluster.states import cluster, tp
 
 from kadmin.errors import InvalidInputError
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.model import PartitionTarget, ThrottleBy, ThrottleSpec
+from kadmin.plan.throttle import extent
 
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 1), "b-0": (1, 2, 3)}, states={"a-1": (-1, (2, 1))})
 TO_4 = PartitionTarget(tp("a-0"), (1, 4), (1, 2), 6000)
@@ -35,6 +38,22 @@ def test_without_a_size_the_time_of_a_wave_is_unknown() -> None:
 def test_what_copies_nothing_needs_no_throttle() -> None:
     assert throttle_of(RATE, [[REORDER]], STATE, {}) is None
     assert throttle_of(RATE, [], STATE, {}) is None
+
+
+def test_a_broker_that_is_not_alive_is_no_part_of_a_forecast() -> None:
+    """In KRaft mode its configs cannot be read, so that no rate is set there."""
+    dead = replace(STATE, brokers={broker: found for broker, found in STATE.brokers.items() if broker != 2})
+    found = throttle_of(RATE, [[TO_4]], dead, {tp("a-0"): 100.0})
+    assert found is not None
+    assert [entity for entity in found.values if entity.startswith("brokers/")] == ["brokers/1", "brokers/4"]
+    assert "on 2 brokers and 1 topic" in f"on {extent(found.values)}"
+    assert [each.partition(" for ")[0] for each in found.warnings] == [
+        "broker 4 receives 100 B/s",
+        "broker 1 sends 100 B/s",
+    ]
+    link = throttle_of(ThrottleSpec(ThrottleBy.LINK_BUDGET, 100), [[TO_4]], dead, {tp("b-0"): 10.0})
+    assert link is not None
+    assert link.rate == 90, "broker 1 sends b-0 to 3 alone"
 
 
 def test_a_time_to_finish_in_gives_the_rate_that_keeps_it_over_all_waves() -> None:
