@@ -87,7 +87,7 @@ live: $(READY)
 	$(PYTEST) $(WORKERS) -m live
 
 coverage: $(READY)
-	$(PYTEST) $(WORKERS) --hypothesis-profile coverage -m "not live and not spark" \
+	$(PYTEST) $(WORKERS) --hypothesis-profile coverage -m "not live" \
 		--cov --cov-report=term:skip-covered --cov-fail-under=85
 
 test-eras: $(READY)

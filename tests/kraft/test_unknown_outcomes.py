@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import struct
 import threading
 import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
-from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS
+from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, CREATE_TOPICS, LIST_REASSIGNMENTS, BrokerProxy
 from support.live.kraft import (
     KraftCluster,
     held_back,
@@ -20,34 +21,36 @@ from support.live.kraft import (
     wait_assigned,
 )
 from support.live.waiting import wait_until
-from support.network.frame_proxy import Action, Fault, reply_of, request_of
+from support.network.frame_proxy import Action, Fault, Side, reply_of, request_of
 
 from kadmin.cluster.kafka import reassignments
+from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.deletions import delete_topics
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.kafka.reassignments import list_reassignments
+from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.operations.context import Clock
 from kadmin.operations.decide import settling
 from kadmin.operations.events import Noted, Progressed
 from kadmin.operations.execute import takeover
 from kadmin.operations.execute.apply import apply
+from kadmin.operations.kafka.context import kafka_context
 from kadmin.operations.record.record import OperationState, Sending, StepKind
 from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.repair.rollback import plan_rollback
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, RecreationPlan, TopicRecipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from support.kafka.broker_proxy import BrokerProxy
     from support.network.frame_proxy import Frame
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
     from kadmin.operations.record.record import Step
@@ -92,6 +95,35 @@ def test_k01_a_lost_answer_is_resolved_by_looking(
     assert [each.sending for each in others] == again
     assert any("was not answered" in event.text for event in events if isinstance(event, Noted))
     assert any("settling" in event.reason for event in events if isinstance(event, Progressed))
+
+
+class Doubtful(BrokerProxy):
+    """Puts an error code into the answers to the creation of one topic."""
+
+    def __init__(self, sandbox: Sandbox, topic: str, code: int) -> None:
+        super().__init__(sandbox)
+        self._topic, self._code = topic.encode(), struct.pack("!h", code)
+
+    def _rewritten(self, frame: Frame) -> bytes:
+        body = super()._rewritten(frame)
+        if frame.side is Side.REQUEST or frame.op != CREATE_TOPICS or self._topic not in body:
+            return body
+        at = body.index(self._topic) + len(self._topic) + 16  # after the name comes the id, and then the code
+        return body[:at] + self._code + body[at + len(self._code) :]
+
+
+@pytest.mark.parametrize("code", [41, pytest.param(-1, marks=pytest.mark.eras)])
+def test_an_answer_that_does_not_say_what_was_done_is_resolved_by_looking(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, events: list[Event], code: int
+) -> None:
+    """A controller that failed, or was deposed, may have created the topic: it was not refused, and no other's."""
+    topic = f"doubtful{code}"
+    plan = RecreationPlan(PlanHeader(), (TopicRecipe(topic, {0: (1, 2)}, {}),))
+    with Doubtful(kraft, topic, code) as proxy, KafkaConnection(Servers(proxy.bootstrap)) as through:
+        context = kafka_context(through, tmp_path, Clock(), events.append)
+        assert apply(context, plan, ClusterFacts(), 0).message == "1 topic created again, empty"
+        assert [(step.sending, step.refused_topics) for step in steps_of(context)] == [(Sending.UNANSWERED, {})]
+    wait_assigned(connection, {TopicPartition(topic, 0): (1, 2)})
 
 
 def test_k15_a_topic_that_changes_after_the_decision_is_not_reassigned(

@@ -88,7 +88,8 @@ def alter_reassignments(
         topics=asked,
     )
     answer = connection.change(what, request, timeout_s=CHANGE_S, broker_id=controller_id, send_by=send_by)
-    require_confirmed([answer.error_code], "reassignments")
+    codes = [each.error_code for topic in answer.responses for each in topic.partitions]
+    require_confirmed([answer.error_code, *codes], "reassignments")
     raise_for(answer.error_code, answer.error_message, connection.servers, what, Right("Alter"))
     return {
         TopicPartition(topic.name, each.partition_index): refusal(each.error_code, each.error_message)

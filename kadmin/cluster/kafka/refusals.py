@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.errors import error_name
-from kadmin.errors import UnknownOutcomeError
+from kadmin.errors import NotCompletedError, UnknownOutcomeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +17,15 @@ CHANGE_S = 30.0
 """How long the answer to a change may take: brokers forward it to a new controller for as long as an election takes."""
 NOT_AUTHORIZED = frozenset({29, 31})
 """TOPIC_AUTHORIZATION_FAILED and CLUSTER_AUTHORIZATION_FAILED."""
-_REQUEST_TIMED_OUT = 7
+_UNKNOWN = frozenset({-1, 7, 41})
+"""UNKNOWN_SERVER_ERROR, REQUEST_TIMED_OUT and NOT_CONTROLLER.
+
+A controller that failed, took long or was deposed may have made the change before it answered.
+"""
+
+
+class RefusedError(NotCompletedError):
+    """The controller answered that it did not make a change; `cause` is its reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,10 @@ def refusal(code: int, message: str | None, right: Right | None = None) -> Refus
 
 
 def require_confirmed(codes: Iterable[int], changes: str) -> None:
-    """Raise UnknownOutcomeError where the controller did not confirm the changes in time: they may still be applied."""
-    if _REQUEST_TIMED_OUT in codes:
-        raise UnknownOutcomeError(f"The controller did not confirm the {changes} in time; they may still be applied.")
+    """Raise UnknownOutcomeError where the answer does not say whether the changes were made."""
+    unknown = sorted(_UNKNOWN.intersection(codes))
+    if unknown:
+        raise UnknownOutcomeError(
+            f"The controller did not confirm the {changes}; they may still be applied.",
+            cause=f"it answered {', '.join(map(error_name, unknown))}",
+        )

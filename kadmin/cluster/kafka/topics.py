@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.protocol.admin import CreateTopicsRequest
 
 from kadmin.cluster.kafka.errors import Right, raise_for
-from kadmin.cluster.kafka.refusals import CHANGE_S, require_confirmed
+from kadmin.cluster.kafka.refusals import CHANGE_S, NOT_AUTHORIZED, RefusedError, refusal, require_confirmed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ def create_topic(
 ) -> None:
     """Create a topic with the replicas of each partition; brokers show it only some time later.
 
-    Raises as `KafkaConnection.change` does, and NotCompletedError when the topic exists or is refused.
+    Raises as `KafkaConnection.change` does, and RefusedError when the topic exists or the controller refuses it.
     """
     _create(connection, _topic(name, replicas, configs or {}), send_by=send_by)
 
@@ -55,5 +55,8 @@ def _create(connection: KafkaConnection, asked: Any, *, send_by: float = math.in
     what, request = f"create topic {asked.name}", CreateTopicsRequest(topics=[asked], timeout_ms=int(CHANGE_S * 1000))
     (result,) = connection.change(what, request, timeout_s=CHANGE_S, send_by=send_by).topics
     require_confirmed([result.error_code], f"creation of {asked.name}")
-    if result.error_code != pass_over:
+    if result.error_code in NOT_AUTHORIZED:
         raise_for(result.error_code, result.error_message, connection.servers, what, Right("Create", asked.name))
+    refused = refusal(result.error_code, result.error_message)
+    if refused is not None and refused.code != pass_over:
+        raise RefusedError(f"The brokers at {connection.servers} did not {what}.", cause=str(refused))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.kafka.deletions import delete_topics
 from kadmin.cluster.kafka.elections import elect_preferred_leaders
+from kadmin.cluster.kafka.refusals import RefusedError
 from kadmin.cluster.kafka.topics import create_topic
-from kadmin.errors import NotCompletedError
 from kadmin.operations.kafka.sending import send_on_record
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class TopicPublisher:
         def send(send_by: float) -> Mapping[str, Any]:
             try:
                 create_topic(self._connection, recipe.topic, recipe.replicas, recipe.configs, send_by=send_by)
-            except NotCompletedError as refused:
-                return {"refused_topics": {recipe.topic: refused.cause or refused.message}}
+            except RefusedError as refused:
+                return {"refused_topics": {recipe.topic: refused.cause}}
             return {}
 
         return send_on_record(self._operations, step, lease, send)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kafka.protocol.admin import (
     AlterPartitionReassignmentsRequest,
+    CreateTopicsRequest,
     DescribeClusterRequest,
     ElectLeadersRequest,
     IncrementalAlterConfigsRequest,
@@ -30,6 +31,7 @@ END_TXN: int = EndTxnRequest.API_KEY
 ALTER_REASSIGNMENTS: int = AlterPartitionReassignmentsRequest.API_KEY
 LIST_REASSIGNMENTS: int = ListPartitionReassignmentsRequest.API_KEY
 ALTER_CONFIGS: int = IncrementalAlterConfigsRequest.API_KEY
+CREATE_TOPICS: int = CreateTopicsRequest.API_KEY
 ELECT_LEADERS: int = ElectLeadersRequest.API_KEY
 
 _NAMES_BROKERS = {MetadataRequest.API_KEY, DescribeClusterRequest.API_KEY, FindCoordinatorRequest.API_KEY}

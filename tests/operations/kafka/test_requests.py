@@ -1,0 +1,37 @@
+"""Requests that change topics, and what their steps say of the outcome."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from kadmin.cli.deadline import alarm
+from kadmin.errors import NotCompletedError
+from kadmin.operations.context import Clock
+from kadmin.operations.decide.actions import PublishTopic
+from kadmin.operations.kafka.folder import FolderOperations
+from kadmin.operations.kafka.no_store import NoOperations
+from kadmin.operations.kafka.requests import TopicPublisher
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author, Sending, Step, StepKind
+from kadmin.plan.model import TopicRecipe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kadmin.cluster.kafka.connection import KafkaConnection
+
+
+def test_a_creation_that_the_alarm_ends_was_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have left, and nobody has seen an answer."""
+    monkeypatch.setattr("kadmin.operations.kafka.requests.create_topic", lambda *_, **__: signal.pause())
+    operations = FolderOperations(tmp_path, Clock(), NoOperations(), lambda _: None)
+    lease = operations.take(Holder(Author("ann", "host", 7), "op", "now", 0.0), 0)
+    publisher = TopicPublisher(cast("KafkaConnection", None), operations)
+    recipe = TopicRecipe("a", {0: (1, 2)}, {})
+    with pytest.raises(NotCompletedError, match="Not finished"), alarm(0.1):
+        publisher.creation(Step(1, StepKind.CREATION, "now", topics=("a",)), PublishTopic(recipe), lease)
+    (step,) = operations.steps("op")
+    assert (step.sending, step.refused_topics) == (Sending.UNANSWERED, {})
