@@ -28,6 +28,7 @@ from kadmin.errors import BusyError, InvalidInputError, KadminError, NotComplete
 from kadmin.operations.context import Clock, new_operation_id
 from kadmin.operations.execute.apply import _record, prepare
 from kadmin.operations.kafka.context import kafka_context
+from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.operations.kafka.topic import TopicOperations
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
@@ -138,6 +139,29 @@ def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(store: Callable[[], T
     first.release(lease)
     assert second.holder() == BEN, "a lock that is no longer ours is left alone"
     second.release(taken)
+
+
+@pytest.mark.live
+def test_a_folder_waits_for_a_whole_lease_before_a_holder_counts_as_dead(
+    store: Callable[[], TopicOperations], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By this machine's clock, which goes ahead, every renewal is old."""
+    runner = store()
+    lease = runner.take(ANN, 0)
+    monkeypatch.setattr("kadmin.operations.kafka.topic.time.time", lambda: 2**33)
+    with pytest.raises(BusyError, match="in use") as held:
+        FolderOperations(tmp_path, Clock(), store(), lambda _: None).take(BEN, 0)
+    assert held.value.cause == f"{ANN} holds the lock there"
+    hurried = Clock()
+    hurried.until = hurried.now()
+    with pytest.raises(BusyError, match="in use"):
+        FolderOperations(tmp_path, hurried, store(), lambda _: None).take(BEN, 0)
+    assert runner._writer is not None
+    runner._writer._closed.set()  # as a process that is stopped
+    folder = FolderOperations(tmp_path, Clock(), store(), lambda _: None)
+    folder.release(folder.take(BEN, 0))
+    with suppress(LostLockError):
+        runner.release(lease)
 
 
 @pytest.mark.parametrize(
@@ -368,7 +392,7 @@ from kadmin.operations.record.record import Author, Step, StepKind
 
 with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
     operations = TopicOperations(connection, Clock(), lambda _: None, float(sys.argv[3]), sys.argv[2])
-    lease = operations.take(Holder(Author("ann", "host-a", 7), OP_1, "now", float(sys.argv[3])), 0)
+    lease = operations.take(Holder(Author("ann", "host-a", 7), "20260101T000000Z-000001", "now", float(sys.argv[3])), 0)
     print("taken", flush=True)
     for line in sys.stdin:
         try:
