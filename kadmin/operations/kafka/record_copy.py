@@ -65,15 +65,24 @@ class RecordCopy:
             lock.close()
 
     def keep(self, written: Mapping[str, bytes | None], values_of: Callable[[str], Mapping[str, bytes]]) -> None:
-        """Write what was written to the topic, and all values of an operation that is not here yet."""
-        values = {key: value for key, value in written.items() if key.startswith(f"{OPERATIONS}/")}
-        try:
-            for operation in {_operation(key) for key, value in values.items() if value is not None}:
-                if not self._files.names(operation):
+        """Write what was written to the topic, and all values of an operation that is not here whole.
+
+        Where one cannot be written, its status is removed: no operation is here with a gap, and the next call writes it
+        whole.
+        """
+        for operation in sorted({_operation(key) for key in written if key.startswith(f"{OPERATIONS}/")}):
+            values = {key: value for key, value in written.items() if _operation(key) == operation}
+            status = f"{operation}/status"
+            try:
+                if any(value is not None for value in values.values()) and self._files.get(status) is None:
                     values = {**values_of(operation), **values}
-            self._files.put(values)
-        except OSError as error:
-            self._warn(error)
+                if status in values:  # comes last
+                    values[status] = values.pop(status)
+                self._files.put(values)
+            except OSError as error:
+                self._warn(error)
+                with suppress(OSError):
+                    self._files.put({status: None})
 
     def check(self, on_record: Mapping[str, bytes]) -> None:
         """Compare with the topic; raise LostRecordError where it lacks a value of an unfinished operation.

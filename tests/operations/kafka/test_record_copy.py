@@ -10,7 +10,7 @@ from kadmin.errors import BusyError
 from kadmin.operations.context import Clock
 from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.operations.kafka.no_store import NoOperations
-from kadmin.operations.kafka.record_copy import LostRecordError, RecordCopy
+from kadmin.operations.kafka.record_copy import LostRecordError, RecordCopy, operations_in
 from kadmin.operations.record.codec import decode_status, encode_status, restate
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
@@ -31,6 +31,7 @@ STATUS, BODY, STEP, REQUEST = (
 OPERATION = "20260101T000000Z-000001"
 ANN = Holder(Author("ann", "host-a", 7), OPERATION, "now", 20.0)
 BEN = Holder(Author("ben", "host-b", 8), "20260101T000000Z-000002", "now", 0.0)
+OPERATION_FOLDER = f"operations/{OPERATION}"
 WHOLE = {STATUS: RUNNING, BODY: b"record", STEP: b"step"}
 
 
@@ -86,6 +87,20 @@ def test_an_operation_that_history_forgets_is_removed_here_too(copy: RecordCopy,
         lambda _: pytest.fail("is forgotten"),
     )
     assert not list((tmp_path / "records" / "cluster" / "operations").iterdir())
+
+
+def test_an_operation_is_here_whole_or_not_at_all_after_an_error(copy: RecordCopy, tmp_path: Path) -> None:
+    """A value that could not be written, with the disk full say, leaves no copy with a gap, and later ones mend it."""
+    cluster = tmp_path / "records" / "cluster"
+    folder, other = cluster / OPERATION_FOLDER, "operations/20260101T000000Z-000002/status"
+    copy.keep({STATUS: RUNNING, BODY: b"record"}, lambda _: {})
+    (folder / "steps").write_text("a file where a folder would be")
+    copy.keep({STEP: b"step", other: RUNNING}, lambda _: {})
+    assert [each.operation_id for each in operations_in(tmp_path / "records", "cluster")] == ["20260101T000000Z-000002"]
+    copy.check({other: RUNNING})
+    (folder / "steps").unlink()
+    copy.keep({STATUS: RUNNING}, lambda _: WHOLE)
+    assert {(cluster / key).read_bytes() for key in WHOLE} == set(WHOLE.values())
 
 
 def test_a_machine_that_can_keep_no_copy_says_so_once(copy: RecordCopy, tmp_path: Path, told: list[Event]) -> None:
