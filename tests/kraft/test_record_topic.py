@@ -10,7 +10,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.cluster.states import tp
@@ -20,6 +20,7 @@ from support.live.waiting import freeze, thaw, wait_until
 from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.partition_log import Fetched, fetch_committed
 from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer, append_record
 from kadmin.cluster.model import TopicPartition
@@ -27,7 +28,9 @@ from kadmin.documents import dump_json
 from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError, UnreachableError
 from kadmin.operations.context import Clock, new_operation_id
 from kadmin.operations.execute.apply import _record, prepare
+from kadmin.operations.kafka import topic_reader
 from kadmin.operations.kafka.context import kafka_context
+from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.operations.kafka.topic import TopicOperations
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
@@ -49,6 +52,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from kadmin.cluster.kafka.metadata import TopicMetadata
+    from kadmin.cluster.kafka.model import Quorum
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
     from kadmin.operations.record.holder import Lease
@@ -138,6 +143,29 @@ def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(store: Callable[[], T
     first.release(lease)
     assert second.holder() == BEN, "a lock that is no longer ours is left alone"
     second.release(taken)
+
+
+@pytest.mark.live
+def test_a_folder_waits_for_a_whole_lease_before_a_holder_counts_as_dead(
+    store: Callable[[], TopicOperations], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By this machine's clock, which goes ahead, every renewal is old."""
+    runner = store()
+    lease = runner.take(ANN, 0)
+    monkeypatch.setattr("kadmin.operations.kafka.topic.time.time", lambda: 2**33)
+    with pytest.raises(BusyError, match="in use") as held:
+        FolderOperations(tmp_path, Clock(), store(), lambda _: None).take(BEN, 0)
+    assert held.value.cause == f"{ANN} holds the lock there"
+    hurried = Clock()
+    hurried.until = hurried.now()
+    with pytest.raises(BusyError, match="in use"):
+        FolderOperations(tmp_path, hurried, store(), lambda _: None).take(BEN, 0)
+    assert runner._writer is not None
+    runner._writer._closed.set()  # as a process that is stopped
+    folder = FolderOperations(tmp_path, Clock(), store(), lambda _: None)
+    folder.release(folder.take(BEN, 0))
+    with suppress(LostLockError):
+        runner.release(lease)
 
 
 @pytest.mark.parametrize(
@@ -263,6 +291,73 @@ def test_k11_only_the_holder_writes_and_everybody_asks(
 
 
 @pytest.mark.live
+def test_a_holder_whose_reader_keeps_a_deposed_leader_sees_what_was_asked(
+    store: Callable[[], TopicOperations], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deposed leader is modelled: it answers without an error what it knew, until the reader asks who leads."""
+    operations, looks = store(), list[object]()
+    lease = operations.take(ANN, 0)
+    operations.create(recorded(OP_1), lease, "now")
+    operations.status(OP_1)
+    known, look = operations._reader._next, operations._reader._look
+
+    def counted() -> TopicMetadata | None:
+        looks.append(None)
+        return look()
+
+    def deposed(*arguments: Any, **options: Any) -> Fetched:  # noqa: ANN401 - as fetch_committed
+        found = fetch_committed(*arguments, **options)
+        if looks:
+            return found
+        entries = tuple(each for each in found.entries if each.offset < known)
+        return Fetched(entries, min(found.next_offset, known), known, known)
+
+    cancel = StopRequest(Stop.CANCEL, "ben", "now")
+    store().ask(OP_1, cancel)
+    monkeypatch.setattr(operations._reader, "_look", counted)
+    monkeypatch.setattr(topic_reader, "fetch_committed", deposed)
+    assert operations.request(OP_1) is None
+    operations.confirm(lease)  # as each renewal of the lease
+    assert operations.request(OP_1) == cancel
+    monkeypatch.setattr(topic_reader, "PATIENCE_S", 0.1)
+    operations._reader.reach(2**40)
+    with pytest.raises(UnreachableError, match="before what this process wrote"):
+        operations.request(OP_1)
+    operations.release(lease)
+
+
+@pytest.mark.live
+def test_a_reader_names_the_epoch_of_the_leader_and_asks_again_where_it_is_another(
+    store: Callable[[], TopicOperations],
+) -> None:
+    operations = store()
+    operations.release(operations.take(ANN, 0))
+    led = operations._reader._leaders[0]
+    operations._reader._leaders[0] = replace(led, leader_epoch=led.leader_epoch + 7)
+    assert operations.holder() is None
+    assert operations._reader._leaders[0].leader_epoch == led.leader_epoch
+
+
+@pytest.mark.live
+def test_no_operation_is_on_record_only_as_a_broker_sees_it_that_has_caught_up(
+    store: Callable[[], TopicOperations], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a controller to compare with, a topic that a broker does not know may be there."""
+
+    def silent(_: KafkaConnection) -> Quorum | None:
+        raise UnreachableError("no controller answers")
+
+    monkeypatch.setattr(topic_reader, "read_quorum", silent)
+    with pytest.raises(UnreachableError, match="no controller answers"):
+        store().unfinished()
+    monkeypatch.undo()
+    first = store()
+    first.release(first.take(ANN, 0))
+    monkeypatch.setattr(topic_reader, "read_quorum", silent)
+    assert store().unfinished() == (), "a topic that is there is read without one"
+
+
+@pytest.mark.live
 def test_only_the_last_finished_operations_are_kept(store: Callable[[], TopicOperations]) -> None:
     operations = store()
     lease = operations.take(ANN, 0)
@@ -378,7 +473,7 @@ from kadmin.operations.record.record import Author, Step, StepKind
 
 with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
     operations = TopicOperations(connection, Clock(), lambda _: None, float(sys.argv[3]), sys.argv[2])
-    lease = operations.take(Holder(Author("ann", "host-a", 7), OP_1, "now", float(sys.argv[3])), 0)
+    lease = operations.take(Holder(Author("ann", "host-a", 7), "20260101T000000Z-000001", "now", float(sys.argv[3])), 0)
     print("taken", flush=True)
     for line in sys.stdin:
         try:

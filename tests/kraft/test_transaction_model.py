@@ -9,7 +9,7 @@ import pytest
 from support.live.waiting import wait_until
 from support.record_topic.brokers import Brokers
 
-from kadmin.cluster.kafka.metadata import leader_of, read_metadata
+from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.partition_log import fetch_committed
 from kadmin.cluster.kafka.topics import create_compacted
 from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer, append_record
@@ -92,8 +92,8 @@ class Live:
 
     def read(self) -> tuple[int, list[tuple[str, bytes | None]]]:
         """Return the last stable offset and the committed records before it."""
-        leader = leader_of(self._connection, self._partition)
-        found = fetch_committed(self._connection, self._partition, leader, 0)
+        led = read_metadata(self._connection, (self._partition.topic,)).partitions[self._partition]
+        found = fetch_committed(self._connection, self._partition, led, 0)
         return found.stable, [(each.key, each.value) for each in found.entries]
 
     def _call(self, value: bytes, who: str, what: str = "") -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.cluster.kafka.metadata import PartitionMetadata
     from kadmin.cluster.model import TopicPartition
 
 MOST_BYTES = 20_000_000
@@ -58,15 +59,24 @@ class Fetched:
 
 
 def fetch_committed(
-    connection: KafkaConnection, partition: TopicPartition, leader: int, offset: int, most_bytes: int = MOST_BYTES
+    connection: KafkaConnection,
+    partition: TopicPartition,
+    led: PartitionMetadata,
+    offset: int,
+    most_bytes: int = MOST_BYTES,
 ) -> Fetched:
     """Return the committed records from an offset on, about as many as `most_bytes` hold, but one batch at least.
 
-    There may be none yet. Raises as `KafkaConnection.ask` does, UnreachableError where `leader` leads no more, and
-    NoSuchOffsetError.
+    There may be none yet. Raises as `KafkaConnection.ask` does, UnreachableError where the leader leads no more, or not
+    in this epoch, and NoSuchOffsetError.
     """
     what, asked = f"read {partition}", FetchRequest.FetchTopic
-    part = asked.FetchPartition(partition=partition.partition, fetch_offset=offset, partition_max_bytes=most_bytes)
+    part = asked.FetchPartition(
+        partition=partition.partition,
+        current_leader_epoch=led.leader_epoch,
+        fetch_offset=offset,
+        partition_max_bytes=most_bytes,
+    )
     request = FetchRequest(
         max_wait_ms=0,
         min_bytes=0,
@@ -76,11 +86,11 @@ def fetch_committed(
         topics=[asked(topic=partition.topic, partitions=[part])],
         max_version=12,
     )
-    answer = connection.ask(what, request, broker_id=leader, timeout_s=ATTEMPT_S)
+    answer = connection.ask(what, request, broker_id=led.leader, timeout_s=ATTEMPT_S)
     raise_for(answer.error_code, None, connection.servers, what)
     found = answer.responses[0].partitions[0]
     if found.error_code in _NOT_LEADING:
-        raise UnreachableError(f"Broker {leader} does not lead {partition}.", next_command="repeat the command")
+        raise UnreachableError(f"Broker {led.leader} does not lead {partition}.", next_command="repeat the command")
     if found.error_code == _OFFSET_OUT_OF_RANGE:
         raise NoSuchOffsetError(f"{partition} has no offset {offset}.", next_command="kadmin inspect partitions")
     raise_for(found.error_code, None, connection.servers, what, Right("Read", partition.topic))

@@ -1,6 +1,7 @@
 """`OperationStore` in a folder of one machine, for clusters where nothing else can keep records.
 
-While the cluster's own record can be read, its lock and its unfinished operations count here, too.
+While the cluster's own record can be read, its lock and its unfinished operations count here, too. A
+runner whose record is in the topic shares the file `lock` below the copies of its machine: none starts here beside it.
 
 Layout below `<folder>/<cluster id>`::
 
@@ -11,9 +12,7 @@ Layout below `<folder>/<cluster id>`::
 
 from __future__ import annotations
 
-import fcntl
 import os
-from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 from kadmin.cluster.names import RECORD_TOPIC
@@ -21,19 +20,17 @@ from kadmin.errors import BusyError, KadminError
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.kafka.keyed import KeyedOperations
+from kadmin.operations.kafka.lock_file import ALONE, holder_of, lock_file, read_holder, sign
 from kadmin.operations.kafka.record_keys import OPERATIONS
 from kadmin.operations.kafka.value_files import ValueFiles
-from kadmin.operations.record.codec import decode_holder, encode_holder
-from kadmin.operations.record.holder import Lease, held_lock, lost_lock, require_held_for
+from kadmin.operations.record.holder import Holder, Lease, held_lock, lost_lock, require_held_for
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from kadmin.operations.backend import OperationStore
     from kadmin.operations.context import Clock
     from kadmin.operations.events import Tell
-    from kadmin.operations.record.holder import Holder
 
 
 class FolderOperations(KeyedOperations):
@@ -42,7 +39,7 @@ class FolderOperations(KeyedOperations):
     session_timeout_s = 0.0
     """The lock of a dead holder is free at once."""
 
-    def __init__(self, folder: Path, clock: Clock, topic: OperationStore, tell: Tell) -> None:
+    def __init__(self, folder: Path, clock: Clock, topic: KeyedOperations, tell: Tell) -> None:
         super().__init__(tell)
         self._folder = folder
         self._files = ValueFiles(folder)
@@ -52,15 +49,7 @@ class FolderOperations(KeyedOperations):
 
     def holder(self) -> Holder | None:
         """Return who holds the lock."""
-        with suppress(FileNotFoundError), (self._folder / "lock").open(encoding="utf-8") as lock:
-            if self._lock is None:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    return decode_holder(lock.read())
-            else:
-                return decode_holder(lock.read())
-        return None
+        return holder_of(self._folder) if self._lock is None else read_holder(self._lock)
 
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
@@ -71,23 +60,13 @@ class FolderOperations(KeyedOperations):
         self._require_no_other()
         (self._folder / OPERATIONS).mkdir(parents=True, exist_ok=True)
         give_up = min(self._clock.now() + wait_s, self._clock.until)
-        lock = (self._folder / "lock").open("a+", encoding="utf-8")
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if self._clock.now() >= give_up:
-                    lock.seek(0)
-                    other = decode_holder(lock.read())
-                    lock.close()
-                    raise held_lock(other) from None
-                self._clock.wait(POLL_S)
+        while isinstance(lock := lock_file(self._folder, ALONE), Holder):
+            if self._clock.now() >= give_up:
+                raise held_lock(lock)
+            self._clock.wait(POLL_S)
         self._clock.careful = True
         self._lock = lock
-        lock.truncate(0)
-        lock.write(encode_holder(holder))
-        lock.flush()
+        sign(lock, holder)
         token = self._token() + 1
         self._files.put({"fence": str(token).encode()})
         return Lease(token, os.getpid(), holder.operation_id)
@@ -114,20 +93,17 @@ class FolderOperations(KeyedOperations):
     def _require_no_other(self) -> None:
         """Raise BusyError where the topic has a live lock, or an unfinished operation of which here is no copy."""
         try:
-            holder, unfinished = self._topic.holder(), self._topic.unfinished()
+            if holder := self._topic.watched_holder():
+                raise _in_use(f"{holder} holds the lock there")
+            copied = set(self._names(OPERATIONS))
+            for each in self._topic.unfinished():
+                if each.operation_id not in copied:
+                    raise _in_use(f"operation {each.operation_id} is not finished there")
+        except BusyError:
+            raise
         except KadminError as error:
             # Then the folder is all there is, as in an operation that is to repair the topic.
             self._tell(events.Noted(f"topic {RECORD_TOPIC} was not looked at: {error.message}"))
-            return
-        copied = set(self._names(OPERATIONS))
-        other = [each.operation_id for each in unfinished if each.operation_id not in copied]
-        if holder is None and not other:
-            return
-        raise BusyError(
-            f"The record of this cluster is in use, in its topic {RECORD_TOPIC}.",
-            cause=f"{holder} holds the lock there" if holder else f"operation {other[0]} is not finished there",
-            next_command="leave --records out of the command",
-        )
 
     def _require(self, lease: Lease) -> None:
         if self._lock is None or self._token() != lease.token:
@@ -154,3 +130,11 @@ class FolderOperations(KeyedOperations):
 
     def _place(self, key: str) -> str:
         return str(self._folder / key)
+
+
+def _in_use(cause: str) -> BusyError:
+    return BusyError(
+        f"The record of this cluster is in use, in its topic {RECORD_TOPIC}.",
+        cause=cause,
+        next_command="leave --records out of the command",
+    )

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kadmin.operations.events import Tell
-    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import Listing, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
@@ -81,6 +81,14 @@ class KeyedOperations(ABC):
     @abstractmethod
     def _place(self, key: str) -> str:
         """Name the place of a key as messages do."""
+
+    @abstractmethod
+    def holder(self) -> Holder | None:
+        """Return who holds the lock."""
+
+    def watched_holder(self) -> Holder | None:
+        """Return who holds the lock, for certain, however long it takes to know."""
+        return self.holder()
 
     def to_create(self) -> str:
         """Return nothing: no topic is created."""

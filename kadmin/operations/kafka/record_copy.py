@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from platformdirs import user_state_path
 
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.errors import UnknownOutcomeError, name_some
+from kadmin.errors import BusyError, UnknownOutcomeError, name_some
 from kadmin.operations import events
+from kadmin.operations.kafka.lock_file import SHARED, lock_file, sign
 from kadmin.operations.kafka.record_keys import OPERATIONS, is_asked
 from kadmin.operations.kafka.value_files import ValueFiles
 from kadmin.operations.record.codec import UndecodableError, decode_listing, decode_status, decoding
+from kadmin.operations.record.holder import Holder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -34,17 +36,53 @@ class RecordCopy:
         self._files = ValueFiles(records / cluster_id)
         self._tell = tell
         self._told = False
+        self._lock: IO[str] | None = None
 
-    def keep(self, written: Mapping[str, bytes | None], values_of: Callable[[str], Mapping[str, bytes]]) -> None:
-        """Write what was written to the topic, and all values of an operation that is not here yet."""
-        values = {key: value for key, value in written.items() if key.startswith(f"{OPERATIONS}/")}
+    def hold(self) -> None:
+        """Share the lock of the folder until `let_go`; raises BusyError while a runner with `--records` holds it."""
         try:
-            for operation in {_operation(key) for key, value in values.items() if value is not None}:
-                if not self._files.names(operation):
-                    values = {**values_of(operation), **values}
-            self._files.put(values)
+            lock = lock_file(self._files.folder, SHARED)
         except OSError as error:
             self._warn(error)
+            return
+        if isinstance(lock, Holder):
+            records = f"--records {self._records}"
+            raise BusyError(
+                f"The lock is held by {lock} for operation {lock.operation_id}, with {records}.",
+                next_command=f"kadmin status {records}",
+            )
+        self._lock = lock
+
+    def sign(self, holder: Holder) -> None:
+        """Write into the locked file who holds the lock of the topic."""
+        if self._lock is not None:
+            sign(self._lock, holder)
+
+    def let_go(self) -> None:
+        """Share the lock no more."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.close()
+
+    def keep(self, written: Mapping[str, bytes | None], values_of: Callable[[str], Mapping[str, bytes]]) -> None:
+        """Write what was written to the topic, and all values of an operation that is not here whole.
+
+        Where one cannot be written, its status is removed: no operation is here with a gap, and the next call writes it
+        whole.
+        """
+        for operation in sorted({_operation(key) for key in written if key.startswith(f"{OPERATIONS}/")}):
+            values = {key: value for key, value in written.items() if _operation(key) == operation}
+            status = f"{operation}/status"
+            try:
+                if any(value is not None for value in values.values()) and self._files.get(status) is None:
+                    values = {**values_of(operation), **values}
+                if status in values:  # comes last
+                    values[status] = values.pop(status)
+                self._files.put(values)
+            except OSError as error:
+                self._warn(error)
+                with suppress(OSError):
+                    self._files.put({status: None})
 
     def check(self, on_record: Mapping[str, bytes]) -> None:
         """Compare with the topic; raise LostRecordError where it lacks a value of an unfinished operation.

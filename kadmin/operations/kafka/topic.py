@@ -61,6 +61,10 @@ class _Watched:
         """Whether nothing shows that its holder lives; for certain that is known after its lease."""
         return not self.renewed and not self.is_recent
 
+    def rest_s(self, now: float) -> float:
+        """Return the seconds until the lease has been watched for its whole length; negative afterwards."""
+        return self.holder.session_timeout_s - (now - self.since)
+
 
 class TopicOperations(KeyedOperations):
     """The lock and the operations of one cluster, in the topic `name`."""
@@ -84,6 +88,7 @@ class TopicOperations(KeyedOperations):
         self._compared = False
         self._writer: TopicWriter | None = None
         self._watched: _Watched | None = None
+        self._told_of: TopicLock | None = None
 
     def holder(self) -> Holder | None:
         """Return who holds the lock.
@@ -92,10 +97,25 @@ class TopicOperations(KeyedOperations):
         renewal is compared with this machine's.
         """
         self._watch(self._log())
-        watched, now = self._watched, self._clock.now()
-        if watched is None or now - watched.since > watched.holder.session_timeout_s:
+        watched = self._watched
+        if watched is None or watched.rest_s(self._clock.now()) < 0:
             return None
         return None if watched.seems_dead else watched.holder
+
+    def watched_holder(self) -> Holder | None:
+        """Return who holds the lock; a holder that seems dead is watched for the length of its lease.
+
+        At the command's end it counts as alive still.
+        """
+        while True:
+            self._watch(self._log())
+            watched, now = self._watched, self._clock.now()
+            if watched is None or watched.rest_s(now) < 0:
+                return None
+            if not watched.seems_dead or self._clock.over:
+                return watched.holder
+            self._tell_watching(watched, now)
+            self._clock.wait(POLL_S)
 
     def to_create(self) -> str:
         """Name the topic where it does not exist, with its replication factor.
@@ -113,20 +133,28 @@ class TopicOperations(KeyedOperations):
         if not self._reader.check_settings():
             created = create_topic(self._connection, self._name, avoid)
             self._tell(events.Noted(f"{created} was created; it keeps lock and record"))
+        if self._copy is None:
+            return self._take(holder, wait_s)
+        self._copy.hold()
+        try:
+            lease = self._take(holder, wait_s)
+        except BaseException:
+            self._copy.let_go()
+            raise
+        self._copy.sign(holder)
+        return lease
+
+    def _take(self, holder: Holder, wait_s: float) -> Lease:
         clock = self._clock
-        give_up, told = min(clock.now() + wait_s, clock.until), False
+        give_up = min(clock.now() + wait_s, clock.until)
         while True:
             began = clock.now()
             log = self._reader.catch_up()
             self._watch(log)
             watched = self._watched
-            if watched is not None and watched.seems_dead and not told:
-                told = True
-                rest_s = max(0.0, watched.holder.session_timeout_s - (began - watched.since))
-                self._tell(
-                    events.Noted(f"waiting {rest_s:.0f} s for the lock: its holder {watched.holder} seems to be dead")
-                )
-            if watched is None or began - watched.since > watched.holder.session_timeout_s:
+            if watched is not None and watched.seems_dead:
+                self._tell_watching(watched, began)
+            if watched is None or watched.rest_s(began) < 0:
                 clock.careful = True
                 lease = self._try_take(replace(holder, session_timeout_s=self.session_timeout_s), log.lock)
                 if lease is not None:
@@ -146,14 +174,16 @@ class TopicOperations(KeyedOperations):
     def release(self, lease: Lease) -> None:
         """Give the lock back; a lock that is no longer ours is left alone."""
         writer, self._writer = self._writer, None
-        if writer is None:
-            return
         try:
-            writer.free(lease.token)
+            if writer is not None:
+                writer.free(lease.token)
         except LostLockError:
             pass
         finally:
-            writer.close()
+            if writer is not None:
+                writer.close()
+            if self._copy is not None:
+                self._copy.let_go()
 
     def release_by_hand(self, operation_id: str) -> Holder:
         """Take the lock away from its holder, whose next write then fails; returns the holder."""
@@ -184,6 +214,12 @@ class TopicOperations(KeyedOperations):
             if self._writer is not writer:
                 writer.close()
         return None
+
+    def _tell_watching(self, watched: _Watched, now: float) -> None:
+        if watched.lock != self._told_of:
+            self._told_of = watched.lock
+            seems = f"its holder {watched.holder} seems to be dead"
+            self._tell(events.Noted(f"waiting {max(0.0, watched.rest_s(now)):.0f} s for the lock: {seems}"))
 
     def _watch(self, log: TopicLog) -> None:
         lock, watched = log.lock, self._watched

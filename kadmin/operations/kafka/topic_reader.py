@@ -6,8 +6,10 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.metadata import leader_of, read_metadata
+from kadmin.cluster.kafka.catch_up import caught_up_broker
+from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.partition_log import MOST_BYTES, NoSuchOffsetError, fetch_committed, open_transactions
+from kadmin.cluster.kafka.reader import read_quorum
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError, name_some
@@ -17,7 +19,7 @@ from kadmin.operations.kafka.topic_settings import CONTROL, check_topic
 
 if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
-    from kadmin.cluster.kafka.metadata import TopicMetadata
+    from kadmin.cluster.kafka.metadata import PartitionMetadata, TopicMetadata
     from kadmin.cluster.kafka.partition_log import Fetched
     from kadmin.operations.events import Tell
 
@@ -47,24 +49,26 @@ class TopicReader:
         self._tell = tell
         self._exists = False
         self._next = 0
-        self._leaders: dict[TopicPartition, int] = {}
+        self._leaders: dict[int, PartitionMetadata] = {}
+        self._least_end = 0
         self._held_up_at: int | None = None
         self._mutex = threading.Lock()
 
     def find(self) -> bool:
-        """Whether the topic exists."""
-        self._exists = self._exists or self._metadata() is not None
+        """Whether the topic exists; raises UnreachableError where that it does not exist cannot be known."""
+        self._exists = self._exists or self._look() is not None
         return self._exists
 
     def check_settings(self) -> bool:
         """Whether the topic exists; raises NotCompletedError where its settings would lose what is written."""
-        found = self._metadata()
+        found = self._look()
         if found is not None:
             check_topic(self._connection, self._control.topic, found)
         return found is not None
 
-    def _metadata(self) -> TopicMetadata | None:
-        return read_metadata(self._connection, (self._control.topic,)).topics.get(self._control.topic)
+    def reach(self, end: int) -> None:
+        """Read to this end at least from now on: what was written here is in the log of whoever leads by right."""
+        self._least_end = max(self._least_end, end)
 
     def catch_up(self) -> TopicLog:
         """Read all that was committed before this call.
@@ -95,6 +99,9 @@ class TopicReader:
         deadline, end = time.monotonic() + PATIENCE_S, None
         while True:
             fetched = self._fetch(self._control, self._next, deadline)
+            if fetched.end < self._least_end:
+                self._leave_leader(fetched.end, deadline)
+                continue
             end = fetched.end if end is None else end
             for entry in fetched.entries:
                 if ignored := self.log.add(entry):
@@ -109,33 +116,68 @@ class TopicReader:
             if not fetched.entries:
                 time.sleep(_PAUSE_S)
 
+    def _leave_leader(self, end: int, deadline: float) -> None:
+        """Ask who leads again: a broker that was deposed and does not know it answers as before, without an error."""
+        self._leaders = {}
+        if time.monotonic() >= deadline:
+            raise UnreachableError(
+                f"{self._control} ends at offset {end}, before what this process wrote up to {self._least_end}.",
+                cause="the broker that answers does not lead it any more, and its leader does not answer",
+                next_command="kadmin status, then kadmin resume",
+            )
+        time.sleep(_PAUSE_S)
+
     def _fetch(self, partition: TopicPartition, offset: int, deadline: float, most_bytes: int = MOST_BYTES) -> Fetched:
         began = time.monotonic()
         while True:
             try:
-                if partition not in self._leaders:
-                    self._leaders[partition] = leader_of(self._connection, partition)
-                return fetch_committed(self._connection, partition, self._leaders[partition], offset, most_bytes)
+                return fetch_committed(self._connection, partition, self._leader(partition), offset, most_bytes)
             except NoSuchOffsetError:
                 raise LostTopicError(f"{partition} has no offset {offset}", next_command="kadmin history") from None
             except NotAuthorizedError:
                 raise
             except UnreachableError:
-                self._leaders.pop(partition, None)
+                self._leaders = {}
                 now = time.monotonic()
-                if now - began > _GONE_S:
-                    self._require_topic()
+                if now - began > _GONE_S and self._look() is None:
+                    raise LostTopicError(
+                        f"topic {partition.topic} was deleted", next_command="kadmin history"
+                    ) from None
                 if now >= deadline:
                     raise
                 time.sleep(_PAUSE_S)
 
-    def _require_topic(self) -> None:
+    def _leader(self, partition: TopicPartition) -> PartitionMetadata:
+        led = self._leaders.get(partition.partition)
+        if led is None:
+            self._look()
+            led = self._leaders.get(partition.partition)
+        if led is None:
+            raise UnreachableError(f"{partition} has no leader.", next_command="kadmin inspect partitions")
+        return led
+
+    def _look(self) -> TopicMetadata | None:
+        """Return the topic, None where there is none, as a broker sees it that has caught up with the controller.
+
+        Any broker is asked where no controller answers: pausing an operation takes none. Raises UnreachableError
+        where it knows of no topic then.
+        """
+        at, lost = None, None
+        try:
+            quorum = read_quorum(self._connection)
+            at = None if quorum is None else caught_up_broker(self._connection, quorum.high_watermark)
+        except UnreachableError as error:
+            lost = error
         topic = self._control.topic
-        if topic not in read_metadata(self._connection, (topic,)).topics:
-            raise LostTopicError(f"topic {topic} was deleted", next_command="kadmin history")
+        found = read_metadata(self._connection, (topic,), broker_id=at).topics.get(topic)
+        if found is None and lost is not None:
+            raise lost
+        partitions = {} if found is None else found.partitions
+        self._leaders = {number: each for number, each in partitions.items() if each.leader >= 0}
+        return found
 
     def _held_up(self, fetched: Fetched) -> OpenTransactionError:
-        found = open_transactions(self._connection, self._control, self._leaders.get(self._control, 0))
+        found = open_transactions(self._connection, self._control, self._leader(self._control).leader)
         names = [f"{each.producer_id} (epoch {each.epoch})" for each in found]
         return OpenTransactionError(
             f"Records of {self._control} from offset {fetched.stable} on are hidden by an open transaction.",

@@ -52,6 +52,7 @@ class TopicWriter:
         self._producer: TransactionalProducer | None = None
         self.token = -1
         self._lost = False
+        self._written_end = 0
         self._called_at = time.monotonic()
         self._mutex = threading.Lock()
         self._closed = threading.Event()
@@ -142,7 +143,8 @@ class TopicWriter:
             case Add() if self._producer is not None:
                 return self._add(self._producer, request.values)
             case Commit() if self._producer is not None:
-                return self._producer.commit()
+                self._producer.commit()
+                return self._reader.reach(self._written_end)
             case CatchUp():
                 return self._reader.catch_up()
             case Pause():
@@ -162,7 +164,9 @@ class TopicWriter:
                 gone = decode_offsets(self._reader.log.values.get(key, b"[]"))
                 producer.add(BODIES, [(f"{key}/{number}", None) for number in range(len(gone))])
             control.append((key, value))
-        return producer.add(CONTROL, control)
+        offset = producer.add(CONTROL, control)
+        self._written_end = offset + len(control)
+        return offset
 
 
 def is_body(key: str) -> bool:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from kadmin.operations.backend import OperationStore
     from kadmin.operations.events import Event
+    from kadmin.operations.kafka.keyed import KeyedOperations
 
 OP_1, OP_2, OP_9 = (f"20260101T000000Z-00000{number}" for number in (1, 2, 9))
 ANN = Holder(Author("ann", "host-a", 7), OP_1, "now", 0.0)
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "cluster"
 
 
-def in_folder(folder: Path, topic: OperationStore | None = None) -> FolderOperations:
+def in_folder(folder: Path, topic: KeyedOperations | None = None) -> FolderOperations:
     """The folder's operations, beside those of a cluster that has none of its own."""
     return FolderOperations(folder, Clock(), topic or NoOperations(), lambda _: None)
 

@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kadmin.operations.kafka.record_copy import LostRecordError, RecordCopy
+from kadmin.errors import BusyError
+from kadmin.operations.context import Clock
+from kadmin.operations.kafka.folder import FolderOperations
+from kadmin.operations.kafka.no_store import NoOperations
+from kadmin.operations.kafka.record_copy import LostRecordError, RecordCopy, operations_in
 from kadmin.operations.record.codec import decode_status, encode_status, restate
+from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
 
 if TYPE_CHECKING:
@@ -23,6 +28,10 @@ COMPLETED = restate(RUNNING, OperationStatus(OperationState.COMPLETED, "later"))
 STATUS, BODY, STEP, REQUEST = (
     f"operations/20260101T000000Z-000001/{name}" for name in ("status", "record", "steps/000001", "request")
 )
+OPERATION = "20260101T000000Z-000001"
+ANN = Holder(Author("ann", "host-a", 7), OPERATION, "now", 20.0)
+BEN = Holder(Author("ben", "host-b", 8), "20260101T000000Z-000002", "now", 0.0)
+OPERATION_FOLDER = f"operations/{OPERATION}"
 WHOLE = {STATUS: RUNNING, BODY: b"record", STEP: b"step"}
 
 
@@ -80,9 +89,53 @@ def test_an_operation_that_history_forgets_is_removed_here_too(copy: RecordCopy,
     assert not list((tmp_path / "records" / "cluster" / "operations").iterdir())
 
 
+def test_an_operation_is_here_whole_or_not_at_all_after_an_error(copy: RecordCopy, tmp_path: Path) -> None:
+    """A value that could not be written, with the disk full say, leaves no copy with a gap, and later ones mend it."""
+    cluster = tmp_path / "records" / "cluster"
+    folder, other = cluster / OPERATION_FOLDER, "operations/20260101T000000Z-000002/status"
+    copy.keep({STATUS: RUNNING, BODY: b"record"}, lambda _: {})
+    (folder / "steps").write_text("a file where a folder would be")
+    copy.keep({STEP: b"step", other: RUNNING}, lambda _: {})
+    assert [each.operation_id for each in operations_in(tmp_path / "records", "cluster")] == ["20260101T000000Z-000002"]
+    copy.check({other: RUNNING})
+    (folder / "steps").unlink()
+    copy.keep({STATUS: RUNNING}, lambda _: WHOLE)
+    assert {(cluster / key).read_bytes() for key in WHOLE} == set(WHOLE.values())
+
+
 def test_a_machine_that_can_keep_no_copy_says_so_once(copy: RecordCopy, tmp_path: Path, told: list[Event]) -> None:
     (tmp_path / "records").write_text("a file where the folder would be")
     for _ in range(2):
         copy.keep(WHOLE, lambda _: {})
     (note,) = told
     assert "this machine keeps no copy of the record" in str(note)
+
+
+def test_a_runner_of_the_topic_and_one_with_records_never_hold_one_folder(copy: RecordCopy, tmp_path: Path) -> None:
+    """Runners of the topic share it, one that was frozen too: their fence is the topic's."""
+    records = tmp_path / "records"
+    folder = FolderOperations(records / "cluster", Clock(), NoOperations(), lambda _: None)
+    successor = RecordCopy(records, "cluster", lambda _: None)
+    for runner in (copy, successor):
+        runner.hold()
+    copy.sign(ANN)
+    with pytest.raises(BusyError, match=f"ann@host-a.*for operation {OPERATION}"):
+        folder.take(BEN, 0)
+    copy.let_go()
+    with pytest.raises(BusyError):
+        folder.take(BEN, 0)
+    successor.let_go()
+    lease = folder.take(BEN, 0)
+    with pytest.raises(BusyError, match=f"ben@host-b.*with --records {records}") as held:
+        copy.hold()
+    assert held.value.next_command == f"kadmin status --records {records}"
+    folder.release(lease)
+    copy.hold()
+
+
+def test_a_runner_goes_on_where_no_folder_can_be_locked(copy: RecordCopy, tmp_path: Path, told: list[Event]) -> None:
+    (tmp_path / "records").write_text("a file where the folder would be")
+    copy.hold()
+    copy.sign(ANN)
+    copy.let_go()
+    assert "this machine keeps no copy of the record" in str(told)
