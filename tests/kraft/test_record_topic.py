@@ -29,6 +29,7 @@ from kadmin.operations.context import Clock, new_operation_id
 from kadmin.operations.execute.apply import _record, prepare
 from kadmin.operations.kafka.context import kafka_context
 from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.operations.record.codec import encode_record, encode_status, encode_step
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
     KEPT_OPERATIONS,
@@ -39,6 +40,7 @@ from kadmin.operations.record.record import (
     OperationStatus,
     Step,
     StepKind,
+    StoredOperation,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
@@ -317,6 +319,22 @@ def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
 
 
 @pytest.mark.live
+def test_an_operation_is_adopted_whose_steps_are_larger_than_a_batch(store: Callable[[], TopicOperations]) -> None:
+    """As of an election of 30,000 partitions and more, which `history import` brings."""
+    operations = store()
+    lease = operations.take(ANN, 0)
+    elected = [tuple(tp(f"{'payments' * 4}-{number}-{each}") for each in range(500)) for number in range(70)]
+    steps = tuple(Step(at + 1, StepKind.ELECTION, "now", partitions=each) for at, each in enumerate(elected))
+    encoded = {f"{step.number:06d}": encode_step(step) for step in steps}
+    assert sum(map(len, encoded.values())) > 1_048_588
+    status = encode_status(OperationStatus(OperationState.COMPLETED, "now"), recorded("op-1"))
+    operations.adopt(StoredOperation("op-1", status, encode_record(recorded("op-1")), encoded, None), lease)
+    operations.release(lease)
+    assert store().steps("op-1") == steps
+    assert store().status("op-1").state is OperationState.COMPLETED
+
+
+@pytest.mark.live
 def test_a_topic_that_would_lose_records_is_refused_with_the_command_that_mends_it(
     store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str
 ) -> None:
@@ -327,6 +345,7 @@ def test_a_topic_that_would_lose_records_is_refused_with_the_command_that_mends_
         ("cleanup.policy", "delete", "compact"),
         ("min.insync.replicas", "1", "2"),
         ("unclean.leader.election.enable", "true", "false"),
+        ("max.message.bytes", "500000", "1048588"),
     ):
         _set(connection, entity, key, bad)
         with pytest.raises(NotCompletedError, match=key.split(".")[0]) as refused:
