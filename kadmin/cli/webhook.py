@@ -107,7 +107,8 @@ class Poster:
 
     def _send(self, value: Mapping[str, Any]) -> str | None:
         """Post a value once; returns why it failed, in words that never hold the address."""
-        data = json.dumps(value, ensure_ascii=False).encode()
+        # Of a name that is no UTF-8 the odd bytes are escaped, as on standard error.
+        data = json.dumps(value, ensure_ascii=False).encode(errors="backslashreplace")
         headers = {"Content-Type": "application/json; charset=utf-8"}
         request = urllib.request.Request(self._webhook.url, data, headers, method="POST")  # noqa: S310 - http or https
         try:

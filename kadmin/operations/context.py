@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from kadmin.errors import StoppedError, UnknownOutcomeError, UnreachableError
+from kadmin.errors import StoppedError
 from kadmin.operations import events
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import Holder, died_here
@@ -130,8 +130,8 @@ class Context:
         """Release the lock; a failure is only noted, because the lock expires by itself."""
         try:
             self.operations.release(lease)
-        except (UnreachableError, UnknownOutcomeError):
-            self.tell(events.Noted("the lock could not be released; it expires soon after this command ends"))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the result of the run counts, or its own error
+            self.tell(events.Noted(f"the lock could not be released; it expires soon after this command ends: {error}"))
 
     @contextmanager
     def leased(self, purpose: str, lock_timeout_s: float) -> Iterator[Lease]:

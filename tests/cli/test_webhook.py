@@ -14,7 +14,7 @@ from kadmin.cli.webhook import MOST_WAITING, Poster, Webhook
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from support.network.webhook_server import WebhookServer
 
@@ -29,12 +29,18 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def post(server: WebhookServer, numbers: Sequence[int], within_s: float = PATIENCE_S) -> list[str]:
-    """Post values, and return the complaints."""
+    """Post numbered values, and return the complaints."""
+    return post_values(server, [{"number": number, "text": "é"} for number in numbers], within_s)
+
+
+def post_values(
+    server: WebhookServer, values: Sequence[Mapping[str, object]], within_s: float = PATIENCE_S
+) -> list[str]:
     complaints: list[str] = []
     poster = Poster(Webhook.parse(server.url), complaints.append)
     poster.start()
-    for number in numbers:
-        poster.post({"number": number, "text": "é"})
+    for value in values:
+        poster.post(value)
     poster.close(within_s)
     return complaints
 
@@ -47,6 +53,13 @@ def test_posts_arrive_in_their_order() -> None:
     with webhook_server() as server:
         assert post(server, range(20)) == []
         assert server.taken == [{"number": number, "text": "é"} for number in range(20)]
+
+
+def test_a_name_that_is_no_utf_8_is_posted_and_so_is_what_follows() -> None:
+    names = [{"plan": "\udcff.yaml"}, {"plan": "next.yaml"}]
+    with webhook_server() as server:
+        assert post_values(server, names) == []
+        assert server.taken == names
 
 
 def test_a_post_that_is_refused_is_sent_again_and_counts_once() -> None:

@@ -32,6 +32,7 @@ from kadmin.operations.kafka import topic_reader
 from kadmin.operations.kafka.context import kafka_context
 from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.operations.record.codec import encode_record, encode_status, encode_step
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
     KEPT_OPERATIONS,
@@ -42,6 +43,7 @@ from kadmin.operations.record.record import (
     OperationStatus,
     Step,
     StepKind,
+    StoredOperation,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
@@ -421,18 +423,35 @@ def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
 
 
 @pytest.mark.live
+def test_an_operation_is_adopted_whose_steps_are_larger_than_a_batch(store: Callable[[], TopicOperations]) -> None:
+    """As of an election of 30,000 partitions and more, which `history import` brings."""
+    operations = store()
+    lease = operations.take(ANN, 0)
+    elected = [tuple(tp(f"{'payments' * 4}-{number}-{each}") for each in range(500)) for number in range(70)]
+    steps = tuple(Step(at + 1, StepKind.ELECTION, "now", partitions=each) for at, each in enumerate(elected))
+    encoded = {f"{step.number:06d}": encode_step(step) for step in steps}
+    assert sum(map(len, encoded.values())) > 1_048_588
+    status = encode_status(OperationStatus(OperationState.COMPLETED, "now"), recorded(OP_1))
+    operations.adopt(StoredOperation(OP_1, status, encode_record(recorded(OP_1)), encoded, None), lease)
+    operations.release(lease)
+    assert store().steps(OP_1) == steps
+    assert store().status(OP_1).state is OperationState.COMPLETED
+
+
+@pytest.mark.live
 def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_that_mends_all_of_it(
     store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str
 ) -> None:
     operations = store()
     lease = operations.take(ANN, 0)
-    operations.create(recorded("op-1"), lease, "now")
+    operations.create(recorded(OP_1), lease, "now")
     operations.release(lease)
     entity = f"topics/{topic}"
     wrong = (
         ("cleanup.policy", "delete", "compact"),
         ("min.insync.replicas", "4", "2"),
         ("unclean.leader.election.enable", "true", "false"),
+        ("max.message.bytes", "500000", "1048588"),
     )
     for key, bad, _ in wrong:
         _set(connection, entity, key, bad)
@@ -443,7 +462,7 @@ def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_th
         assert said in refused.value.message
         settings = ",".join(f"{key}={mended}" for key, _, mended in wrong)
         assert str(refused.value.next_command).endswith(f"--entity-name {topic} --add-config {settings}")
-    assert [each.operation_id for each in store().listings()] == ["op-1"], "history reads all the same"
+    assert [each.operation_id for each in store().listings()] == [OP_1], "history reads all the same"
     for key, _, mended in wrong:
         _set(connection, entity, key, mended)
     operations = store()

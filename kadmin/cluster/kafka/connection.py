@@ -22,9 +22,9 @@ from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
 from kafka.protocol.metadata import FindCoordinatorResponse, MetadataRequest
 from kafka.protocol.sasl import SaslHandshakeRequest
 
-from kadmin.cluster.kafka.errors import LOST, reason_of, refusal_of, translated, unanswered
+from kadmin.cluster.kafka.errors import LOST, not_brokers, reason_of, refusal_of, translated, unanswered
 from kadmin.cluster.kafka.servers import PLAIN
-from kadmin.cluster.ports import ASK_AFTER_S, Listener, listeners_instead
+from kadmin.cluster.ports import ASK_AFTER_S
 from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class KafkaConnection:
 
     def _reason(self) -> UnreachableError | None:
         """Return why no bootstrap server takes a connection; None where that is not known."""
-        found = _not_brokers(self.servers)
+        found = not_brokers(self.servers)
         if found is None and self.servers.security is not PLAIN:
             found = self._manager.run(self._refusal, ASK_AFTER_S)
         return found
@@ -343,31 +343,6 @@ def _named(request: Any, broker_id: int | None) -> str:  # noqa: ANN401 - as adm
 def uptime_s() -> float:
     """Return seconds that go on while the machine is suspended, as those of a monotonic clock do not."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-
-def _not_brokers(servers: Servers) -> UnreachableError | None:
-    """Return the error for addresses where something else listens; None where that is not so, or unknown."""
-    protocol = servers.security.protocol
-    wanted: tuple[Listener, ...] = (Listener.BROKER, Listener.KRAFT_BROKER)
-    if protocol.has_tls or protocol.has_sasl:
-        wanted = (Listener.TLS,) if protocol.has_tls else (Listener.SASL,)
-    found = listeners_instead(servers.addresses, *wanted)
-    if not found:
-        return None
-    source = servers.security.source
-    if source:
-        remedy = f"correct the address, or security.protocol in {source}"
-    elif {Listener.TLS, Listener.SASL} & set(found.values()):
-        remedy = (
-            "give the address of a listener without TLS and SASL, or --command-config FILE: Kafka's client.properties"
-        )
-    else:
-        remedy = "name brokers of the cluster: -b BROKERS"
-    return UnreachableError(
-        f"No Kafka broker listens at {servers} that speaks {protocol}.",
-        cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
-        next_command=remedy,
-    )
 
 
 class _Manager(KafkaConnectionManager):  # type: ignore[misc] # kafka-python ships no types

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafka import errors
 
-from kadmin.cluster.ports import REFUSED, complaints
+from kadmin.cluster.ports import REFUSED, Listener, complaints, listeners_instead
 from kadmin.cluster.remedies import kerberos_remedies, remedy_for, tls_remedies
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnreachableError
 
@@ -80,6 +80,31 @@ def unanswered(servers: Servers, error: KadminError) -> UnreachableError:
         error.message if silent else f"Nothing listens at {servers}.",
         cause="; ".join(f"{address}: {reason}" for address, reason in found.items()),
         next_command=error.next_command,
+    )
+
+
+def not_brokers(servers: Servers) -> UnreachableError | None:
+    """Return the error for addresses where something else listens; None where that is not so, or unknown."""
+    protocol = servers.security.protocol
+    wanted: tuple[Listener, ...] = (Listener.BROKER, Listener.KRAFT_BROKER)
+    if protocol.has_tls or protocol.has_sasl:
+        wanted = (Listener.TLS,) if protocol.has_tls else (Listener.SASL,)
+    found = listeners_instead(servers.addresses, *wanted)
+    if not found:
+        return None
+    source = servers.security.source
+    if source:
+        remedy = f"correct the address, or security.protocol in {source}"
+    elif {Listener.TLS, Listener.SASL} & set(found.values()):
+        remedy = (
+            "give the address of a listener without TLS and SASL, or --command-config FILE: Kafka's client.properties"
+        )
+    else:
+        remedy = "name brokers of the cluster: -b BROKERS"
+    return UnreachableError(
+        f"No Kafka broker listens at {servers} that speaks {protocol}.",
+        cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
+        next_command=remedy,
     )
 
 

@@ -21,15 +21,20 @@ CONTROL = 0
 """The partition of everything but the bodies; every reader reads it whole."""
 BODIES = 1
 """The partition of the records of operations, which are read by offset when they are wanted."""
-BODY_BYTES = 900_000
-"""Bytes of a body's part, below every broker's default of `message.max.bytes`."""
+BATCH_BYTES = 900_000
+"""Bytes of keys and values in one batch of records: one that is larger than `max.message.bytes` is refused."""
 
+_MESSAGE_BYTES = 1_048_588
+"""`max.message.bytes` of the topic: Kafka's default, whatever the brokers' is."""
+_LEAST_MESSAGE_BYTES = 1_000_000
+"""A batch with what the format adds to keys and values."""
 _PARTITIONS = 2
 _CREATED_S = 30.0
 _PAUSE_S = 0.1
 SETTINGS = {
     "unclean.leader.election.enable": "false",
     "message.timestamp.type": "LogAppendTime",
+    "max.message.bytes": str(_MESSAGE_BYTES),
     "segment.ms": "3600000",  # the lease is renewed every few seconds, and only closed segments are compacted
     "min.cleanable.dirty.ratio": "0.1",
 }
@@ -61,7 +66,7 @@ def create_topic(connection: KafkaConnection, name: str, avoid: Collection[int] 
 
 def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) -> None:
     """Raise NotCompletedError, with the commands that mend it, where the topic could lose records or takes none."""
-    needed = {"cleanup.policy", "min.insync.replicas", "unclean.leader.election.enable"}
+    needed = {"cleanup.policy", "max.message.bytes", "min.insync.replicas", "unclean.leader.election.enable"}
     settings = _wrong_settings(found, read_topic_settings(connection, name, sorted(needed)))
     few = len(found.partitions) < _PARTITIONS
     wrong = [*([f"it has fewer than {_PARTITIONS} partitions"] if few else []), *settings.values()]
@@ -91,6 +96,8 @@ def _wrong_settings(found: TopicMetadata, settings: Mapping[str, str]) -> dict[s
         wrong[f"min.insync.replicas={least}"] = f"its min.insync.replicas is {in_sync}, above the replication factor"
     if settings.get("unclean.leader.election.enable") != "false":
         wrong["unclean.leader.election.enable=false"] = "it allows unclean leader elections"
+    if int(settings.get("max.message.bytes", _MESSAGE_BYTES)) < _LEAST_MESSAGE_BYTES:
+        wrong[f"max.message.bytes={_MESSAGE_BYTES}"] = f"its max.message.bytes is below {_LEAST_MESSAGE_BYTES}"
     return wrong
 
 

@@ -13,11 +13,11 @@ from kadmin.errors import KadminError
 from kadmin.operations.kafka.record_keys import LOCK
 from kadmin.operations.kafka.topic_log import encode_lock
 from kadmin.operations.kafka.topic_protocol import Add, Begin, CatchUp, Commit, Pause, take, write
-from kadmin.operations.kafka.topic_settings import BODIES, BODY_BYTES, CONTROL
+from kadmin.operations.kafka.topic_settings import BATCH_BYTES, BODIES, CONTROL
 from kadmin.operations.record.holder import LostLockError, lost_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.kafka.servers import Servers
     from kadmin.operations.kafka.topic_log import TopicLock
@@ -29,6 +29,8 @@ BEATS = 4
 """How often the lease is renewed while it lasts."""
 HUNG_S = 60.0
 """After how long without a call the holder counts as hung: its lease then runs out."""
+_RECORD_BYTES = 64
+"""More than the format adds to a key and a value."""
 AGAIN_S = 1.0
 """How long a fenced process lets the other one finish before it claims again."""
 
@@ -152,11 +154,14 @@ class TopicWriter:
         raise KadminError(f"{request} comes before a producer began.")
 
     def _add(self, producer: TransactionalProducer, values: Mapping[str, bytes | None]) -> int:
-        """Write values: those of bodies in parts to their partition, with their offsets as the value."""
+        """Write values, in as many batches as it takes, and return the first offset.
+
+        Those of bodies go in parts to their partition, and their offsets are the value.
+        """
         control: list[tuple[str, bytes | None]] = []
         for key, value in values.items():
             if is_body(key) and value is not None:
-                parts = [value[start : start + BODY_BYTES] for start in range(0, len(value), BODY_BYTES)]
+                parts = [value[start : start + BATCH_BYTES] for start in range(0, len(value), BATCH_BYTES)]
                 offsets = [producer.add(BODIES, [(f"{key}/{number}", part)]) for number, part in enumerate(parts)]
                 control.append((key, json.dumps(offsets).encode()))
                 continue
@@ -164,9 +169,22 @@ class TopicWriter:
                 gone = decode_offsets(self._reader.log.values.get(key, b"[]"))
                 producer.add(BODIES, [(f"{key}/{number}", None) for number in range(len(gone))])
             control.append((key, value))
-        offset = producer.add(CONTROL, control)
-        self._written_end = offset + len(control)
-        return offset
+        added = [(producer.add(CONTROL, batch), len(batch)) for batch in batches(control)]
+        self._written_end = sum(added[-1])
+        return added[0][0]
+
+
+def batches(records: Iterable[tuple[str, bytes | None]]) -> Iterator[list[tuple[str, bytes | None]]]:
+    """Cut records into batches of at most BATCH_BYTES, what the format adds to each included."""
+    batch, left = list[tuple[str, bytes | None]](), BATCH_BYTES
+    for key, value in records:
+        size = len(key.encode()) + len(value or b"") + _RECORD_BYTES
+        if batch and size > left:
+            yield batch
+            batch, left = [], BATCH_BYTES
+        batch.append((key, value))
+        left -= size
+    yield batch
 
 
 def is_body(key: str) -> bool:

@@ -26,12 +26,17 @@ if TYPE_CHECKING:
 
 def test_a_creation_that_the_alarm_ends_was_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may have left, and nobody has seen an answer."""
-    monkeypatch.setattr("kadmin.operations.kafka.requests.create_topic", lambda *_, **__: signal.pause())
+
+    def create_topic(*_: object, **__: object) -> None:
+        with alarm(0.1):
+            signal.pause()
+
+    monkeypatch.setattr("kadmin.operations.kafka.requests.create_topic", create_topic)
     operations = FolderOperations(tmp_path, Clock(), NoOperations(), lambda _: None)
     lease = operations.take(Holder(Author("ann", "host", 7), "op", "now", 0.0), 0)
     publisher = TopicPublisher(cast("KafkaConnection", None), operations)
     recipe = TopicRecipe("a", {0: (1, 2)}, {})
-    with pytest.raises(NotCompletedError, match="Not finished"), alarm(0.1):
+    with pytest.raises(NotCompletedError, match="Not finished"):
         publisher.creation(Step(1, StepKind.CREATION, "now", topics=("a",)), PublishTopic(recipe), lease)
     (step,) = operations.steps("op")
     assert (step.sending, step.refused_topics) == (Sending.UNANSWERED, {})
