@@ -229,6 +229,8 @@ def _security(cluster: ClusterAddress, tell: Tell) -> Security:
     found = read_client_properties(cluster.command_config)
     if found.unused:
         tell(Noted(f"kadmin has no use for {name_some(found.unused)}"))
+    for warning in found.warnings:
+        tell(Noted(f"warning: {warning}"))
     return found.security
 
 

@@ -225,7 +225,7 @@ _LIST = (tuple, list)
 _SOME = _optional(tuple, list)
 _SIZE = (partial(_positive, parse_size), format_size)
 _SURPLUS = (parse_surplus, format_surplus)
-_GUARDS = ("internal", "protected", "active_consumers", "offline_replicas", "deletion_disabled")
+_GUARDS = ("internal", "protected", "active_consumers", "offline_replicas", "deletion_disabled", "unchecked_guards")
 
 _FIELDS: dict[type, tuple[_Field, ...]] = {
     ReassignmentPlan: (

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kadmin.errors import BusyError, InfeasibleError, InvalidInputError, NotCompletedError, StalePlanError
+from kadmin.errors import (
+    BusyError,
+    InfeasibleError,
+    InvalidInputError,
+    NotCompletedError,
+    StalePlanError,
+    UnreachableError,
+)
 
 if TYPE_CHECKING:
     from kadmin.errors import KadminError
@@ -66,7 +73,7 @@ SIZE_UNKNOWN: Final = _code(
 )
 TOO_BIG_FOR_A_WAVE: Final = _code("KA026", "One reassignment alone breaks a limit of the waves.")
 TOO_MANY_TOPICS: Final = _code("KA027", "A deletion names more topics than allow.more_than.")
-INTERNAL_TOPIC: Final = _code("KA028", "A deletion names one of Kafka's internal topics without the waiver.")
+INTERNAL_TOPIC: Final = _code("KA028", "A deletion names an internal topic without the waiver.")
 CONTRADICTION: Final = _code("KA029", "Two fields of one document contradict each other.")
 
 # Several documents together.
@@ -119,7 +126,7 @@ COMES_BACK: Final = _code(
 NOT_ELECTABLE: Final = _code("KA056", "The preferred replica of a partition is not alive or not in sync.", None)
 TOPIC_EXISTS: Final = _code("KA057", "A recipe names a topic that exists.", BusyError)
 GUARD_UNCHECKED: Final = _code(
-    "KA058", "A guard of a deletion could not be checked: the facts that it needs are unavailable.", None
+    "KA058", "A guard of a deletion was not checked: an inventory lacks what it needs, or it is waived.", None
 )
 
 # A plan against a live cluster only: a snapshot does not show it.
@@ -149,4 +156,11 @@ RACKS_LOST: Final = _code("KA066", "A reassignment puts partitions on fewer rack
 # The waves of a plan against the disks of a cluster.
 NO_ROOM: Final = _code(
     "KA070", "A broker has too little room on disk for the copies that it would get.", StalePlanError
+)
+
+# A deletion against a live cluster.
+GUARD_UNKNOWN: Final = _code(
+    "KA073",
+    "A guard of a deletion could not be looked at on the live cluster, and the deletion has no waiver for that.",
+    UnreachableError,
 )

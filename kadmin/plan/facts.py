@@ -17,15 +17,15 @@ class ClusterFacts:
 
     `cluster_id` is that of the inventory that they come from. `sizes` are bytes per partition, `capacities` bytes per
     broker, `usable` the bytes that each broker that was asked can still write; `inbound` is what producers write to a
-    partition, in bytes per second. `consumers` maps a topic to the groups that use it; `obscure_groups` are those whose
-    topics are not all known. `deletion_enabled` and
+    partition, in bytes per second. `consumers` maps a topic to the groups that use it; `internal_topics` are those that
+    brokers flag as internal. `deletion_enabled` and
     `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers. `unavailable` says
     what the brokers did not answer, and why; `disks_unavailable` says so of their disks, `hidden_topics` which topics
-    they hold and did not show.
+    they hold and did not show. `from_brokers`: brokers were asked for them now, and they can be asked again.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    obscure_groups: tuple[str, ...] = ()
+    internal_topics: frozenset[str] = frozenset()
     sizes: Mapping[TopicPartition, int] = field(default_factory=dict)
     inbound: Mapping[TopicPartition, float] = field(default_factory=dict)
     capacities: Mapping[int, int] = field(default_factory=dict)
@@ -35,4 +35,5 @@ class ClusterFacts:
     unavailable: tuple[str, ...] = ()
     disks_unavailable: tuple[str, ...] = ()
     hidden_topics: tuple[str, ...] = ()
+    from_brokers: bool = False
     cluster_id: str | None = None

@@ -155,6 +155,7 @@ class DeletionPlan:
     allow_active_consumers: bool = False
     allow_offline_replicas: bool = False
     allow_deletion_disabled: bool = False
+    allow_unchecked_guards: bool = False
     allow_more_than: int = 10
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner
-from support.documents.plans import deletion, document, election, reassignment
+from support.documents.plans import UNASKED, deletion, document, election, reassignment
 from support.network.frame_proxy import Action, Fault
 from support.zookeeper.fault_proxy import MULTI, PUBLISH
 
@@ -173,6 +173,24 @@ def test_f33_a_deletion_that_a_reassignment_names_is_refused(
     assert cluster.fingerprint() == before
 
 
+def test_a_deletion_whose_guards_no_broker_answers_is_refused_and_nothing_is_written(
+    cluster: SimpleController, plan: Path, tmp_path: Path
+) -> None:
+    del plan
+    before = cluster.fingerprint()
+    wanted = document(tmp_path / "deletion.yaml", deletion("orders", allow={"active_consumers": True}))
+    refused = command("apply", wanted, "--yes", "-z", cluster.connect)
+    assert refused.status == 6, refused.err
+    assert "KA073" in refused.err
+    assert "groups that keep their offsets in Kafka were not seen; delete.topic.enable of the brokers" in refused.err
+    assert "set spec.allow.unchecked_guards: true if this is meant" in refused.err
+    assert cluster.fingerprint() == before
+    wanted = document(tmp_path / "waived.yaml", deletion("orders", allow=UNASKED))
+    done = command("apply", wanted, "--yes", "-z", cluster.connect)
+    assert done.status == 0, done.err
+    assert "warning: groups that keep their offsets in Kafka were not seen" in done.err
+
+
 @pytest.mark.usefixtures("impatient")
 def test_f33_a_deletion_where_deletion_is_disabled_is_reported(
     cluster: SimpleController, plan: Path, tmp_path: Path
@@ -182,7 +200,7 @@ def test_f33_a_deletion_where_deletion_is_disabled_is_reported(
     cluster.behave(Manner.REJECT)
     deleted = command(
         "apply",
-        document(tmp_path / "deletion.yaml", deletion("orders")),
+        document(tmp_path / "deletion.yaml", deletion("orders", allow=UNASKED)),
         "--yes",
         "-z",
         cluster.connect,

@@ -132,10 +132,10 @@ def test_members_of_newer_groups_guard_a_topic(cluster: KraftCluster, tmp_path: 
     topic, other = make_topic(connection, {0: (1, 2)}), make_topic(connection, {0: (1, 2)})
     for kind in ("consumer", "share"):
         join(connection, kind, f"{kind}-of-{topic}", [topic])
-    found = {each.name: each for each in describe_groups(connection.servers).listed}
+    found = {each.name: each for each in describe_groups(connection.servers, [1, 2, 3, 4]).listed}
     for kind in ("consumer", "share"):
         group = found[f"{kind}-of-{topic}"]
-        assert (group.kind, group.members, group.topics) == (kind, 1, frozenset({topic}))
+        assert (group.listed.kind, group.members, group.topics) == (kind, 1, frozenset({topic}))
     refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", deletion(topic)), "--yes")
     assert refused.status == 5, refused.err
     assert f"consumer groups use {topic}: consumer-of-{topic}, share-of-{topic}" in refused.err

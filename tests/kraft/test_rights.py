@@ -16,6 +16,7 @@ from kafka.protocol.admin import ACLOperation, DescribeAclsRequest
 from support.cli.in_process import command
 from support.documents.plans import deletion, document, reassignment
 from support.kafka.broker_proxy import BrokerProxy
+from support.kafka.group_members import commit
 from support.kafka.processes import KadminProcess
 from support.kafka.writes import WritePoint
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
@@ -24,6 +25,7 @@ from support.network.frame_proxy import Action
 
 from kadmin.cluster.kafka.configs import read_own_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
@@ -44,7 +46,7 @@ VERSION = "3.9.2"
 """The last version whose jars have the tool; 4.0 and later keep it in a jar that brokers do not need."""
 _TOOL_S = 120
 ANY = 1
-RESOURCES = {"--topic": 2, "--cluster": 4, "--transactional-id": 5}
+RESOURCES = {"--topic": 2, "--group": 3, "--cluster": 4, "--transactional-id": 5}
 THROTTLE = {"rate": "10MB/s"}
 
 
@@ -293,3 +295,47 @@ def test_each_right_that_is_missing_is_named(guarded: Guarded, tmp_path: Path, m
         again = cluster.kadmin("apply", plan, "--yes")
         assert again.status == 0, again.err
         assert cluster.kadmin("verify", plan).status == 0
+
+
+ADMIN = {
+    "security_protocol": "SASL_PLAINTEXT",
+    "sasl_mechanism": "PLAIN",
+    "sasl_plain_username": "admin",
+    "sasl_plain_password": "admin",
+}
+"""User:admin as kafka-python is told."""
+
+
+def test_a_group_that_may_not_be_described_costs_itself_alone(guarded: Guarded, tmp_path: Path) -> None:
+    """One such group made the consumers of every topic unknown, which was a warning."""
+    with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection:
+        cluster = KraftCluster(guarded.sandbox, connection)
+        used, free = (make_topic(connection, {0: (1, 2)}) for _ in range(2))
+        seen, secret = f"seen-{used}", f"secret-{free}"
+        commit(guarded.internal.split(","), seen, used, **ADMIN)
+        commit(guarded.internal.split(","), secret, free, **ADMIN)
+        hide = ("--group", secret, "--deny-principal", "User:ANONYMOUS", "--operation", "Describe")
+        guarded.kafka_acls("--add", *hide)
+        unseen = f"what these groups use was not all seen ({secret}): GROUP_AUTHORIZATION_FAILED"
+        plan = document(tmp_path / "free.json", deletion(free))
+        wait_until(lambda: unseen in cluster.kadmin("apply", plan, "--yes").err, _TOOL_S)
+        refused = cluster.kadmin("apply", plan, "--yes")
+        assert (refused.status, "KA073" in refused.err) == (6, True), refused.err
+        waived = {"allow": {"unchecked_guards": True}}
+        refused = cluster.kadmin("apply", document(tmp_path / "used.json", deletion(used, **waived)), "--yes")
+        assert (refused.status, f"consumer groups use {used}: {seen}" in refused.err) == (5, True), refused.err
+        listed = json.loads(cluster.kadmin("inspect", "consumers", "-o", "json").out)
+        assert listed["unavailable"] == [unseen]
+        done = cluster.kadmin("apply", document(tmp_path / "waived.json", deletion(free, **waived)), "--yes")
+        assert (done.status, unseen in done.err) == (0, True), done.err
+
+        blind = ("--cluster", "--deny-principal", "User:ANONYMOUS", "--operation", "Describe")
+        guarded.kafka_acls("--add", *blind)
+        missing = ("groups that may not be described were not seen", "the right Describe on the cluster is missing")
+        servers, brokers = connection.servers, guarded.sandbox.broker_ports
+        wait_until(lambda: describe_groups(servers, brokers).unseen == (missing,), _TOOL_S)
+        found = describe_groups(servers, brokers).topics
+        assert (seen in found, secret in found) == (True, False), "left out without an error"
+        for each in (blind, hide):
+            guarded.kafka_acls("--remove", "--force", *each)
+        wait_until(lambda: describe_groups(servers, brokers).unseen == (), _TOOL_S)

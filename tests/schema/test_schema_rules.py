@@ -74,7 +74,15 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "layout": "children",
                 "allow": {
                     **dict.fromkeys(
-                        ["internal", "protected", "active_consumers", "offline_replicas", "deletion_disabled"], True
+                        [
+                            "internal",
+                            "protected",
+                            "active_consumers",
+                            "offline_replicas",
+                            "deletion_disabled",
+                            "unchecked_guards",
+                        ],
+                        True,
                     ),
                     "more_than": 1,
                 },

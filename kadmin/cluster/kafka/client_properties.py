@@ -58,10 +58,14 @@ _JAAS_OPTION = re.compile(rf"([\w.]+)\s*=\s*{_VALUE}")
 
 @dataclass(frozen=True, slots=True)
 class ClientProperties:
-    """What a file says on security; `unused` are its other keys with their places, as `client.properties:3: acks`."""
+    """What a file says on security; `unused` are its other keys with their places, as `client.properties:3: acks`.
+
+    `warnings` say, a sentence each, what is served and exposes a secret.
+    """
 
     security: Security
     unused: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def read_client_properties(path: Path) -> ClientProperties:
@@ -81,7 +85,7 @@ def read_client_properties(path: Path) -> ClientProperties:
             line += each.source.count("\n")
     except javaproperties.InvalidUEscapeError as error:
         raise InvalidInputError(f"{path} is no properties file.", cause=str(error)) from error
-    return ClientProperties(_security(given), tuple(unused))
+    return ClientProperties(_security(given), tuple(unused), tuple(given.warnings))
 
 
 class _Given:
@@ -89,6 +93,7 @@ class _Given:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.warnings: list[str] = []
         self._values: dict[str, str] = {}
         self._lines: dict[str, int] = {}
 
@@ -119,6 +124,17 @@ class _Given:
                 f"{self.path}: {key} is missing.", cause=why, next_command=f"add {key} to {self.path}"
             )
         return found
+
+    def of_login(self, options: Mapping[str, str]) -> _Given:
+        """Return the options of the login module as keys of their own, at its line."""
+        found = _Given(self.path)
+        for key, value in options.items():
+            found._values[key], found._lines[key] = value, self._lines["sasl.jaas.config"]
+        return found
+
+    def warn(self, key: str, problem: str, hint: str) -> None:
+        """Keep a warning; `problem` must not name a secret."""
+        self.warnings.append(f"{self.path}:{self._lines[key]}: {key} {problem}: {hint}")
 
     def refuse(self, key: str, problem: str, hint: str) -> InvalidInputError:
         """Return the error of a key; `problem` must not name a secret."""
@@ -197,17 +213,31 @@ def _sasl(given: _Given, protocol: SecurityProtocol) -> Mechanism:
 
 
 def _oauth(given: _Given, options: Mapping[str, str]) -> OAuthBearer:
-    prefix = "sasl.oauthbearer.client.credentials"
-    endpoint = given.need("sasl.oauthbearer.token.endpoint.url", "tokens of OAUTHBEARER are had there")
+    prefix, key = "sasl.oauthbearer.client.credentials", "sasl.oauthbearer.token.endpoint.url"
+    endpoint = given.need(key, "tokens of OAUTHBEARER are had there")
     if not endpoint.startswith(("https://", "http://")):
-        raise given.refuse("sasl.oauthbearer.token.endpoint.url", "is no URL", "write https://HOST/PATH")
+        raise given.refuse(key, "is no URL", "write https://HOST/PATH")
+    if endpoint.startswith("http://"):
+        given.warn(key, "has no TLS", "the client's secret and the tokens can be read on the way; write https://")
     return OAuthBearer(
         endpoint,
         given.get(f"{prefix}.client.id") or _option(given, options, "clientId"),
         given.get(f"{prefix}.client.secret") or _option(given, options, "clientSecret"),
         given.get("sasl.oauthbearer.scope") or options.get("scope"),
-        None if _trusted(given) is None else _tls(given),
+        _endpoint_tls(given.of_login(options)),
     )
+
+
+def _endpoint_tls(login: _Given) -> ssl.SSLContext:
+    """Return the TLS of the token endpoint, by the login module's own options as in Kafka's client.
+
+    Neither whom the brokers' certificates come from nor that their names are not checked counts there.
+    """
+    trusted = _trusted(login)
+    try:
+        return client_context(trusted, None, check_names=True)
+    except KeyStoreError as error:
+        raise login.refuse(error.key, error.problem, error.remedy) from error
 
 
 def _jaas(given: _Given) -> Mapping[str, str]:

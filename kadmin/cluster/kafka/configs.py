@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 from kafka.admin import ConfigResourceType
 from kafka.protocol.admin import DescribeConfigsRequest, IncrementalAlterConfigsRequest
 
-from kadmin.cluster.kafka.connection import KafkaConnection
+from kadmin.cluster.kafka.connection import REQUEST_S, KafkaConnection
 from kadmin.cluster.kafka.errors import Right, raise_for
+from kadmin.cluster.kafka.from_brokers import ask_each
 from kadmin.cluster.kafka.refusals import CHANGE_S, NOT_AUTHORIZED, refusal, require_confirmed
 from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kadmin.cluster.kafka.from_brokers import FromBrokers
     from kadmin.cluster.kafka.refusals import Refusal
     from kadmin.cluster.kafka.servers import Servers
 
@@ -55,14 +57,20 @@ class ConfigEdit:
     value: str | None = None
 
 
-def describe_settings(servers: Servers, brokers: Iterable[int], names: Sequence[str]) -> dict[int, dict[str, str]]:
-    """Return settings that brokers run with, defaults included, by broker; a setting that a broker lacks is left out.
+def describe_settings(servers: Servers, brokers: Iterable[int], names: Sequence[str]) -> FromBrokers[Mapping[str, str]]:
+    """Return settings that brokers run with, defaults included; a setting that a broker lacks is left out.
 
-    Raises UnreachableError when a broker does not answer, NotAuthorizedError without the right DESCRIBE_CONFIGS on the
-    cluster, NotCompletedError for brokers before 0.11.
+    What brokers before 0.11 or without the right DESCRIBE_CONFIGS answer is an error of theirs. Raises UnreachableError
+    where none of the addresses answers, NotCompletedError where there is none.
     """
     with KafkaConnection(servers) as connection:
-        return {broker: read_settings(connection, broker, names) for broker in brokers}
+        requests = {broker: _request([f"brokers/{broker}"], names) for broker in brokers}
+
+        def read(answer: Any) -> Mapping[str, str]:  # noqa: ANN401 - kafka-python ships no types
+            (configs,) = _configs_of(connection, answer).values()
+            return _values(configs)
+
+        return ask_each(connection, _DESCRIBE, requests, read, REQUEST_S)()
 
 
 def read_settings(connection: KafkaConnection, broker_id: int, names: Sequence[str]) -> dict[str, str]:
@@ -153,21 +161,26 @@ def _describe(
     pass_over: int = 0,
 ) -> dict[str, list[Any]]:
     """Return the answer's settings of each entity; `pass_over` is the error code of an entity that has none."""
+    answer = connection.ask(_DESCRIBE, _request(entities, names), broker_id=broker_id)
+    return _configs_of(connection, answer, pass_over)
+
+
+def _request(entities: Iterable[str], names: Iterable[str] | None) -> Any:  # noqa: ANN401 - kafka-python ships no types
     wanted, resource = None if names is None else sorted(names), DescribeConfigsRequest.DescribeConfigsResource
-    by_resource = {_resource(entity): entity for entity in entities}
-    asked = [resource(resource_type=kind, resource_name=name, configuration_keys=wanted) for kind, name in by_resource]
-    answer = connection.ask(_DESCRIBE, DescribeConfigsRequest(resources=asked), broker_id=broker_id)
+    asked = [
+        resource(resource_type=kind, resource_name=name, configuration_keys=wanted)
+        for kind, name in map(_resource, dict.fromkeys(entities))
+    ]
+    return DescribeConfigsRequest(resources=asked)
+
+
+def _configs_of(connection: KafkaConnection, answer: Any, pass_over: int = 0) -> dict[str, list[Any]]:  # noqa: ANN401 - kafka-python ships no types
     found: dict[str, list[Any]] = {}
     for result in answer.results:
-        entity = by_resource[result.resource_type, result.resource_name]
+        entity = _entity(result.resource_type, result.resource_name)
         if result.error_code != pass_over:
-            raise_for(
-                result.error_code,
-                result.error_message,
-                connection.servers,
-                _DESCRIBE,
-                _right("DescribeConfigs", entity),
-            )
+            right = _right("DescribeConfigs", entity)
+            raise_for(result.error_code, result.error_message, connection.servers, _DESCRIBE, right)
         found[entity] = result.configs
     return found
 
@@ -181,6 +194,12 @@ def _resource(entity: str) -> tuple[int, str]:
     if kind == "topics":
         return int(ConfigResourceType.TOPIC), name
     return int(ConfigResourceType.BROKER), "" if entity == DEFAULT_ENTITY else name
+
+
+def _entity(kind: int, name: str) -> str:
+    if kind == ConfigResourceType.TOPIC:
+        return f"topics/{name}"
+    return f"brokers/{name}" if name else DEFAULT_ENTITY
 
 
 def _right(operation: str, entity: str) -> Right:

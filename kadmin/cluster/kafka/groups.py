@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.errors import translated
+from kadmin.cluster.kafka.connection import REQUEST_S, KafkaConnection
+from kadmin.cluster.kafka.errors import Right
+from kadmin.cluster.kafka.from_brokers import why
+from kadmin.cluster.kafka.group_members import ask_members
 from kadmin.cluster.kafka.model import ConsumerGroup
-from kadmin.cluster.kafka.newer_groups import NEWER_KINDS, describe_newer_groups
+from kadmin.cluster.kafka.offsets import GroupOffsets, ask_group_offsets, ask_groups, commit_offsets
+from kadmin.cluster.kafka.rights import lists_every_group
+from kadmin.cluster.names import escaped
+from kadmin.errors import NotCompletedError, UnreachableError, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kadmin.cluster.kafka.newer_groups import Membership
+    from kadmin.cluster.kafka.from_brokers import FromBrokers
+    from kadmin.cluster.kafka.group_members import Memberships
+    from kadmin.cluster.kafka.model import ListedGroup
     from kadmin.cluster.kafka.servers import Servers
-
-_CONSUMER = "consumer"
-"""The protocol type of consumers; other groups (of Connect's workers, of schema registries) subscribe to no topic."""
-_CLASSIC = "classic"
-"""The kind that DescribeGroups describes, the only one before 4.0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Every group, by name."""
+    """The groups that brokers list, by name; `unlisted` says which others there may be, and why, as `unseen` does."""
 
     listed: tuple[ConsumerGroup, ...]
+    unlisted: tuple[tuple[str, str], ...] = ()
 
     @property
     def topics(self) -> Mapping[str, frozenset[str]]:
@@ -34,48 +37,57 @@ class Groups:
         return {group.name: group.topics for group in self.listed}
 
     @property
-    def unseen(self) -> tuple[str, ...]:
-        """The groups that did not give their subscriptions."""
-        return tuple(group.name for group in self.listed if group.members is None)
+    def unseen(self) -> tuple[tuple[str, str], ...]:
+        """What was not seen, and the reason."""
+        names: dict[str, list[str]] = {}
+        for group in self.listed:
+            if group.unseen is not None:
+                names.setdefault(group.unseen, []).append(escaped(group.name))
+        groups = ((f"what these groups use was not all seen ({name_some(names[reason])})", reason) for reason in names)
+        return (*self.unlisted, *groups)
 
 
-def describe_groups(servers: Servers) -> Groups:
-    """Return every group that keeps its offsets in Kafka; raises UnreachableError or NotCompletedError."""
-    with KafkaConnection(servers) as connection, translated(servers, "list consumer groups"):
-        client = connection.admin()
-        listed = {each["group_id"]: each for each in client.list_groups()}
-        offsets = client.list_group_offsets(sorted(listed)) if listed else {}
-        consumers = sorted(name for name, each in listed.items() if _kind(each) == _CLASSIC and _protocol(each))
-        described = client.describe_groups(consumers) if consumers else {}
-        newer = describe_newer_groups(
-            connection, {name: kind for name, each in listed.items() if (kind := _kind(each)) in NEWER_KINDS}
-        )
-    found = (_group(listed[name], offsets.get(name, {}), described.get(name), newer.get(name)) for name in listed)
-    return Groups(tuple(sorted(found, key=lambda each: each.name)))
+def describe_groups(servers: Servers, brokers: Iterable[int]) -> Groups:
+    """Ask each of the brokers for the groups that it coordinates, their offsets and their members.
+
+    What one broker does not answer, or refuses of one group, costs that alone. Raises UnreachableError where none of
+    the addresses answers, NotCompletedError where there is none.
+    """
+    with KafkaConnection(servers) as connection:
+        listed = ask_groups(connection, brokers, REQUEST_S)()
+        offsets = ask_group_offsets(connection, listed.given, REQUEST_S)
+        members = ask_members(connection, listed.given, REQUEST_S)
+        found = _groups(listed.given, offsets(), members())
+        hidden = _hidden(connection)
+    silent = (
+        (f"groups that broker {broker} coordinates were not seen", why(error))
+        for broker, error in listed.failed.items()
+    )
+    return Groups(tuple(sorted(found, key=lambda each: each.name)), (*hidden, *silent))
 
 
-def _group(
-    listed: Mapping[str, Any],
-    offsets: Mapping[Any, Any],
-    described: Mapping[str, Any] | None,
-    newer: Membership | None,
-) -> ConsumerGroup:
-    topics = {partition.topic for partition, at in offsets.items() if at.offset >= 0}
-    members = 0 if _kind(listed) == _CLASSIC else None
-    if newer is not None:
-        topics.update(newer.topics)
-        members = newer.members
-    if described is not None:
-        subscriptions = [member["member_metadata"] for member in described["members"]]
-        topics.update(topic for each in subscriptions if each for topic in each["topics"])
-        members = None if described["error"] or not all(subscriptions) else len(subscriptions)
-    state = listed.get("group_state") or (described or {}).get("group_state") or ""
-    return ConsumerGroup(listed["group_id"], _kind(listed), listed["protocol_type"], state, members, frozenset(topics))
+def _groups(
+    listed: Mapping[int, Sequence[ListedGroup]], offsets: FromBrokers[GroupOffsets], members: Memberships
+) -> Iterator[ConsumerGroup]:
+    for broker, groups in listed.items():
+        answer, failure = offsets.given.get(broker, GroupOffsets()), offsets.failed.get(broker)
+        silent = {} if failure is None else dict.fromkeys(commit_offsets(groups), why(failure))
+        refused = {**silent, **answer.refused, **members.refused}
+        for each in groups:
+            member = members.known.get(each.name)
+            committed = {partition.topic for partition in answer.known.get(each.name, ())}
+            yield ConsumerGroup(
+                each if member is None else replace(each, state=each.state or member.state),
+                None if member is None else member.members,
+                frozenset(committed if member is None else committed | member.topics),
+                refused.get(each.name),
+            )
 
 
-def _kind(listed: Mapping[str, Any]) -> str:
-    return str(listed.get("group_type") or _CLASSIC).lower()
-
-
-def _protocol(listed: Mapping[str, Any]) -> bool:
-    return bool(listed["protocol_type"] == _CONSUMER)
+def _hidden(connection: KafkaConnection) -> tuple[tuple[str, str], ...]:
+    """Say that brokers may leave groups out of their lists, which they do without an error."""
+    try:
+        reason = None if lists_every_group(connection) else f"{Right('Describe')} is missing"
+    except (NotCompletedError, UnreachableError) as error:
+        reason = why(error)
+    return () if reason is None else (("groups that may not be described were not seen", reason),)

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from kafka.errors import SaslAuthenticationFailedError
 from kafka.net.sasl.oauth import AbstractTokenProvider
-
-if TYPE_CHECKING:
-    import ssl
 
 _ENDPOINT_S = 5.0
 """How long the token endpoint may take: requests to brokers wait meanwhile."""
 _RENEWED_AT = 0.8
 """At which part of its time a token is no longer given to new connections, as Kafka's own client renews it."""
 _MOST_BYTES = 1_000_000
+_REDIRECTS = range(300, 400)
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Follows no redirect: the next request would carry the secret to wherever the answer says."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Return None, which leaves the answer an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +65,18 @@ class OAuthBearer(AbstractTokenProvider):  # type: ignore[misc] # kafka-python s
     """OAUTHBEARER: tokens of a client, by the client credentials grant (RFC 6749, 4.4) at a token endpoint.
 
     Each new connection gets a token; a new one is asked for before the old one ends. `tls` is the context for an
-    endpoint with https, None for what this machine trusts.
+    endpoint with https.
     """
 
     mechanism = "OAUTHBEARER"
     principal = None
 
-    def __init__(
-        self, endpoint: str, client_id: str, secret: str, scope: str | None = None, tls: ssl.SSLContext | None = None
-    ) -> None:
+    def __init__(self, endpoint: str, client_id: str, secret: str, scope: str | None, tls: ssl.SSLContext) -> None:
         super().__init__()
         self._endpoint = endpoint
         self._client = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
         self._scope = scope
-        self._tls = tls
+        self._opener = build_opener(_NoRedirects, HTTPSHandler(context=tls))
         self._token = ""
         self._until = 0.0
         self._mutex = threading.Lock()
@@ -96,12 +100,19 @@ class OAuthBearer(AbstractTokenProvider):  # type: ignore[misc] # kafka-python s
         headers = {"Authorization": f"Basic {base64.b64encode(self._client.encode()).decode()}"}
         asked = Request(self._endpoint, urlencode(form).encode(), headers)  # noqa: S310 - its scheme was checked
         try:
-            with urlopen(asked, timeout=_ENDPOINT_S, context=self._tls) as answer:  # noqa: S310 - as above
+            with self._opener.open(asked, timeout=_ENDPOINT_S) as answer:
                 found = json.loads(answer.read(_MOST_BYTES))
             return str(found["access_token"]), float(found.get("expires_in", 0))
         except HTTPError as error:
+            if error.code in _REDIRECTS:
+                raise SaslAuthenticationFailedError(f"{where} redirects, which is not followed: {error.code}") from None
             raise SaslAuthenticationFailedError(f"{where} refused: {error.code} {_reason(error)}") from None
         except OSError as error:
+            if isinstance(reason := getattr(error, "reason", None), ssl.SSLCertVerificationError):
+                raise SaslAuthenticationFailedError(
+                    f"{where} is not trusted: {reason.verify_message}; "
+                    "ssl.truststore.location in sasl.jaas.config names its authority"
+                ) from None
             raise SaslAuthenticationFailedError(f"{where} does not answer: {error}") from None
         except (ValueError, KeyError, TypeError):
             raise SaslAuthenticationFailedError(f"{where} answered without a token") from None

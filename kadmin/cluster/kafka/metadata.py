@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
 
 _UNKNOWN_TOPIC = 3
+_NOT_AUTHORIZED = 29
+_CREATES_NOTHING = 4
+"""The first version of Metadata that can name a topic without creating it (Kafka 0.11)."""
 _WITH_FENCED = 2
 """The first version of DescribeCluster that lists fenced brokers (Kafka 4.0)."""
 
@@ -113,6 +116,18 @@ def read_metadata(
         dict(sorted(found.items())),
         fenced_known=fenced is not None,
     )
+
+
+def internal_topics(connection: KafkaConnection, topics: Iterable[str]) -> Mapping[str, bool | None]:
+    """Return whether a broker flags topics as internal; None where they may not be described.
+
+    A topic that the broker does not know yet has no flag. Raises as `KafkaConnection.ask` does; brokers before 0.11 are
+    not asked, since they may create the topic.
+    """
+    named = [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(topics)]
+    request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=_CREATES_NOTHING)
+    answer = connection.ask("describe topics", request)
+    return {each.name: None if each.error_code == _NOT_AUTHORIZED else each.is_internal for each in answer.topics}
 
 
 def leader_of(connection: KafkaConnection, partition: TopicPartition) -> int:

@@ -51,21 +51,41 @@ class Quorum:
         return Controller(self.leader_id, voters=voters, observers=observers)
 
 
+CLASSIC = "classic"
+"""The kind of groups that DescribeGroups describes, the only one before Kafka 3.7."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGroup:
+    """A group as its coordinator lists it.
+
+    `kind` is classic, consumer (KIP-848), share or streams, `protocol` the protocol type of a classic group; `state` is
+    empty where brokers do not tell.
+    """
+
+    name: str
+    kind: str = CLASSIC
+    protocol: str = ""
+    state: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class ConsumerGroup:
     """A group that keeps its offsets in Kafka.
 
-    `kind` is classic, consumer (KIP-848), share or streams, `protocol` the protocol type of a classic group; both and
-    `state` are empty where brokers do not tell. `topics` are those that it has offsets of or subscribes to; `members`
-    is None, and `topics` may lack some, where what it subscribes to was not seen.
+    `topics` are those that it has offsets of or subscribes to; `unseen` says why some may be missing, None where all
+    are known. `members` is None where they were not seen.
     """
 
-    name: str
-    kind: str
-    protocol: str
-    state: str
+    listed: ListedGroup
     members: int | None
     topics: frozenset[str]
+    unseen: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The group's id."""
+        return self.listed.name
 
 
 def _ago(replica: QuorumReplica, now_ms: int) -> tuple[float | None, float | None]:

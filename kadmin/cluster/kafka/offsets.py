@@ -9,22 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
 
-from kadmin.cluster.kafka.errors import NotServedError, error_name, raise_for
+from kadmin.cluster.kafka.errors import NotServedError, Right, error_name, raise_for
+from kadmin.cluster.kafka.from_brokers import FromBrokers, ask_each
+from kadmin.cluster.kafka.model import CLASSIC, ListedGroup
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kadmin.cluster.kafka.connection import KafkaConnection
-    from kadmin.errors import KadminError
-
-Answer = TypeVar("Answer")
 
 _NO_REPLICA = -1
 _READ_UNCOMMITTED = 0
@@ -34,16 +32,7 @@ _BY_NAME = 9
 """The last version of OffsetFetch that names topics."""
 _ONE_GROUP = 7
 _SHARE = "share"
-"""The type of groups that commit no offsets."""
 _DELETED_GROUP = 69
-
-
-@dataclass(frozen=True, slots=True)
-class FromBrokers(Generic[Answer]):
-    """What each broker answered; `failed` holds the error of each one that did not."""
-
-    given: Mapping[int, Answer]
-    failed: Mapping[int, KadminError]
 
 
 class LogEnd(IntEnum):
@@ -69,10 +58,10 @@ OFFSETS_AT = {LogEnd.LAST: "end offsets", LogEnd.FIRST: "start offsets"}
 
 @dataclass(frozen=True, slots=True)
 class GroupOffsets:
-    """The committed offsets of groups; `refused` counts the groups without an answer by error."""
+    """The committed offsets of groups; `refused` has the error of each group without an answer."""
 
     known: dict[str, Mapping[TopicPartition, int]] = field(default_factory=dict)
-    refused: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, str] = field(default_factory=dict)
 
 
 def ask_log_offsets(
@@ -80,27 +69,36 @@ def ask_log_offsets(
 ) -> Callable[[], FromBrokers[LogOffsets]]:
     """Ask each broker for the offsets at one end of the partitions that it leads."""
     requests = {broker: _offsets_request(partitions, at) for broker, partitions in led.items()}
-    return _ask_each(connection, f"tell {OFFSETS_AT[at]}", requests, _log_offsets, timeout_s)
+    return ask_each(connection, f"tell {OFFSETS_AT[at]}", requests, _log_offsets, timeout_s)
 
 
 def ask_groups(
     connection: KafkaConnection, brokers: Iterable[int], timeout_s: float
-) -> Callable[[], FromBrokers[Sequence[str]]]:
-    """Ask each broker for the groups that it coordinates, but for share groups, which commit no offsets."""
+) -> Callable[[], FromBrokers[Sequence[ListedGroup]]]:
+    """Ask each broker for the groups that it coordinates.
+
+    Groups that may not be described are left out without an error, where Describe on the cluster is missing, too.
+    """
     what = "list consumer groups"
 
-    def read(answer: Any) -> Sequence[str]:  # noqa: ANN401 - kafka-python ships no types
-        raise_for(answer.error_code, None, connection.servers, what)
-        return sorted(each.group_id for each in answer.groups if (each.group_type or "").lower() != _SHARE)
+    def read(answer: Any) -> Sequence[ListedGroup]:  # noqa: ANN401 - kafka-python ships no types
+        raise_for(answer.error_code, None, connection.servers, what, Right("Describe"))
+        return sorted((_listed(each) for each in answer.groups), key=lambda each: each.name)
 
-    return _ask_each(connection, what, {broker: ListGroupsRequest() for broker in brokers}, read, timeout_s)
+    return ask_each(connection, what, {broker: ListGroupsRequest() for broker in brokers}, read, timeout_s)
+
+
+def commit_offsets(groups: Iterable[ListedGroup]) -> list[str]:
+    """Name the groups that commit offsets: those of every kind but share groups."""
+    return [each.name for each in groups if each.kind != _SHARE]
 
 
 def ask_group_offsets(
-    connection: KafkaConnection, groups: Mapping[int, Sequence[str]], timeout_s: float
+    connection: KafkaConnection, listed: Mapping[int, Iterable[ListedGroup]], timeout_s: float
 ) -> Callable[[], FromBrokers[GroupOffsets]]:
     """Ask each broker for the offsets that the groups that it coordinates have committed."""
     what, asked = "tell committed offsets", OffsetFetchRequest.OffsetFetchRequestGroup
+    groups = {broker: commit_offsets(found) for broker, found in listed.items()}
     requests = {
         broker: OffsetFetchRequest(
             groups=[asked(group_id=name, topics=None) for name in names], min_version=_MANY_GROUPS, max_version=_BY_NAME
@@ -108,7 +106,7 @@ def ask_group_offsets(
         for broker, names in groups.items()
         if names
     }
-    wait = _ask_each(connection, what, requests, _offsets_of_many, timeout_s)
+    wait = ask_each(connection, what, requests, _offsets_of_many, timeout_s)
 
     def collect() -> FromBrokers[GroupOffsets]:
         found = wait()
@@ -118,39 +116,11 @@ def ask_group_offsets(
             given[broker] = GroupOffsets()
             for name in groups[broker]:
                 request = OffsetFetchRequest(group_id=name, topics=None, max_version=_ONE_GROUP)
-                one = _ask_each(connection, what, {broker: request}, lambda answer: answer, timeout_s)()
+                one = ask_each(connection, what, {broker: request}, lambda answer: answer, timeout_s)()
                 if one.failed:
                     failed |= one.failed
                     break
                 _add(given[broker], name, one.given[broker])
-        return FromBrokers(given, failed)
-
-    return collect
-
-
-def _ask_each(
-    connection: KafkaConnection,
-    what: str,
-    requests: Mapping[int, Any],
-    read: Callable[[Any], Answer],
-    timeout_s: float,
-) -> Callable[[], FromBrokers[Answer]]:
-    waits = {
-        broker: connection.send(what, request, broker_id=broker, timeout_s=timeout_s)
-        for broker, request in sorted(requests.items())
-    }
-
-    def collect() -> FromBrokers[Answer]:
-        given: dict[int, Answer] = {}
-        failed: dict[int, KadminError] = {}
-        for broker, wait in waits.items():
-            try:
-                given[broker] = read(wait())
-            except (NotCompletedError, UnreachableError) as error:
-                silent = type(error) is UnreachableError
-                failed[broker] = (
-                    UnreachableError(f"Broker {broker} did not {what}.", cause=error.cause) if silent else error
-                )
         return FromBrokers(given, failed)
 
     return collect
@@ -181,6 +151,12 @@ def _log_offsets(answer: Any) -> LogOffsets:  # noqa: ANN401 - kafka-python ship
     return LogOffsets(known, refused)
 
 
+def _listed(group: Any) -> ListedGroup:  # noqa: ANN401 - kafka-python ships no types
+    """Read a group of ListGroups: its kind is told from 3.8 on, its state from 2.6 on."""
+    kind = (group.group_type or CLASSIC).lower()
+    return ListedGroup(group.group_id, kind, group.protocol_type, group.group_state or "")
+
+
 def _offsets_of_many(answer: Any) -> GroupOffsets:  # noqa: ANN401 - kafka-python ships no types
     found = GroupOffsets()
     for group in answer.groups:
@@ -191,7 +167,7 @@ def _offsets_of_many(answer: Any) -> GroupOffsets:  # noqa: ANN401 - kafka-pytho
 def _add(found: GroupOffsets, name: str, answer: Any) -> None:  # noqa: ANN401 - kafka-python ships no types
     """Take in the answer for a group; one that was deleted meanwhile has no offsets."""
     if answer.error_code and answer.error_code != _DELETED_GROUP:
-        found.refused[error_name(answer.error_code)] += 1
+        found.refused[name] = error_name(answer.error_code)
     elif not answer.error_code:
         found.known[name] = {
             TopicPartition(topic.name, each.partition_index): each.committed_offset

@@ -61,6 +61,16 @@ def may_describe_groups(connection: KafkaConnection) -> bool:
     return all(group.error_code != _GROUP_NOT_AUTHORIZED for group in answer.groups)
 
 
+def lists_every_group(connection: KafkaConnection) -> bool:
+    """Whether lists of groups are whole: without Describe on the cluster, brokers leave out what may not be described.
+
+    Where brokers do not say the rights on the cluster, the right on groups of any name counts. Raises as
+    `KafkaConnection.ask` does.
+    """
+    rights = cluster_rights(connection) if connection.serves(DescribeClusterRequest) else None
+    return may_describe_groups(connection) if rights is None else "Describe" in rights
+
+
 def _operations(said: Iterable[int] | None) -> frozenset[str] | None:
     found = frozenset(_NAMES[each] for each in said or () if each in _NAMES)
     return found or (None if said is None else found)

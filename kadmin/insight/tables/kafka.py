@@ -81,7 +81,14 @@ def reassignment_table(state: ClusterState, operations: Mapping[TopicPartition, 
 def group_table(groups: Iterable[ConsumerGroup]) -> Table:
     """Return every group that keeps its offsets in Kafka; None where brokers do not tell."""
     rows = (
-        (each.name, each.kind, each.protocol or None, each.state or None, each.members, tuple(sorted(each.topics)))
+        (
+            each.name,
+            each.listed.kind,
+            each.listed.protocol or None,
+            each.listed.state or None,
+            each.members,
+            tuple(sorted(each.topics)),
+        )
         for each in groups
     )
     return Table.of("groups", GROUPS, rows)

@@ -14,7 +14,7 @@ from kadmin.operations.decide.examine import Examination, examine
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import with_disks, with_usage
+from kadmin.operations.reading.brokers import with_disks, with_guards
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
@@ -176,7 +176,7 @@ def _study(
     if isinstance(plan, DeletionPlan):
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)
-        facts = with_usage(given, context.backend, state, plan.topics)
+        facts = with_guards(given, context.backend, state, plan.topics)
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.servers(state))
     examination = examine(plan, state, facts, policy, context.backend.limits)

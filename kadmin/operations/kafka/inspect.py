@@ -89,7 +89,10 @@ def _configs(context: KafkaContext) -> Inspection:
 
 
 def _consumers(context: KafkaContext) -> Inspection:
-    return Inspection(group_table(describe_groups(context.connection.servers).listed))
+    groups = describe_groups(context.connection.servers, context.backend.read(()).brokers)
+    return Inspection(
+        group_table(groups.listed), unavailable=tuple(f"{unseen}: {reason}" for unseen, reason in groups.unseen)
+    )
 
 
 TABLES: Mapping[str, Callable[[KafkaContext], Inspection]] = {

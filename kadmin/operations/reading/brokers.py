@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, TypeVar
 from kadmin.cluster.kafka.acls import hidden_topics
 from kadmin.cluster.kafka.configs import describe_settings
 from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.groups import describe_groups
+from kadmin.cluster.kafka.errors import Right
+from kadmin.cluster.kafka.from_brokers import why
+from kadmin.cluster.kafka.groups import Groups, describe_groups
 from kadmin.cluster.kafka.log_dirs import LogDirs, describe_log_dirs
+from kadmin.cluster.kafka.metadata import internal_topics
 from kadmin.cluster.kafka.servers import Servers
 from kadmin.errors import KadminError, UnreachableError, count, name_some
+from kadmin.insight.predict.consumers import OFFSETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from kadmin.cluster.kafka.groups import Groups
     from kadmin.cluster.kafka.servers import Security
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.backend import Backend
@@ -63,23 +66,33 @@ def with_usage(given: ClusterFacts, backend: Backend, state: ClusterState, topic
 
     What brokers do not answer is in `unavailable` and `disks_unavailable`; nothing is raised.
     """
-    servers = backend.servers(state)
-    old, questions = backend.metadata_groups(topics), _Questions(servers)
-    wanted = (DELETES_TOPICS, CREATES_TOPICS)
-    groups = questions.ask_groups()
-    settings = questions.ask(
-        lambda: describe_settings(servers, state.brokers, wanted),
-        f"{DELETES_TOPICS} of the brokers is not known (before 1.0 it is off by default)",
-    )
-    facts = replace(
+    questions = _Questions(backend.servers(state))
+    return _with_disks(_with_groups_and_settings(given, backend, state, topics, questions), state, questions)
+
+
+def with_guards(given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str]) -> ClusterFacts:
+    """Complete given facts as `with_usage` does, and by the topics that brokers flag as internal."""
+    questions = _Questions(backend.servers(state))
+    facts = _with_groups_and_settings(given, backend, state, topics, questions)
+    flags = questions.ask_flags([topic for topic in topics if topic in state.topics])
+    internal = frozenset(topic for topic, flagged in flags.items() if flagged)
+    return _with_disks(replace(facts, internal_topics=internal, unavailable=questions.unavailable), state, questions)
+
+
+def _with_groups_and_settings(
+    given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str], questions: _Questions
+) -> ClusterFacts:
+    old = backend.metadata_groups(topics)
+    groups = questions.ask_groups(state)
+    settings = questions.ask_settings(state, (DELETES_TOPICS, CREATES_TOPICS))
+    return replace(
         given,
-        obscure_groups=() if groups is None else groups.unseen,
-        consumers=old if groups is None else {topic: _users(topic, old[topic], groups) for topic in topics},
-        deletion_enabled=switch(settings or {}, DELETES_TOPICS, decisive=False),
-        topics_create_themselves=switch(settings or {}, CREATES_TOPICS, decisive=True),
-        unavailable=tuple(questions.unavailable),
+        consumers={topic: _users(topic, old[topic], groups) for topic in topics},
+        deletion_enabled=switch(settings, DELETES_TOPICS, decisive=False),
+        topics_create_themselves=switch(settings, CREATES_TOPICS, decisive=True),
+        unavailable=questions.unavailable,
+        from_brokers=True,
     )
-    return _with_disks(facts, state, questions)
 
 
 def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions) -> ClusterFacts:
@@ -115,11 +128,11 @@ def sizes_of(state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int
     return found
 
 
-def groups_of(servers: Servers) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
+def groups_of(servers: Servers, state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
     """Return the topics of each group that keeps its offsets in Kafka, and what brokers did not answer."""
     questions = _Questions(servers)
-    groups = questions.ask_groups()
-    return {} if groups is None else groups.topics, tuple(questions.unavailable)
+    groups = questions.ask_groups(state)
+    return groups.topics, questions.unavailable
 
 
 def _hidden_topics(state: ClusterState, found: LogDirs, servers: Servers) -> tuple[str, ...]:
@@ -188,31 +201,83 @@ class _Questions:
 
     def __init__(self, servers: Servers) -> None:
         self.servers = servers
-        self.unavailable: list[str] = []
+        self._unknown: dict[str, list[str]] = {}
         self._silence: UnreachableError | None = None
 
-    def ask(self, question: Callable[[], Answer], otherwise: str) -> Answer | None:
-        try:
-            if self._silence is not None:
-                raise self._silence
-            return question()
-        except KadminError as error:
-            self._silence = error if isinstance(error, UnreachableError) else None
-            self.unavailable.append(f"{otherwise}: {error.message}")
-            return None
+    @property
+    def unavailable(self) -> tuple[str, ...]:
+        """What brokers did not answer: one sentence for each reason."""
+        return tuple(f"{'; '.join(unknown)}: {reason}" for reason, unknown in self._unknown.items())
 
     def ask_disks(self, state: ClusterState) -> tuple[LogDirs, tuple[str, ...]]:
         """Return the disks of the live brokers, and why where they are not known."""
-        found = self.ask(lambda: describe_log_dirs(self.servers, state.brokers), "bytes on disk are not known")
-        return (LogDirs({}, {}), (self.unavailable[-1],)) if found is None else (found, not_described(found))
+        try:
+            found = self._ask(lambda: describe_log_dirs(self.servers, state.brokers))
+        except KadminError as error:
+            return LogDirs({}, {}), (f"bytes on disk are not known: {error.message}",)
+        return found, not_described(found)
 
-    def ask_groups(self) -> Groups | None:
-        groups = self.ask(
-            lambda: describe_groups(self.servers), "groups that keep their offsets in Kafka were not seen"
-        )
-        if groups is not None and groups.unseen:
-            self.unavailable.append(f"what these groups subscribe to was not seen: {name_some(groups.unseen)}")
+    def ask_groups(self, state: ClusterState) -> Groups:
+        """Return the groups that live brokers coordinate; a partition of their offsets without a leader hides some."""
+        if leaderless := _leaderless_offsets(state):
+            self._miss(f"groups that keep their offsets in {name_some(leaderless)} were not seen", "no leader")
+        try:
+            groups = self._ask(lambda: describe_groups(self.servers, state.brokers))
+        except KadminError as error:
+            self._miss("groups that keep their offsets in Kafka were not seen", why(error))
+            return Groups(())
+        for what, reason in groups.unseen:
+            self._miss(what, reason)
         return groups
+
+    def ask_settings(self, state: ClusterState, names: Sequence[str]) -> Mapping[int, Mapping[str, str]]:
+        """Return settings of each live broker, none of one that does not answer."""
+        unknown = f"{DELETES_TOPICS} of {{}} is not known (before 1.0 it is off by default)"
+        try:
+            found = self._ask(lambda: describe_settings(self.servers, state.brokers, names))
+        except KadminError as error:
+            self._miss(unknown.format("the brokers"), why(error))
+            return {}
+        for broker, failure in found.failed.items():
+            self._miss(unknown.format(f"broker {broker}"), why(failure))
+        return {broker: found.given.get(broker, {}) for broker in state.brokers}
+
+    def ask_flags(self, topics: Sequence[str]) -> Mapping[str, bool | None]:
+        """Return which topics brokers flag as internal; None where they do not say."""
+        unknown = "whether {} is internal is not known"
+        try:
+            flags = self._ask(lambda: _flags(self.servers, topics))
+        except KadminError as error:
+            self._miss(unknown.format(name_some(topics)), why(error))
+            return {}
+        for topic in topics:
+            if flags.get(topic) is None:
+                self._miss(unknown.format(topic), f"{Right('Describe', topic)} is missing")
+        return flags
+
+    def _ask(self, question: Callable[[], Answer]) -> Answer:
+        if self._silence is not None:
+            raise self._silence
+        try:
+            return question()
+        except UnreachableError as error:
+            self._silence = error
+            raise
+
+    def _miss(self, unknown: str, reason: str) -> None:
+        self._unknown.setdefault(reason, []).append(unknown)
+
+
+def _leaderless_offsets(state: ClusterState) -> list[TopicPartition]:
+    """Return the partitions of groups' offsets without a leader: no broker coordinates the groups there."""
+    topic = state.topics.get(OFFSETS)
+    partitions = () if topic is None else topic.partitions()
+    return [each for each in partitions if each not in state.states or state.states[each].leader < 0]
+
+
+def _flags(servers: Servers, topics: Sequence[str]) -> Mapping[str, bool | None]:
+    with KafkaConnection(servers) as connection:
+        return internal_topics(connection, topics)
 
 
 def _users(topic: str, old: Iterable[str], groups: Groups) -> tuple[str, ...]:

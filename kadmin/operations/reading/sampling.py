@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,12 @@ from kadmin.operations import events
 from kadmin.operations.reading.brokers import not_described
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.metadata import ClusterMetadata
+    from kadmin.cluster.kafka.offsets import GroupOffsets
     from kadmin.cluster.model import TopicPartition
     from kadmin.operations.context import Clock
     from kadmin.operations.events import Tell
@@ -83,7 +84,7 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
         ),
         *not_described(disks),
         *_not_told("groups", groups.failed, (), "group"),
-        *_not_told("committed offsets", committed.failed, (each.refused for each in committed.given.values()), "group"),
+        *_not_told("committed offsets", committed.failed, map(_counted, committed.given.values()), "group"),
     )
     return LoadSample(
         taken_at,
@@ -188,6 +189,10 @@ def _sizes(wait: Callable[[], LogDirs], brokers: Iterable[int]) -> LogDirs:
         return wait()
     except KadminError as error:
         return LogDirs({}, dict.fromkeys(brokers, error))
+
+
+def _counted(offsets: GroupOffsets) -> Counter[str]:
+    return Counter(offsets.refused.values())
 
 
 def _not_told(

@@ -17,15 +17,20 @@ from kadmin.plan.model import STANDARD_DENY
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_topics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from kadmin.cluster.model import ClusterState
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import DeletionPlan, Policy
     from kadmin.plan.rules.world import World
 
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
-"""Kafka `Topic.INTERNAL_TOPICS`: its tools refuse to delete them, its controller does not."""
+INTERNAL_TOPICS = frozenset(
+    {"__consumer_offsets", "__transaction_state", "__share_group_state", "__remote_log_metadata", RECORD_TOPIC}
+)
+"""Topics that Kafka or kadmin itself uses, whether or not brokers flag them as internal.
+
+Kafka's tools refuse to delete some of them, its controller none.
+"""
 
 _TOPICS = ("spec", "topics")
 
@@ -38,9 +43,10 @@ def check_deletion(plan: DeletionPlan, world: World | None, policy: Policy | Non
     yield from repeated_topics(plan.topics)
     yield from _too_many(plan, policy)
     yield from _record(plan)
-    yield from _internal(plan)
+    internal = INTERNAL_TOPICS if world is None else INTERNAL_TOPICS | world.facts.internal_topics
+    yield from _internal(plan, internal)
     if policy is not None:
-        yield from _protected(plan, policy)
+        yield from _protected(plan, policy, internal)
     if world is not None:
         present = [topic for topic in plan.topics if topic in world.state.topics]
         yield from _moving(plan, world)
@@ -48,7 +54,7 @@ def check_deletion(plan: DeletionPlan, world: World | None, policy: Policy | Non
         yield from _offline(plan, present, world.state)
         yield from _disabled(plan, world.facts)
         yield from _comes_back(present, world.facts)
-        yield from _unchecked(world.facts)
+        yield from _unchecked(plan, world.facts)
     yield from name_collisions(plan.topics)
 
 
@@ -70,19 +76,19 @@ def _record(plan: DeletionPlan) -> Iterator[Diagnostic]:
         yield Diagnostic(codes.RECORD_TOPIC_DELETED, message, "leave it out", topic=RECORD_TOPIC)
 
 
-def _internal(plan: DeletionPlan) -> Iterator[Diagnostic]:
+def _internal(plan: DeletionPlan, internal: Collection[str]) -> Iterator[Diagnostic]:
     for topic in () if plan.allow_internal else plan.topics:
-        if topic in INTERNAL_TOPICS:
+        if topic in internal and topic != RECORD_TOPIC:
             message = f"{topic} is an internal topic of Kafka"
             yield Diagnostic(codes.INTERNAL_TOPIC, message, _waiver("internal"), topic=topic)
 
 
-def _protected(plan: DeletionPlan, policy: Policy) -> Iterator[Diagnostic]:
+def _protected(plan: DeletionPlan, policy: Policy, internal: Collection[str]) -> Iterator[Diagnostic]:
     if plan.allow_protected:
         return
     for topic in plan.topics:
-        # Kafka's internal topics have their own guard: the standard deny list does not guard them twice.
-        beyond = STANDARD_DENY if topic in INTERNAL_TOPICS else ()
+        # Internal topics have their own guard: the standard deny list does not guard them twice.
+        beyond = STANDARD_DENY if topic in internal else ()
         denied = _match(topic, (pattern for pattern in policy.deny if pattern not in beyond))
         if denied is None and _match(topic, policy.allow) is not None:
             continue
@@ -106,11 +112,7 @@ def _moving(plan: DeletionPlan, world: World) -> Iterator[Diagnostic]:
 
 def _in_use(plan: DeletionPlan, present: Iterable[str], facts: ClusterFacts) -> Iterator[Diagnostic]:
     for topic in () if plan.allow_active_consumers else present:
-        used, groups = facts.consumers.get(topic, ()), facts.obscure_groups
-        if obscure := [group for group in groups if group not in used]:
-            message = f"groups whose topics are not known may use {topic}: {name_some(map(escaped, obscure))}"
-            yield Diagnostic(codes.ACTIVE_CONSUMERS, message, _waiver("active_consumers"), topic=topic)
-        if used:
+        if used := facts.consumers.get(topic):
             message = f"consumer groups use {topic}: {name_some(map(escaped, used))}"
             yield Diagnostic(codes.ACTIVE_CONSUMERS, message, _waiver("active_consumers"), topic=topic)
 
@@ -136,10 +138,14 @@ def _comes_back(present: Iterable[str], facts: ClusterFacts) -> Iterator[Diagnos
             yield Diagnostic(codes.COMES_BACK, message, "stop its clients first", "warning", topic=topic)
 
 
-def _unchecked(facts: ClusterFacts) -> Iterator[Diagnostic]:
-    for what in facts.unavailable:
-        hint = "check it before the deletion"
-        yield Diagnostic(codes.GUARD_UNCHECKED, escaped(what, 1_000), hint, "warning", field=_TOPICS)
+def _unchecked(plan: DeletionPlan, facts: ClusterFacts) -> Iterator[Diagnostic]:
+    """Refuse what live brokers did not answer; what an inventory lacks, the live cluster is asked for later."""
+    for unknown in (escaped(each, 1_000) for each in facts.unavailable):
+        if facts.from_brokers and not plan.allow_unchecked_guards:
+            yield Diagnostic(codes.GUARD_UNKNOWN, unknown, _waiver("unchecked_guards"), field=_TOPICS)
+        else:
+            hint = "check it before the deletion"
+            yield Diagnostic(codes.GUARD_UNCHECKED, unknown, hint, "warning", field=_TOPICS)
 
 
 def _waiver(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from support.kafka.group_members import commit
 from support.live.kraft import make_topic, unanswered, wait_assigned
 from support.live.records import consume_all
 
@@ -12,7 +13,7 @@ from kadmin.cluster.kafka import reassignments
 from kadmin.cluster.kafka.configs import describe_settings
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.log_dirs import describe_log_dirs
-from kadmin.cluster.kafka.metadata import read_metadata
+from kadmin.cluster.kafka.metadata import internal_topics, read_metadata
 from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.kafka.reassignments import Reassignment, alter_reassignments, list_reassignments
 from kadmin.cluster.kafka.records import produce
@@ -59,11 +60,31 @@ def test_records_sizes_settings_and_groups(kraft: Sandbox, connection: KafkaConn
     assert 100_000 < sizes[1][partition] < 120_000
     assert partition not in sizes[3]
     settings = describe_settings(Servers(kraft.bootstrap), [1, 2], ["delete.topic.enable", "no.such.setting"])
-    assert settings == {broker: {"delete.topic.enable": "true"} for broker in (1, 2)}
-    assert describe_groups(Servers(kraft.bootstrap)).unseen == ()
+    assert settings.given == {broker: {"delete.topic.enable": "true"} for broker in (1, 2)}
+    assert describe_groups(Servers(kraft.bootstrap), [1, 2, 3, 4]).unseen == ()
     with pytest.raises(NotCompletedError, match=f"did not create topic {topic}") as refused:
         create_topic(connection, topic, {0: (1,)})
     assert "already exists" in (refused.value.cause or "")
+
+
+def test_a_broker_that_does_not_answer_hides_no_other(kraft: Sandbox, connection: KafkaConnection) -> None:
+    servers, topic = Servers(kraft.bootstrap), make_topic(connection, {0: (1, 2)})
+    commit(kraft.bootstrap, f"of-{topic}", topic)
+    groups = describe_groups(servers, [1, 2, 3, 4, 99])
+    assert groups.topics[f"of-{topic}"] == {topic}
+    assert groups.unseen == (
+        ("groups that broker 99 coordinates were not seen", "Broker 99 did not list consumer groups"),
+    )
+    settings = describe_settings(servers, [1, 99], ["delete.topic.enable"])
+    assert settings.given == {1: {"delete.topic.enable": "true"}}
+    assert {broker: error.message for broker, error in settings.failed.items()} == {
+        99: "Broker 99 did not describe settings."
+    }
+    assert internal_topics(connection, ["__consumer_offsets", topic, "absent"]) == {
+        "__consumer_offsets": True,
+        topic: False,
+        "absent": False,
+    }
 
 
 def test_each_partition_of_a_wave_has_its_own_answer(connection: KafkaConnection) -> None:

@@ -12,7 +12,7 @@ from support.cli.terminal import in_terminal
 from support.controller.eras import ERAS
 from support.controller.simple_controller import CLUSTER_ID
 from support.controller.znodes import REASSIGN, reassignment_payload
-from support.documents.plans import deletion, document, reassignment
+from support.documents.plans import UNASKED, deletion, document, reassignment
 from support.executor.runs import Practice
 
 from kadmin.cluster.model import TopicPartition
@@ -62,7 +62,7 @@ def test_bytes_that_are_not_known_are_told_as_such(practice: Practice, tmp_path:
 
 def test_before_data_is_destroyed(practice: Practice, tmp_path: Path) -> None:
     practice.model.znodes.create("/config/brokers/9", b"{}")
-    plan = document(tmp_path / "plan.json", deletion("orders", allow={"deletion_disabled": True}))
+    plan = document(tmp_path / "plan.json", deletion("orders", allow=UNASKED))
     question = asked(practice, "apply", plan)
     assert question.startswith(f"This destroys data on {WHERE}: 1 topic to delete")
     assert question.endswith("Type the topics to delete them (orders):")

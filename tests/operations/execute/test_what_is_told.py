@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cli.in_process import command
 from support.controller.simple_controller import Manner, SimpleController
-from support.documents.plans import deletion, document, election, reassignment
+from support.documents.plans import UNASKED, deletion, document, election, reassignment
 
 from kadmin.cli.execution import plan_named
 from kadmin.cluster.zookeeper.store import Store
@@ -103,7 +103,7 @@ def test_a_rollback_of_what_cannot_be_rolled_back_says_what_can_be_done(
     cluster.lead("orders", {0: 2})
     elect, delete = (
         document(tmp_path / "e.yaml", election(all=True)),
-        document(tmp_path / "d.yaml", deletion("orders")),
+        document(tmp_path / "d.yaml", deletion("orders", allow=UNASKED)),
     )
     for arguments, kind, instead in (
         (("apply", elect, "--yes"), "election", "kadmin inspect partitions, to see the leaders"),

@@ -10,10 +10,10 @@ from support.cluster.states import cluster, tp
 
 from kadmin.cluster.kafka import connection
 from kadmin.cluster.kafka.log_dirs import log_dirs_by
-from kadmin.cluster.model import Endpoint
+from kadmin.cluster.model import NO_LEADER, Endpoint, PartitionState, TopicPartition
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
-from kadmin.operations.reading.brokers import not_described, sizes_of, switch, with_usage
+from kadmin.operations.reading.brokers import not_described, sizes_of, switch, with_guards
 from kadmin.operations.zookeeper.backend import ZooKeeperBackend
 from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.facts import ClusterFacts
@@ -119,16 +119,37 @@ def test_what_brokers_do_not_tell_is_said_with_its_reason(chroot: str, monkeypat
     monkeypatch.setattr(connection, "BOOTSTRAP_S", 0.5)
     with Store.connect(chroot) as store:
         backend = ZooKeeperBackend(store, Paths(), Clock())
-        silent = with_usage(ClusterFacts(), backend, listening("PLAINTEXT"), ["a"])
-        closed = with_usage(ClusterFacts(sizes={tp("a-0"): 5}), backend, listening("SSL"), ["a"])
+        silent = with_guards(ClusterFacts(), backend, listening("PLAINTEXT"), ["a"])
+        closed = with_guards(ClusterFacts(sizes={tp("a-0"): 5}), backend, listening("SSL"), ["a"])
     assert (silent.consumers, silent.deletion_enabled, silent.topics_create_themselves) == ({"a": ()}, None, None)
-    begins = [each.partition(": ")[0] for each in (*silent.unavailable, *silent.disks_unavailable)]
-    assert begins == [
-        "groups that keep their offsets in Kafka were not seen",
-        "delete.topic.enable of the brokers is not known (before 1.0 it is off by default)",
-        "bytes on disk are not known",
-    ]
-    assert all("127.0.0.1:1" in each for each in (*silent.unavailable, *silent.disks_unavailable))
+    (unknown,) = silent.unavailable
+    assert unknown.startswith(
+        "groups that keep their offsets in Kafka were not seen; "
+        "delete.topic.enable of the brokers is not known (before 1.0 it is off by default); "
+        "whether a is internal is not known: "
+    ), "one cause is said once"
+    (disks,) = silent.disks_unavailable
+    assert disks.startswith("bytes on disk are not known: ")
+    assert all("127.0.0.1:1" in each for each in (unknown, disks))
     assert closed.sizes == {tp("a-0"): 5}
     reasons = [each.rpartition(": ")[2] for each in (*closed.unavailable, *closed.disks_unavailable)]
-    assert reasons == ["no broker has a PLAINTEXT listener"] * 3
+    assert reasons == ["no broker has a PLAINTEXT listener"] * 2
+    assert {silent.from_brokers, closed.from_brokers} == {True}
+
+
+@pytest.mark.zookeeper
+def test_groups_whose_offsets_have_no_leader_are_named_as_not_seen(
+    chroot: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No broker coordinates them, so none lists them."""
+    monkeypatch.setattr(connection, "BOOTSTRAP_S", 0.5)
+    offsets = [TopicPartition("__consumer_offsets", number) for number in range(3)]
+    state = replace(
+        cluster({"a-0": (1, 2), **{str(each): (1,) for each in offsets}}),
+        states={offsets[0]: PartitionState(1, (1,)), offsets[1]: PartitionState(NO_LEADER, (1,))},
+    )
+    with Store.connect(chroot) as store:
+        facts = with_guards(ClusterFacts(), ZooKeeperBackend(store, Paths(), Clock()), state, ["a"])
+    assert facts.unavailable[0] == (
+        "groups that keep their offsets in __consumer_offsets-1, __consumer_offsets-2 were not seen: no leader"
+    )

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from support.cli.in_process import command
 from support.controller.simple_controller import CLUSTER_ID, Manner, SimpleController
-from support.documents.plans import deletion, document
+from support.documents.plans import UNASKED, deletion, document
 from support.network.frame_proxy import Action, Fault
 from support.zookeeper.fault_proxy import MULTI
 
@@ -39,7 +39,8 @@ def deleted(cluster: SimpleController, tmp_path: Path) -> str:
     """A topic with configs of its own that was deleted; the operation that did it."""
     cluster.create_topic("orders", ASSIGNMENT)
     cluster.client.set("/config/topics/orders", CONFIG)
-    done = command("apply", document(tmp_path / "d.yaml", deletion("orders")), "--yes", "-z", cluster.connect)
+    wanted = document(tmp_path / "d.yaml", deletion("orders", allow=UNASKED))
+    done = command("apply", wanted, "--yes", "-z", cluster.connect)
     assert done.status == 0, done.err
     assert cluster.get("/brokers/topics/orders") is None
     return str(cluster.operations()[-1]["id"])

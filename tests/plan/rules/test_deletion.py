@@ -12,7 +12,7 @@ from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, StalePlanError
+from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, StalePlanError, UnreachableError
 from kadmin.plan import codes
 from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.facts import ClusterFacts
@@ -176,7 +176,54 @@ def test_the_hint_of_a_refusal_is_in_its_message_and_a_command_is_what_to_type_n
     assert (typed.message, typed.next_command) == ("no room.", "kadmin inspect brokers, to choose")
 
 
-def test_what_could_not_be_asked_is_a_warning_on_one_line() -> None:
+@pytest.mark.parametrize("topic", ["__consumer_offsets", "__transaction_state", "__share_group_state"])
+def test_internal_topics_are_known_by_name_where_no_broker_can_be_asked(topic: str) -> None:
+    assert [each.code for each in check(plan(topic), policy=Policy())] == [codes.INTERNAL_TOPIC]
+    assert check(plan(topic, allow_internal=True), policy=Policy()) == ()
+
+
+def test_the_index_of_tiered_storage_is_internal_though_brokers_do_not_flag_it() -> None:
+    """Without it no broker finds what it has in the remote tier."""
+    state = cluster({"__remote_log_metadata-0": (1,)})
+    found = check(plan("__remote_log_metadata"), World(state, QUIET), Policy())
+    assert [each.code for each in found] == [codes.INTERNAL_TOPIC]
+
+
+def test_what_brokers_flag_as_internal_is_guarded_as_such_whatever_its_name() -> None:
+    flagged = replace(QUIET, internal_topics=frozenset({"_c"}))
+    assert found(plan("_c"), flagged) == {codes.INTERNAL_TOPIC}
+    assert found(plan("_c", allow_internal=True), flagged) == set(), "the standard deny list guards it no second time"
+    assert found(plan("_c"), QUIET) == {codes.PROTECTED_TOPIC}
+
+
+def test_the_record_of_kadmin_is_refused_once() -> None:
+    assert [each.code for each in check(plan(RECORD_TOPIC), policy=Policy())] == [codes.RECORD_TOPIC_DELETED]
+
+
+UNSEEN = replace(QUIET, unavailable=("groups were not seen: \x1b[31m",), from_brokers=True)
+
+
+def test_a_guard_that_live_brokers_leave_unknown_is_refused_until_it_is_waived_by_its_own_name() -> None:
+    """Whoever waives what a guard finds has not waived that it found nothing out."""
+    others: dict[str, Any] = {}
+    for each in WAIVERS.values():
+        others |= each
+    (refused,) = check(plan("a", **others), World(STATE, UNSEEN), Policy())
+    assert (refused.code, refused.severity) == (codes.GUARD_UNKNOWN, "error")
+    assert refused.message.isprintable()
+    (error,) = refusals_of([refused])
+    assert (type(error), error.exit_code) == (UnreachableError, 6)
+    assert "set spec.allow.unchecked_guards: true if this is meant" in error.message
+    (waived,) = check(plan("a", allow_unchecked_guards=True), World(STATE, UNSEEN), Policy())
+    assert (waived.code, waived.severity, waived.message) == (codes.GUARD_UNCHECKED, "warning", refused.message)
+
+
+def test_the_waiver_of_unknown_guards_waives_nothing_that_is_known() -> None:
+    known = replace(FACTS, unavailable=UNSEEN.unavailable, from_brokers=True)
+    assert found(plan("a", allow_unchecked_guards=True), known) >= {codes.ACTIVE_CONSUMERS, codes.DELETION_DISABLED}
+
+
+def test_what_an_inventory_lacks_is_a_warning_on_one_line() -> None:
     """Names of groups and what brokers answer are anybody's text: no line of theirs may look like one of ours."""
     facts = ClusterFacts(consumers={"a": ("x\n::error::y",)}, unavailable=("groups were not seen: \x1b[31m",))
     found = check(plan("a"), World(STATE, facts), Policy())
@@ -185,11 +232,3 @@ def test_what_could_not_be_asked_is_a_warning_on_one_line() -> None:
         (codes.GUARD_UNCHECKED, "warning"),
     ]
     assert all(each.message.isprintable() for each in found)
-
-
-def test_groups_whose_topics_are_not_known_count_as_users() -> None:
-    facts = replace(QUIET, obscure_groups=("billing",))
-    assert found(plan("a"), facts) == {codes.ACTIVE_CONSUMERS}
-    assert found(plan("a", allow_active_consumers=True), facts) == set()
-    (refused,) = check(plan("a"), World(STATE, facts), Policy())
-    assert refused.message == "groups whose topics are not known may use a: billing"

@@ -48,6 +48,10 @@ def election(**spec: object) -> dict[str, Any]:
     return {"apiVersion": "kadmin/v1", "kind": "PreferredReplicaElection", "spec": spec}
 
 
+UNASKED = {"unchecked_guards": True}
+"""The waiver of a deletion on a cluster whose brokers cannot be asked."""
+
+
 def deletion(*topics: str, **spec: object) -> dict[str, Any]:
     """Build a TopicDeletion."""
     return {"apiVersion": "kadmin/v1", "kind": "TopicDeletion", "spec": {"topics": list(topics), **spec}}

@@ -95,6 +95,7 @@ deletion_plans = st.builds(
     allow_active_consumers=st.booleans(),
     allow_offline_replicas=st.booleans(),
     allow_deletion_disabled=st.booleans(),
+    allow_unchecked_guards=st.booleans(),
     allow_more_than=st.integers(5, 100),
 )
 config_names = st.sampled_from(["retention.ms", "cleanup.policy", "min.insync.replicas", "on", "null"])

@@ -1,4 +1,7 @@
-"""Members of newer kinds of groups, which kafka-python does not have: they join, and are known for their session."""
+"""Members of newer kinds of groups, which kafka-python does not have, and groups without members.
+
+Members join, and are known for their session.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import base64
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from kafka import KafkaAdminClient, OffsetAndMetadata
+from kafka import TopicPartition as KafkaTopicPartition
+from kafka.errors import CoordinatorNotAvailableError, NoError
 from kafka.protocol.api_message import ApiMessage
 from kafka.protocol.metadata import FindCoordinatorRequest
 from support.live.waiting import wait_until
@@ -54,3 +60,18 @@ def join(connection: KafkaConnection, kind: str, group: str, topics: Sequence[st
         return not answer.error_code
 
     wait_until(joined)
+
+
+def commit(servers: Sequence[str], group: str, topic: str, **security: str) -> None:
+    """Commit an offset of a group without members; `security` are settings of kafka-python."""
+    client = KafkaAdminClient(bootstrap_servers=list(servers), **security)
+
+    def committed() -> bool:
+        try:
+            done = client.alter_group_offsets(group, {KafkaTopicPartition(topic, 0): OffsetAndMetadata(0, "", -1)})
+        except CoordinatorNotAvailableError:
+            return False
+        return set(done.values()) == {NoError}
+
+    wait_until(committed)
+    client.close()

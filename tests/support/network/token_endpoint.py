@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 import threading
 import time
 from contextlib import contextmanager
@@ -13,13 +14,26 @@ from urllib.parse import parse_qs, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 class TokenEndpoint(ThreadingHTTPServer):
-    """Gives unsigned tokens (RFC 7515, A.5) of `lifetime_s` to the client that knows the secret."""
+    """Gives unsigned tokens (RFC 7515, A.5) of `lifetime_s` to the client that knows the secret.
 
-    def __init__(self, client_id: str, secret: str, lifetime_s: float = 300) -> None:
+    With a `certificate`, a file with its key, it speaks TLS.
+    """
+
+    def __init__(self, client_id: str, secret: str, lifetime_s: float = 300, certificate: Path | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.scheme = "http" if certificate is None else "https"
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.redirect: str | None = None
+        """Where every request is sent on to, with the status that makes it a GET of the same headers."""
+        self.told: list[str] = []
+        """What each request had as `Authorization`."""
         self.client = f"{client_id}:{secret}"
         self.lifetime_s = lifetime_s
         self.given: list[str] = []
@@ -30,7 +44,7 @@ class TokenEndpoint(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/token"
+        return f"{self.scheme}://127.0.0.1:{self.server_port}/token"
 
     def token(self) -> str:
         now = time.time()
@@ -43,9 +57,19 @@ class TokenEndpoint(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: TokenEndpoint
 
+    def do_GET(self) -> None:
+        self.server.told.append(self.headers.get("Authorization", ""))
+        self._answer(405, {})
+
     def do_POST(self) -> None:
+        self.server.told.append(self.headers.get("Authorization", ""))
         form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
         scheme, _, given = self.headers.get("Authorization", "").partition(" ")
+        if self.server.redirect is not None:
+            self.send_response(302)
+            self.send_header("Location", self.server.redirect)
+            self.end_headers()
+            return
         self.server.scopes.append(form.get("scope", []))
         used_up = self.server.most is not None and len(self.server.given) >= self.server.most
         if used_up or (scheme, unquote(base64.b64decode(given).decode())) != ("Basic", self.server.client):
@@ -66,9 +90,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def token_endpoint(client_id: str, secret: str, lifetime_s: float = 300) -> Iterator[TokenEndpoint]:
+def token_endpoint(
+    client_id: str, secret: str, lifetime_s: float = 300, certificate: Path | None = None
+) -> Iterator[TokenEndpoint]:
     """Serve tokens meanwhile."""
-    with TokenEndpoint(client_id, secret, lifetime_s) as server:
+    with TokenEndpoint(client_id, secret, lifetime_s, certificate) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield server

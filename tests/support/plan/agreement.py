@@ -40,7 +40,13 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.inventory import Inventory
 
-ONLY_LIVE = {codes.REASSIGNMENT_RUNNING, codes.ELECTION_RUNNING, codes.BEING_DELETED, codes.NO_ROOM}
+ONLY_LIVE = {
+    codes.REASSIGNMENT_RUNNING,
+    codes.ELECTION_RUNNING,
+    codes.BEING_DELETED,
+    codes.NO_ROOM,
+    codes.GUARD_UNKNOWN,
+}
 ONLY_PLANNED = {codes.INFEASIBLE}
 TOGETHER = {codes.PARTITION_IN_TWO_PLANS, codes.DELETED_AND_USED}
 """Codes of several documents, which no command that acts on one plan can find."""

@@ -118,6 +118,7 @@ def _facts(random: Random, state: ClusterState) -> ClusterFacts:
         deletion_enabled=_chance(random, 85),
         topics_create_themselves=random.choice((True, False, None)),
         unavailable=("groups were not seen",) if _chance(random, 15) else (),
+        from_brokers=_chance(random, 50),
     )
 
 
@@ -191,6 +192,7 @@ def _deletion(random: Random, state: ClusterState) -> DeletionPlan:
         allow_active_consumers=_chance(random, 70),
         allow_offline_replicas=_chance(random, 70),
         allow_deletion_disabled=_chance(random, 50),
+        allow_unchecked_guards=_chance(random, 50),
         allow_more_than=random.choice((1, 3, 10)),
     )
 
