@@ -32,7 +32,7 @@ def late(timeout_s: float) -> NotCompletedError:
 
 @dataclass(slots=True)
 class Bell:
-    """The alarm's; whether it has rung."""
+    """Whether an alarm has rung."""
 
     rung: bool = False
 
@@ -81,7 +81,7 @@ def _on_its_way(error: BaseException, kind: type[KadminError]) -> KadminError | 
 def bounded(command: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Add the option --timeout to a command that needs no cluster; it may be interrupted anywhere.
 
-    What it raises after the alarm has rung is what the alarm broke off: Py4J reports a call that failed.
+    An error after the alarm has rung is the alarm's: Py4J takes it for a failure of its own call.
     """
 
     @wraps(command)
@@ -91,7 +91,7 @@ def bounded(command: Callable[_Parameters, _Result]) -> Callable[_Parameters, _R
         with alarm(timeout_s) as bell:
             try:
                 return command(*arguments, **given)
-            except Exception as error:
+            except KadminError as error:
                 if timeout_s is not None and bell.rung:
                     raise late(timeout_s) from error
                 raise

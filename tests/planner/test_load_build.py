@@ -45,7 +45,7 @@ EXACT, NEAR, EDGE = 0.002, 0.05, 0.25
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[SparkSession]:
     """One JVM for all tests of this file; the builder uses an active session and does not stop it."""
-    conf = {"spark.driver.memory": "768m", "spark.sql.shuffle.partitions": "4"}
+    conf = {"spark.driver.memory": "768m", "spark.sql.shuffle.partitions": "2"}
     with spark_session(Options(master="local[2]", conf=conf)) as running:
         yield running
 

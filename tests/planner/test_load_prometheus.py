@@ -48,7 +48,7 @@ LABELS = {"group": "consumergroup"}
 @pytest.fixture(scope="module", autouse=True)
 def _session() -> Iterator[None]:
     """One JVM for all tests of this file; the builder uses an active session and does not stop it."""
-    conf = {"spark.driver.memory": "768m", "spark.sql.shuffle.partitions": "4"}
+    conf = {"spark.driver.memory": "768m", "spark.sql.shuffle.partitions": "2"}
     with spark_session(Options(master="local[2]", conf=conf)):
         yield
 
