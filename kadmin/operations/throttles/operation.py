@@ -182,14 +182,32 @@ class Throttling:
         change; None where it is removed.
         """
         self._steps()
-        throttle = self._throttle
-        if throttle is None or self._reported:
+        if self._throttle is None or self._reported:
             return None
         moving = in_flight_of(self._work, self._read())
         if moving:
             self._remains(f"{name_some(moving)} in flight", next_command)
             return None
-        changes = throttle.changes
+        return self._remove(self._throttle.changes, lease)
+
+    def end(self, lease: Lease) -> NotCompletedError | None:
+        """Remove the throttle of an operation that ends; of what it leaves in flight it remains, with a note.
+
+        Returns as `take_down` does.
+        """
+        self._steps()
+        throttle, work = self._throttle, self._work
+        if throttle is None or self._reported or not isinstance(work, ReassignmentWork):
+            return None
+        moving = in_flight_of(work, self._read())
+        kept = throttled((target for target in work.targets if target.partition in moving), throttle.rate)
+        if moving:
+            self._remains(f"{name_some(moving)} in flight", "kadmin throttle clear")
+        left = self._remove({entity: keys for entity, keys in throttle.changes.items() if entity not in kept}, lease)
+        self.removed = left is None and not moving
+        return left
+
+    def _remove(self, changes: ConfigChanges, lease: Lease) -> NotCompletedError | None:
         foreign: dict[str, ForeignValue] = {}
         undone: set[str] = set()
         seen: set[str] = set()

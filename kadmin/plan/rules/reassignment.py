@@ -152,7 +152,7 @@ def _unknown_brokers(plan: ReassignmentPlan, world: World) -> Iterator[Diagnosti
 
 
 def _running(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
-    yield from reassignment_running(world)
+    yield from reassignment_running(world, set(_partitions(plan)))
     if plan.elect is not Elect.NONE:
         yield from election_running(world)
 
