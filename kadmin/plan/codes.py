@@ -150,3 +150,8 @@ RACKS_LOST: Final = _code("KA066", "A reassignment puts partitions on fewer rack
 NO_ROOM: Final = _code(
     "KA070", "A broker has too little room on disk for the copies that it would get.", StalePlanError
 )
+
+# A plan against an inventory or a live cluster.
+WITHOUT_SOURCE: Final = _code(
+    "KA072", "A partition has no replica that is alive and in sync: its copies would wait for a broker.", StalePlanError
+)
