@@ -108,7 +108,7 @@ def copied(
     done = total = 0
     left = level = mean = 0.0
     for wave in waves:
-        copies: list[tuple[int, int, int, int]] = []
+        copies: list[tuple[int | None, int, int, int]] = []
         for target in wave:
             new, whole = added(target), target.partition in finished
             size = sizes.get(target.partition, target.size_bytes) if new else 0
@@ -158,9 +158,10 @@ def eta_of(samples: tuple[Sample, ...], throttle: int | None) -> float | None:
 
 
 def _holders(target: PartitionTarget, state: ClusterState) -> tuple[int, ...]:
-    """Return the leader; where the partition was not read, the first replicas before and after: one of them has it."""
+    """Return the leader, where there is one; of a partition that was not read the first replicas before and after."""
     if target.partition in state.states:
-        return (leader_of(target, state),)
+        sender = leader_of(target, state)
+        return () if sender is None else (sender,)
     return ((target.current or target.replicas)[0], target.replicas[0])
 
 

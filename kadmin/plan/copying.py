@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.plan.model import ThrottleBy
+from kadmin.plan.sources import sender_of
 from kadmin.plan.throttle import is_broker, throttled
 from kadmin.plan.units import readable_rate
 from kadmin.plan.waves import added, with_size
@@ -21,7 +21,7 @@ from kadmin.plan.waves import added, with_size
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import ConfigValues
 
@@ -112,7 +112,7 @@ def _busiest(wave: Iterable[PartitionTarget], state: ClusterState) -> float | No
     )
 
 
-def per_broker(copies: Iterable[tuple[int, Collection[int], float]]) -> tuple[float, ...]:
+def per_broker(copies: Iterable[tuple[int | None, Collection[int], float]]) -> tuple[float, ...]:
     """Return what each broker sends and what each receives; a copy is a sender, its receivers, the amount for each."""
     received, sent = _flow(copies)
     return (*sent.values(), *received.values())
@@ -124,7 +124,7 @@ def _spoken_for(brokers: Iterable[int], state: ClusterState, inbound: Mapping[To
     for partition, rate in inbound.items():
         replicas = state.replicas(partition)
         if replicas:
-            leader = _leader_among(partition, replicas, state)
+            leader = sender_of(partition, replicas, state)
             copies.append((leader, [each for each in replicas if each != leader and each in state.brokers], rate))
     received, sent = _flow(copies)
     return max((way.get(broker, 0) for broker in brokers for way in (received, sent)), default=0)
@@ -149,25 +149,24 @@ def _warnings(
     )
 
 
-def _flow(copies: Iterable[tuple[int, Collection[int], float]]) -> tuple[dict[int, float], dict[int, float]]:
-    """Return what each broker receives and what each sends: a sender, its receivers, and the amount for each."""
+def _flow(copies: Iterable[tuple[int | None, Collection[int], float]]) -> tuple[dict[int, float], dict[int, float]]:
+    """Return what each broker receives and what each sends: a sender, its receivers, and the amount for each.
+
+    What has no sender is not sent by anyone, and its receivers get it when one is there.
+    """
     received: dict[int, float] = {}
     sent: dict[int, float] = {}
     for sender, receivers, amount in copies:
-        sent[sender] = sent.get(sender, 0) + amount * len(receivers)
+        if sender is not None:
+            sent[sender] = sent.get(sender, 0) + amount * len(receivers)
         for broker in receivers:
             received[broker] = received.get(broker, 0) + amount
     return received, sent
 
 
-def leader_of(target: PartitionTarget, state: ClusterState) -> int:
-    """Return the broker that sends a partition's copies: its leader, the preferred one where it has none."""
-    return _leader_among(target.partition, target.current or target.replicas, state)
-
-
-def _leader_among(partition: TopicPartition, replicas: Replicas, state: ClusterState) -> int:
-    found = state.states.get(partition)
-    return replicas[0] if found is None or found.leader == NO_LEADER else found.leader
+def leader_of(target: PartitionTarget, state: ClusterState) -> int | None:
+    """Return the broker that sends a partition's copies, None where none that is alive can."""
+    return sender_of(target.partition, target.current or target.replicas, state)
 
 
 def _followers(target: PartitionTarget, state: ClusterState) -> set[int]:

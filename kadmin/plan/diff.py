@@ -13,7 +13,8 @@ from kadmin.plan.makespan import schedule_shortest
 from kadmin.plan.model import WaveOrder
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.room import shortages
-from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule, with_size
+from kadmin.plan.sources import lacks_source, with_source_size
+from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -91,13 +92,17 @@ def _waves(
 ) -> tuple[Wave, ...]:
     """Cut into waves as the plan's order asks; in plan order where the disks lack room for the shortest waves.
 
-    The topic of kadmin's own record comes last, one partition in a wave: every step before it needs it whole.
+    The topic of kadmin's own record comes after the others, one partition in a wave: every step before it needs it
+    whole. What has no replica to copy from comes last, and keeps nothing else waiting.
     """
-    ours = [target for target in pending if target.partition.topic == RECORD_TOPIC]
-    others = [target for target in pending if target.partition.topic != RECORD_TOPIC] if ours else pending
+    waiting = [target for target in pending if lacks_source(target.partition, state)]
+    able = [target for target in pending if not lacks_source(target.partition, state)] if waiting else pending
+    ours = [target for target in able if target.partition.topic == RECORD_TOPIC]
+    others = [target for target in able if target.partition.topic != RECORD_TOPIC] if ours else able
     waves = _ordered(plan, others, state, facts, publish)
     alone = (wave for target in ours for wave in schedule([target], plan.limits, publish))
-    return tuple(replace(wave, index=index) for index, wave in enumerate(chain(waves, alone)))
+    last = schedule(waiting, plan.limits, publish)
+    return tuple(replace(wave, index=index) for index, wave in enumerate(chain(waves, alone, last)))
 
 
 def _ordered(
@@ -116,7 +121,7 @@ def _ordered(
 
 def _complete(target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:
     current = target.current if target.current is not None else state.replicas(target.partition)
-    return replace(with_size(target, sizes), current=current)
+    return replace(with_source_size(target, state, sizes), current=current)
 
 
 def _loads(

@@ -79,7 +79,8 @@ def _entries(targets: Sequence[PartitionTarget], state: ClusterState) -> dict[To
         size = unknown_size if target.size_bytes is None else target.size_bytes
         receivers = added(target)
         loads = [(("receives", broker), size) for broker in receivers]
-        loads.append((("sends", leader_of(target, state)), size * len(receivers)))
+        if (sender := leader_of(target, state)) is not None:
+            loads.append((("sends", sender), size * len(receivers)))
         entries[target.partition] = _Entry(place, target, tuple(load for load in loads if load[1]))
     return entries
 

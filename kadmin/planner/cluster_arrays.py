@@ -39,8 +39,9 @@ class ClusterArrays:
 
     `broker_ids`, `alive` and `capacity` (bytes) have shape [B]; `racks` has one name or None per broker. `topics` are
     the names in order; `topic` [P] indexes them. `replicas` [P, W] holds broker indices, padded with -1. `size` [P] is
-    in bytes. `capacity` and `size` are UNKNOWN where the inventory has null. `able` has what brokers can carry, by
-    column of the inventory, each [B], NaN where null.
+    in bytes. `capacity` and `size` are UNKNOWN where the inventory has null. `without_source` [P]: no replica is known
+    to be alive and in sync, and the leader is known. `able` has what brokers can carry, by column of the inventory,
+    each [B], NaN where null.
     """
 
     broker_ids: Ints
@@ -53,6 +54,7 @@ class ClusterArrays:
     partition: Ints
     replicas: Ints
     size: Ints
+    without_source: Bools
 
 
 def arrow_schema(table: InventoryTable) -> Any:  # noqa: ANN401 - pyarrow ships no type information
@@ -104,7 +106,22 @@ def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays
         partition=number[order],
         replicas=_padded(replicas, ids)[order],
         size=_ints(partitions.column("size_bytes"))[order],
+        without_source=_without_source(partitions, ids[alive])[order],
     )
+
+
+def _without_source(partitions: ArrowTable, alive: Ints) -> Bools:
+    """Return which partitions have a known leader and no in-sync replica among the brokers `alive`, [P].
+
+    Where the ISR is not known, the leader alone is in sync: as in kadmin.inventory.state.
+    """
+    leader = partitions.column("leader")
+    isr = partitions.column("isr").combine_chunks()
+    row = np.repeat(np.arange(len(isr)), _ints(pc.fill_null(pc.list_value_length(isr), 0)))
+    in_sync = np.bincount(row, np.isin(_ints(isr.flatten()), alive), minlength=len(isr)) > 0
+    led = np.isin(_ints(leader), alive)
+    unknown = isr.is_null().to_numpy(zero_copy_only=False)
+    return np.asarray(leader.is_valid().to_numpy() & ~np.where(unknown, led, in_sync), np.bool_)
 
 
 def _columns_of(rows: tuple[Any, ...], schema: Any) -> ArrowTable:  # noqa: ANN401 - pyarrow ships no type information

@@ -2,7 +2,8 @@
 
 A broker without a row, or with `alive` false, is dead. It receives nothing, and partitions with a replica on it do not
 change (the controller would wait for the dead broker without limit) until the request drains or substitutes it.
-Partitions that are being reassigned do not change either, because their lists mix old and new replicas.
+Partitions that are being reassigned do not change either, because their lists mix old and new replicas. Nor do those
+without a live in-sync replica, which nothing can be copied from: they are left out, on a drained broker, too.
 """
 
 from __future__ import annotations
@@ -198,7 +199,13 @@ class _Compiler:
             are = "1 partition is" if in_flight == 1 else f"{in_flight} partitions are"
             moving = f"{are} being reassigned and will not change (topics {self._topics(self._in_flight)})"
             self.notes.append(f"{moving}; take another snapshot when the reassignment is done")
-        return ~self._frozen & ~self._excluded & ~self._in_flight
+        if without := int((self._cluster.without_source & ~self._excluded).sum()):
+            have = "1 partition has" if without == 1 else f"{without} partitions have"
+            names = name_some(self._names(self._cluster.without_source & ~self._excluded))
+            self.notes.append(
+                f"{have} no replica that is alive and in sync, and will not change ({names}); start their brokers"
+            )
+        return ~self._frozen & ~self._excluded & ~self._in_flight & ~self._cluster.without_source
 
     def start(self, rf: Ints) -> tuple[Ints, Bools]:
         """Return the current lists with substitutions and pins applied, [P, W], and which are pinned, [P]."""
@@ -233,7 +240,7 @@ class _Compiler:
     def refuse_what_stays(self, problem: PlacementProblem) -> None:
         """Raise InfeasibleError for immovable partitions with replicas on brokers that must be emptied."""
         filled = problem.start != NONE
-        stuck = ~problem.movable & (filled & self._leaving[problem.start]).any(axis=1)
+        stuck = ~problem.movable & (filled & self._leaving[problem.start]).any(axis=1) & ~self._cluster.without_source
         if stuck.any():
             topics, (why, way_out) = self._topics(stuck), self._why_stuck(stuck)
             message = f"brokers to be emptied hold partitions that must stay: topics {topics} ({why})"
@@ -283,6 +290,10 @@ class _Compiler:
     def _topics(self, partitions: Bools) -> str:
         return name_some(self._cluster.topics[each] for each in np.unique(self._cluster.topic[partitions]))
 
+    def _names(self, partitions: Bools) -> list[str]:
+        cluster = self._cluster
+        return [f"{cluster.topics[cluster.topic[at]]}-{cluster.partition[at]}" for at in np.flatnonzero(partitions)]
+
     def _racks(self, may_hold: Bools) -> tuple[Ints, int]:
         """Return the rack index of each broker, [B], and the number of racks: 1 where `may_hold` has no known rack."""
         names = self._cluster.racks
@@ -301,14 +312,16 @@ class _Compiler:
 
     def _substitute(self, start: Ints, source: int, substitute: int) -> None:
         has = contains(start, np.full(len(start), substitute))
-        taken_over = ~has & ~self._frozen & ~self._excluded & ~self._in_flight
+        taken_over = ~has & ~self._frozen & ~self._excluded & ~self._in_flight & ~self._cluster.without_source
         start[(start == source) & taken_over[:, None]] = substitute
 
     def _pins(self) -> dict[int, list[int]]:
         return {
             at: [self._index[broker] for broker in pin.replicas]
             for pin in self._request.pins
-            if (at := self._position(pin.partition)) != NONE and all(map(self._known, pin.replicas))
+            if (at := self._position(pin.partition)) != NONE
+            and all(map(self._known, pin.replicas))
+            and not self._cluster.without_source[at]
         }
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.documents.plans import document, reassignment
-from support.live.kraft import held_back, make_topic, wait_assigned
+from support.live.kraft import THROTTLED_REPLICAS, held_back, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
+from kadmin.cluster.kafka.configs import read_own_configs
 from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
 from kadmin.cluster.model import TopicPartition
@@ -151,3 +152,78 @@ def test_k14_a_reassignment_to_a_broker_that_died_is_named_and_cancelled(
         finally:
             kraft.start_broker(4)
     wait_assigned(cluster.connection, dict.fromkeys((moving, other), (2, 1)))
+
+
+@pytest.mark.eras
+def test_a_partition_whose_in_sync_replicas_died_is_left_and_everything_else_goes_on(
+    kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
+) -> None:
+    """With eligible leaders the controller would end such a reassignment by an unclean election only.
+
+    Without them the ISR keeps its last member, and the partition goes back.
+    """
+    has_elr = kraft.spec.version >= "4.1"
+    lone, moving, other = (
+        TopicPartition(make_topic(cluster.connection, {0: brokers}), 0) for brokers in ((3,), (2, 1), (1, 2))
+    )
+    value = reassignment(lone.topic, {0: [1]})
+    value["spec"]["partitions"] += reassignment(moving.topic, {0: [2, 4]})["spec"]["partitions"]
+    plan = document(tmp_path / "plan.json", value)
+    late = document(tmp_path / "late.json", reassignment(other.topic, {0: [1, 4]}, allow={"fewer_racks": True}))
+    with held_back(cluster.connection, [lone, moving]):
+        cluster.leave_in_flight(plan, step=1)
+        kraft.stop_broker(3, kill=True)
+        try:
+            wait_until(lambda: 3 not in read_cluster(cluster.connection, []).brokers, 60)
+            cancelled = cluster.kadmin("cancel", "--now", "--yes")
+            assert cancelled.status == (8 if has_elr else 0), cancelled.err
+            assert (f"{lone}: no in-sync replica is alive" in cancelled.err) is has_elr
+            assert cluster.history()[-1]["state"] == "cancelled"
+            assert set(list_reassignments(cluster.connection)) == ({lone} if has_elr else set())
+            assert replicas(cluster, moving) == (2, 1)
+            applied = cluster.kadmin("apply", late, "--yes")
+            assert applied.status == 0, applied.err
+        finally:
+            kraft.start_broker(3)
+        wait_until(lambda: read_cluster(cluster.connection, [lone.topic]).states[lone].leader == 3, 60)
+        ended = cluster.kadmin("cancel", "--foreign", "--yes")
+        assert ended.status == 0, ended.err
+    wait_assigned(cluster.connection, {lone: (3,), moving: (2, 1)})
+
+
+@pytest.mark.on("4.4.0")
+@pytest.mark.eras
+def test_a_partition_without_a_source_waits_alone_where_the_plan_says_so(
+    kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
+) -> None:
+    """What was planned beside it is done before; a cancellation removes the throttle of that, and keeps its own."""
+    lone, moving = (TopicPartition(make_topic(cluster.connection, {0: brokers}), 0) for brokers in ((3,), (2, 1)))
+    value = reassignment(lone.topic, {0: [1]}, throttle={"rate": "50MB/s"})
+    value["spec"]["partitions"] += reassignment(moving.topic, {0: [2, 4]})["spec"]["partitions"]
+    plan = document(tmp_path / "plan.json", value)
+    value["spec"]["allow"] = {"without_source": True}
+    meant = document(tmp_path / "meant.json", value)
+
+    def throttled() -> set[str]:
+        names = f"topics/{lone.topic}", f"topics/{moving.topic}"
+        found = read_own_configs(cluster.connection, names)
+        return {name for name in names if any(key in found[name] for key in THROTTLED_REPLICAS)}
+
+    kraft.stop_broker(3, kill=True)
+    try:
+        wait_until(lambda: 3 not in read_cluster(cluster.connection, []).brokers, 60)
+        refused = cluster.kadmin("apply", plan, "--yes")
+        assert (refused.status, "KA072" in refused.err) == (4, True), refused.err
+        cluster.leave_in_flight(meant, step=2)
+        assert replicas(cluster, moving) == (2, 4)
+        assert throttled() == {f"topics/{lone.topic}", f"topics/{moving.topic}"}
+        cancelled = cluster.kadmin("cancel", "--now", "--yes")
+        assert (cancelled.status, f"{lone}: no in-sync replica is alive" in cancelled.err) == (8, True), cancelled.err
+        assert "1 partition at the target" in cancelled.err
+        assert throttled() == {f"topics/{lone.topic}"}
+    finally:
+        kraft.start_broker(3)
+    wait_assigned(cluster.connection, {lone: (1,), moving: (2, 4)})
+    cleared = cluster.kadmin("throttle", "clear", "--yes")
+    assert cleared.status == 0, cleared.err
+    assert throttled() == set()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from support.cluster.states import cluster, tp
 
+from kadmin.cluster.model import NO_LEADER
 from kadmin.plan.diff import diff
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits, WaveOrder
@@ -21,7 +22,7 @@ def test_plan_order_is_taken_where_disks_lack_room_for_the_shortest_waves() -> N
     moves = {"a-0": (3, 5, 100), "a-1": (6, 7, 10), "a-2": (1, 3, 100), "a-3": (8, 9, 10)}
     targets = tuple(PartitionTarget(tp(name), (to,), (of,), size) for name, (of, to, size) in moves.items())
     plan = ReassignmentPlan(PlanHeader(), targets, limits=WaveLimits(max_partitions=2))
-    state = cluster({name: (of,) for name, (of, _, _) in moves.items()})
+    state = cluster({name: (of,) for name, (of, _, _) in moves.items()}, brokers=dict.fromkeys(range(1, 10)))
     for usable, pairs in ((100, [["a-0", "a-2"], ["a-1", "a-3"]]), (99, [["a-0", "a-1"], ["a-2", "a-3"]])):
         waves = diff(plan, state, ClusterFacts(usable={3: usable})).waves
         assert [[str(each.partition) for each in wave.reassignments] for wave in waves] == pairs
@@ -39,3 +40,19 @@ def test_the_record_of_kadmin_itself_comes_last_one_partition_in_a_wave(order: W
         ["__kadmin-1"],
     ]
     assert [wave.index for wave in waves] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("order", WaveOrder)
+def test_what_has_nothing_to_copy_from_comes_last_and_has_no_size(order: WaveOrder) -> None:
+    """It waits for a broker, and the wave that holds it keeps no other partition waiting."""
+    names = ("a-0", "__kadmin-0", "a-1", "b-0")
+    targets = tuple(PartitionTarget(tp(name), (2,), (1,)) for name in names)
+    state = cluster(dict.fromkeys(names, (1,)), states={"a-0": (NO_LEADER, ())})
+    facts = ClusterFacts(sizes=dict.fromkeys(map(tp, names), 10))
+    found = diff(ReassignmentPlan(PlanHeader(), targets, order=order), state, facts)
+    assert [[str(each.partition) for each in wave.reassignments] for wave in found.waves] == [
+        ["a-1", "b-0"],
+        ["__kadmin-0"],
+        ["a-0"],
+    ]
+    assert [wave.moved_bytes for wave in found.waves] == [20, 10, None], "what a stale replica has says nothing"

@@ -15,7 +15,7 @@ from kadmin.plan.makespan import schedule_shortest
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits, WaveOrder
 from kadmin.plan.waves import schedule
 
-STATE = cluster({})
+STATE = cluster({}, brokers=dict.fromkeys(range(20)))
 
 
 def names(plan: list[PartitionTarget], limit: WaveLimits) -> list[list[str]]:

@@ -200,6 +200,23 @@ def test_dead_brokers_keep_their_partitions_as_they_are() -> None:
     assert "2 partitions with a replica on dead brokers (1) stay as they are" in proposed.figures["notes"][0]
 
 
+def test_what_has_no_live_in_sync_replica_is_left_out_and_listed() -> None:
+    """A drained broker keeps it, too: nothing can be copied from. Where leader or ISR are not known it may be moved."""
+    rows = {(row.topic, row.partition): row for row in EVEN.partitions}
+    rows["a", 0] = replace(rows["a", 0], leader=-1, isr=())
+    rows["a", 2] = replace(rows["a", 2], leader=-1, isr=(1,))
+    dead = replace(
+        EVEN, brokers=(replace(EVEN.brokers[0], alive=False), *EVEN.brokers[1:]), partitions=tuple(rows.values())
+    )
+    proposed = propose(dead, request(drain=(1,), pins=(Pin(TopicPartition("a", 0), (2, 3)),)))
+    assert not {("a", 0), ("a", 2)} & set(proposed.entries)
+    assert proposed.figures["notes"][0] == (
+        "2 partitions have no replica that is alive and in sync, and will not change (a-0, a-2); start their brokers"
+    )
+    unknown = {key: replace(row, leader=None, isr=None) for key, row in rows.items()}
+    assert ("a", 0) in propose(replace(dead, partitions=tuple(unknown.values())), request(drain=(1,))).entries
+
+
 def test_a_dead_broker_is_emptied_when_drained() -> None:
     without_row = replace(EVEN, brokers=EVEN.brokers[1:])
     proposed = propose(without_row, request(drain=(1,)))

@@ -1,4 +1,4 @@
-"""Rules of `cancel --now`: what is in flight returns to its original ordered replicas.
+"""Rules of `cancel --now`: what is in flight returns to its original ordered replicas, as far as nothing is lost.
 
 Partitions that reached their target stay there; `rollback` returns those.
 
@@ -9,14 +9,16 @@ a pending request that cannot be read                     Finish: heal first
 in flight to our target, and not taken back yet           the checks below, then TakeBack
 taken back, then overwritten by the old controller        the same again
 taken back through the API, and in flight or reordered    the same again
-taken back, and neither back nor on its way               Finish: with its name
-taken back, on its way, but waits for dead brokers        Finish: with their names
 taken back, on its way                                    Wait
-nothing of ours in flight                                 Finish: cancelled
+... past the pickup deadline, for dead brokers alone      Finish: cancelled, with its name
+... and has stalled                                       Finish: cancelled, with its name
+taken back, and neither back nor on its way               Finish: cancelled, with its name
+nothing of ours left to take back                         Finish: cancelled
 ========================================================  =============================================
 
-Before a TakeBack each partition must keep a live in-sync replica, and pending entries of other tools that the next
-controller would start need `--allow-foreign`.
+A partition whose way back would lose data, or that the controller does not take back, is left in flight and named at
+the end (`why_left`). Before a TakeBack, pending entries of other tools that the next controller would start need
+`--allow-foreign`. A refusal changes nothing; every other end frees the lock.
 """
 
 from __future__ import annotations
@@ -24,19 +26,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from kadmin.errors import BusyError, NotCompletedError, count, name_some
-from kadmin.operations.decide.actions import Finish, TakeBack, Wait, unfinished
-from kadmin.operations.decide.common import made_again
+from kadmin.errors import BusyError, NotCompletedError, name_some
+from kadmin.operations.decide.actions import STALLED_S, Finish, TakeBack, Wait, unfinished
+from kadmin.operations.decide.cancelled import cancelled
+from kadmin.operations.decide.common import made_again, overdue
 from kadmin.operations.decide.reassignment import published_targets
-from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.operations.record.record import StepKind
 from kadmin.plan.progress import Progress, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import Assignment, ClusterState, Replicas, TopicPartition
     from kadmin.errors import KadminError
-    from kadmin.operations.decide.actions import Observed
+    from kadmin.operations.decide.actions import Memory, Observed
     from kadmin.operations.decide.reassignment import ReassignmentWork
     from kadmin.operations.record.record import Step
     from kadmin.plan.model import PartitionTarget
@@ -45,24 +48,72 @@ if TYPE_CHECKING:
 CancelAction: TypeAlias = TakeBack | Wait | Finish
 
 
-def decide_cancel(work: ReassignmentWork, observed: Observed, *, allow_foreign: bool) -> CancelAction:
+def decide_cancel(
+    work: ReassignmentWork, observed: Observed, memory: Memory, now: float, *, allow_foreign: bool
+) -> CancelAction:
     """Decide the next action; `observed` holds every topic that the work or the pending request names."""
     state, pending = observed.state, observed.state.requests.reassignment
     if pending is not None and pending.entries is None:
         return unreadable(pending.place, "kadmin heal, then kadmin cancel --now")
-    listed = _listed(state)
     targets = published_targets(work, observed.steps)
-    moving = [target for target in targets if judge(target, state, published=True) is Progress.RUNNING]
-    todo = [target for target in moving if listed.get(target.partition) != target.current]
-    asked = {p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions}
-    back = {target.partition: target.current for target in targets if target.current and target.partition in asked}
-    origin = {target.partition: target.current for target in todo if target.current is not None}
-    origin |= unfinished_returns(back, observed)
+    origin = _to_take_back(targets, observed)
+    left = {each: why for each, replicas in origin.items() if (why := why_left(each, replicas, observed))}
+    origin = {partition: replicas for partition, replicas in origin.items() if partition not in left}
     if origin:
         error = _refusal(work, origin, state, allow_foreign=allow_foreign)
-        again = dict.fromkeys(made_again(origin, observed), ())
-        return TakeBack({**origin, **again}) if error is None else unfinished(error)
-    return _follow([target for target in targets if target.partition in asked], observed)
+        return TakeBack(origin) if error is None else unfinished(error)
+    on_way = _on_the_way_back(targets, left, observed)
+    ends = overdue(memory, now) if all(on_way.values()) else now - memory.changed_at >= STALLED_S
+    if on_way and not ends:
+        return Wait("going back to the original replicas", len(on_way))
+    return cancelled(targets, left | {each: _why_not_back(dead) for each, dead in on_way.items()}, observed)
+
+
+def _to_take_back(targets: Iterable[PartitionTarget], observed: Observed) -> Assignment:
+    """Return the original replicas of what is in flight to a target of ours; () where its topic was made again."""
+    state, asked = observed.state, _asked(observed)
+    listed = _listed(state)
+    back: dict[TopicPartition, Replicas] = {}
+    origin: dict[TopicPartition, Replicas] = {}
+    for target in targets:
+        if target.current is None:
+            continue
+        if target.partition in asked:
+            back[target.partition] = target.current
+        if judge(target, state, published=True) is Progress.RUNNING and listed.get(target.partition) != target.current:
+            origin[target.partition] = target.current
+    origin |= unfinished_returns(back, observed)
+    return origin | dict.fromkeys(made_again(origin, observed), ())
+
+
+def _asked(observed: Observed) -> frozenset[TopicPartition]:
+    return frozenset(p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions)
+
+
+def why_left(partition: TopicPartition, original: Replicas, observed: Observed) -> str | None:
+    """Return why a reassignment cannot be taken back, None where it can.
+
+    The original replicas may all be dead: as long as the ISR names one of them, going back loses nothing, and a
+    controller does it. With eligible leaders (KIP-966) the ISR is empty then, and the controller refuses.
+    """
+    state, found = observed.state, observed.state.states.get(partition)
+    topic, number = state.topics[partition.topic], partition.partition
+    # A topic that was made again returns to the replicas that it has without ours.
+    stay = original or tuple(set(topic.replicas[number]) - set(topic.adding_replicas.get(number, ())))
+    alive = set() if found is None else set(found.isr) & set(state.brokers)
+    if found is None or not found.isr:
+        return "no in-sync replica is alive, and the controller takes nothing back without one"
+    if not set(stay) & (alive or set(found.isr)):
+        return "none of its original replicas is alive and in sync, and going back would lose data"
+    return _refused_end(partition, observed.steps)
+
+
+def _refused_end(partition: TopicPartition, steps: Iterable[Step]) -> str | None:
+    """Return the controller's reason where it refused, last, to end a reassignment: to ask again changes nothing."""
+    ends = [step for step in steps if step.kind is StepKind.CANCEL and partition in step.partitions]
+    if not ends or ends[-1].intent is None or ends[-1].intent.targets.get(partition, ()) is not None:
+        return None
+    return ends[-1].refused.get(partition)
 
 
 def unfinished_returns(origin: Assignment, observed: Observed) -> Assignment:
@@ -94,13 +145,6 @@ def _listed(state: ClusterState) -> Assignment:
 def _refusal(
     work: ReassignmentWork, origin: Mapping[TopicPartition, Replicas], state: ClusterState, *, allow_foreign: bool
 ) -> KadminError | None:
-    lost = [partition for partition, replicas in origin.items() if not survives(partition, replicas, state)]
-    if lost:
-        return NotCompletedError(
-            f"No original replica of {name_some(lost)} is alive and in sync; cancelling would lose data.",
-            cause="nothing was changed",
-            next_command="kadmin resume, to complete the reassignment; or start the original brokers",
-        )
     ours = {target.partition: {target.replicas, target.current} for target in work.targets}
     pending = state.requests.reassignment
     others = {
@@ -127,32 +171,22 @@ def _refusal(
     )
 
 
-def survives(partition: TopicPartition, original: Replicas, state: ClusterState) -> bool:
-    """Whether one of the original replicas is alive and in sync: without one, going back would lose data."""
-    found = state.states.get(partition)
-    return found is not None and bool(set(found.isr) & set(original) & set(state.brokers))
+def _on_the_way_back(
+    targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], observed: Observed
+) -> dict[TopicPartition, list[int]]:
+    """Return what was asked to go back and is on its way, with the dead brokers among its original replicas."""
+    state, asked = observed.state, _asked(observed)
+    found = {}
+    for target in targets:
+        back = replace(target, current=target.replicas, replicas=target.current or ())
+        if target.partition in asked - left.keys() and judge(back, state, published=True) is Progress.RUNNING:
+            found[target.partition] = sorted(set(back.replicas) - set(state.brokers))
+    return found
 
 
-def _follow(targets: list[PartitionTarget], observed: Observed) -> Wait | Finish:
-    state = observed.state
-    back = [replace(target, current=target.replicas, replicas=target.current or ()) for target in targets]
-    pending = {target: judge(target, state, published=True) for target in back}
-    pending = {target: verdict for target, verdict in pending.items() if verdict is not Progress.DONE}
-    lost = [w.partition for w, verdict in pending.items() if verdict in {Progress.WAITING, Progress.STALE}]
-    if lost:
-        return _not_back(lost)
-    dead = {target.partition: sorted(set(target.replicas) - set(state.brokers)) for target in pending}
-    if pending and all(dead.values()):
-        settled = all(verdict is Progress.SETTLED for verdict in pending.values())
-        if not settled or observed.unchanged_means_rejected:
-            return _waits_for_brokers(dead)
-    elif pending:
-        return Wait("going back to the original replicas", len(pending))
-    if not back:
-        return Finish(OperationState.CANCELLED, "nothing was in flight")
-    short = f"; not in sync, since brokers are not alive: {name_some(dead)}" if dead else ""
-    done = f"{count(len(back), 'partition')} back at the original replicas"
-    return Finish(OperationState.CANCELLED, done + short)
+def _why_not_back(dead: list[int]) -> str:
+    waits = f"the controller waits for brokers that are not alive: {name_some(dead)}"
+    return f"on its way back, {waits if dead else f'where nothing has changed for {STALLED_S:g} s'}"
 
 
 def unreadable(place: str, next_command: str) -> Finish:
@@ -161,24 +195,5 @@ def unreadable(place: str, next_command: str) -> Finish:
         f"{place} cannot be decoded, so it is not replaced.",
         cause="moving the controller now could start an election loop; nothing was changed",
         next_command=next_command,
-    )
-    return unfinished(error)
-
-
-def _not_back(lost: list[TopicPartition]) -> Finish:
-    error = NotCompletedError(
-        f"Not at their original replicas, and not moving there: {name_some(lost)}.",
-        cause="the controller dropped them, or another tool reassigned them",
-        next_command="kadmin rollback",
-    )
-    return Finish(OperationState.CANCELLED, f"cancelled, but {count(len(lost), 'partition')} elsewhere", error)
-
-
-def _waits_for_brokers(dead: Mapping[TopicPartition, list[int]]) -> Finish:
-    brokers = sorted({broker for each in dead.values() for broker in each})
-    error = NotCompletedError(
-        f"The original replicas of {name_some(dead)} are on brokers that are not alive: {name_some(brokers)}.",
-        cause="the controller waits for these brokers",
-        next_command="start the brokers, then kadmin cancel --now",
     )
     return unfinished(error)

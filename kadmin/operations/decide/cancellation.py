@@ -6,11 +6,11 @@ seen                                                      action
 a pending request that cannot be read                     Finish: heal first
 no controller                                             Wait
 a request with entries of others that have not begun      Finish: with their names
-a partition without a live in-sync original replica       Finish: with its name
 requested with another list than ours, or not by us       TakeBack: the request is superseded
 in flight without a request, not asked to end lately      TakeBack through the brokers
 asked to end through the API, and not as it was           TakeBack, again
 asked to end, and on its way                              Wait
+what cannot be taken back, when everything else is back   Finish: failed, with its name and why
 every partition back, or its topic deleted                Finish: completed
 anything else                                             Finish: failed, with the names
 ========================================================  =============================================
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, NotCompletedError, count, name_some
 from kadmin.operations.decide.actions import Finish, ListedWork, PlanKind, TakeBack, Wait, failed
-from kadmin.operations.decide.cancel_now import survives, unfinished_returns, unreadable
+from kadmin.operations.decide.cancel_now import unfinished_returns, unreadable, why_left
 from kadmin.operations.decide.common import overdue
 from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.foreign import requested, through_brokers
@@ -31,6 +31,8 @@ from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.plan.model import ReassignmentPlan
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Observed
     from kadmin.operations.record.record import OperationRecord
@@ -67,6 +69,8 @@ class CancellationWork(ListedWork):
         if state.controller is None:
             return Wait("the cluster has no controller", len(self.open(state)))
         away = [target for target in self.targets if not _is_back(target, state)]
+        left = {each: why for each in away if (why := why_left(each.partition, each.replicas, observed))}
+        away = [target for target in away if target not in left]
         known = {partition for step in observed.steps for partition in step.partitions}
         asked = [
             target
@@ -76,16 +80,17 @@ class CancellationWork(ListedWork):
         superseded = [each for each in away if each.partition in requested(state) and each not in asked]
         running = [target for target in away if through_brokers(target, state)]
         if superseded:
-            return _starts_others(self.targets, state) or _checked(superseded, state) or _take_back(superseded)
+            return _starts_others(self.targets, state) or _take_back(superseded)
         origin = {target.partition: target.replicas for target in self.targets}
         again = [target for target in away if target.partition in unfinished_returns(origin, observed)]
         if any(target.partition not in known for target in running) or (running and overdue(memory, now)):
             again = running
         if again:
-            return _checked(again, state) or _take_back(again, through_brokers=True)
+            return _take_back(again, through_brokers=True)
         if asked or running:
             return _going_back(away, dead_targets(asked, state), observed)
-        return _lost(away) if away else _ended(self.targets, state)
+        end = _left(left) if left else _ended(self.targets, state)
+        return _lost(away) if away else end
 
 
 def _is_back(target: PartitionTarget, state: ClusterState) -> bool:
@@ -98,18 +103,15 @@ def _take_back(targets: list[PartitionTarget], *, through_brokers: bool = False)
     return TakeBack({target.partition: target.replicas for target in targets}, through_brokers)
 
 
-def _checked(targets: list[PartitionTarget], state: ClusterState) -> Finish | None:
-    lost = [target.partition for target in targets if not survives(target.partition, target.replicas, state)]
-    if lost:
-        return failed(
-            NotCompletedError(
-                f"No original replica of {name_some(lost)} is alive and in sync; ending the reassignment would lose "
-                "data.",
-                cause="nothing was changed",
-                next_command="start the original brokers, then kadmin cancel --foreign",
-            )
+def _left(left: Mapping[PartitionTarget, str]) -> Finish:
+    reasons = {why: [each.partition for each in left if left[each] == why] for why in dict.fromkeys(left.values())}
+    return failed(
+        NotCompletedError(
+            "; ".join(f"{name_some(names)}: {why}" for why, names in reasons.items()) + ".",
+            cause="these reassignments are left in flight, and every other one is back at its original replicas",
+            next_command="start the original brokers, then kadmin cancel --foreign",
         )
-    return None
+    )
 
 
 def _starts_others(targets: tuple[PartitionTarget, ...], state: ClusterState) -> Finish | None:

@@ -24,6 +24,7 @@ from kadmin.operations.decide.actions import (
     PublishTopic,
     PublishWave,
     TakeBack,
+    unfinished,
 )
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
@@ -41,6 +42,7 @@ from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import Channel, OperationState, OperationStatus, Step, StepKind, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.operation import Throttling
+from kadmin.plan.sources import lacks_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,11 +174,14 @@ class Runner:
         if not self._cancelling(request):
             return decide(self._work, observed, self._memory, self._context.clock.now())
         if not isinstance(self._work, ReassignmentWork):
-            raise NotCompletedError(
-                f"A running {self._record.kind} cannot be taken back.",
-                next_command=f"kadmin cancel {self._record.operation_id}",
+            return unfinished(
+                NotCompletedError(
+                    f"A running {self._record.kind} cannot be taken back.",
+                    next_command=f"kadmin cancel {self._record.operation_id}",
+                )
             )
-        return decide_cancel(self._work, observed, allow_foreign=request.allow_foreign)
+        now = self._context.clock.now()
+        return decide_cancel(self._work, observed, self._memory, now, allow_foreign=request.allow_foreign)
 
     def _act(self, action: Action, observed: Observed) -> str | None:
         match action:
@@ -283,19 +288,22 @@ class Runner:
 
     def _finish(self, finish: Finish, observed: Observed) -> str:
         if self._cancelling(observed.request):
-            if finish.error is not None:
+            if finish.state is OperationState.RUNNING and finish.error is not None:
+                self._forget_request(finish.error)
                 raise finish.error
             work = self._work if isinstance(self._work, ReassignmentWork) else None
             left = copies_left(self._context, () if work is None else work.targets, observed)
             undo = None if work is None else work.undone_by(observed, None)
-            finish = stopped(observed.request, undo, finish.message + left)
+            finish = replace(finish, message=finish.message + left)
+            if finish.error is None:
+                finish = stopped(observed.request, undo, finish.message)
         elif isinstance(self._work, CancellationWork) and finish.error is None:
             left = copies_left(self._context, self._work.ended, observed)
             finish = replace(finish, message=finish.message + left)
         if finish.state is not OperationState.RUNNING:
             # First: while the operation is unfinished, any machine can still remove the throttle.
-            ends, later = finish.state.finished, "kadmin throttle clear"
-            remains = self._under_lock(lambda lease: self._throttling.take_down(lease, later, ends=ends))
+            ends = finish.state.finished
+            remains = self._under_lock(lambda lease: self._throttling.end(lease, settles=ends))
             if remains is not None:
                 self._note(f"{remains.message} {remains.cause}")
                 stopped_well = finish.error is None or isinstance(finish.error, StoppedByRequestError)
@@ -307,6 +315,15 @@ class Runner:
         if finish.error is not None:
             raise finish.error
         return finish.message
+
+    def _forget_request(self, refusal: KadminError) -> None:
+        """Drop a request to cancel that was refused before anything was taken back: `resume` then resumes."""
+        if any(step.kind is StepKind.CANCEL for step in published_by(self._steps)):
+            return
+        operations, operation_id = self._context.operations, self._record.operation_id
+        now, why = self._context.clock.timestamp(), f"the request to cancel was refused: {refusal.message}"
+        status = OperationStatus(OperationState.RUNNING, now, why)
+        self._under_lock(lambda lease: operations.reopen(operation_id, status, lease))
 
     def _set_status(self, status: OperationStatus) -> None:
         operations, operation_id = self._context.operations, self._record.operation_id
@@ -327,7 +344,10 @@ class Runner:
             self._note(wait.reason)
 
     def _foreign(self, state: ClusterState) -> tuple[TopicPartition, ...]:
-        return foreign_moves(state, self._work.targets) if isinstance(self._work, ReassignmentWork) else ()
+        """Return what other tools reassign; what has no replica to copy from keeps no wave waiting."""
+        if not isinstance(self._work, ReassignmentWork):
+            return ()
+        return tuple(each for each in foreign_moves(state, self._work.targets) if not lacks_source(each, state))
 
     def _watch_others(self) -> None:
         """Tell what other tools reassign meanwhile; a large cluster is read for a tenth of the time at most."""

@@ -185,29 +185,48 @@ class Throttling:
             self._note_once(f"the throttle is not set on {extent(lacking)}; setting it")
             self._set(self._throttle, self._steps(), lease)
 
-    def take_down(self, lease: Lease, next_command: str, *, ends: bool = False) -> NotCompletedError | None:
+    def take_down(self, lease: Lease, next_command: str) -> NotCompletedError | None:
         """Remove the throttle, unless something of the operation is in flight; `next_command` removes it later.
 
-        `ends`: the operation is finished with it, so that requests without an answer are waited for. Returns an error
-        that names the brokers where it remains, because neither they nor the controller took the change; None where it
-        is removed.
+        Returns an error that names the brokers where it remains, because neither they nor the controller took the
+        change; None where it is removed.
         """
         self._steps()
-        throttle = self._throttle
-        if throttle is None or self._reported:
+        if self._throttle is None or self._reported:
             return None
         moving = in_flight_of(self._work, self._read())
         if moving:
             self._remains(f"{name_some(moving)} in flight", next_command)
             return None
-        removal = _Removal(throttle.changes)
-        self._change(throttle.changes, removal.edit, lease)
+        return self._remove(self._throttle.changes, lease)
+
+    def end(self, lease: Lease, *, settles: bool) -> NotCompletedError | None:
+        """Remove the throttle of an operation that ends; of what it leaves in flight it remains, with a note.
+
+        `settles`: requests without an answer are waited for. Returns as `take_down` does.
+        """
+        self._steps()
+        throttle, work = self._throttle, self._work
+        if throttle is None or self._reported or not isinstance(work, ReassignmentWork):
+            return None
+        moving = in_flight_of(work, self._read())
+        kept = throttled((target for target in work.targets if target.partition in moving), throttle.rate)
+        if moving:
+            self._remains(f"{name_some(moving)} in flight", "kadmin throttle clear")
+        changes = {entity: keys for entity, keys in throttle.changes.items() if entity not in kept}
+        left = self._remove(changes, lease, settles=settles)
+        self.removed = left is None and not moving
+        return left
+
+    def _remove(self, changes: ConfigChanges, lease: Lease, *, settles: bool = False) -> NotCompletedError | None:
+        removal = _Removal(changes)
+        self._change(changes, removal.edit, lease)
         left = self._overwrite(removal.unseen, lease)
         self._reported = True
         self._note_kept(tuple(removal.foreign.values()))
         if removal.undone:
             self._context.tell(events.Noted(f"the throttle is removed from {extent(removal.undone)}"))
-        if ends:
+        if settles:
             self._settle(removal, lease)
         self.removed = left is None
         return left

@@ -7,25 +7,31 @@ from typing import TYPE_CHECKING
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import name_some
 from kadmin.plan import codes
+from kadmin.plan.sources import lacks_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
+    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.rules.world import World
 
 _SEE_DOCTOR = "kadmin doctor, which says what it is; apply again when it is gone"
 _SEE_WHOSE = "kadmin doctor, which says whose it is and how to end it; apply again when it is done"
 
 
-def reassignment_running(world: World) -> Iterator[Diagnostic]:
-    """Refuse to work beside another reassignment."""
+def reassignment_running(world: World, named: Container[TopicPartition] = ()) -> Iterator[Diagnostic]:
+    """Refuse to work beside another reassignment.
+
+    One through the API that has no replica to copy from waits for a broker, and does not refuse the reassignment of
+    other partitions than those `named`.
+    """
     if not world.live:
         return
     pending = world.state.requests.reassignment
     if pending is not None:
         message = f"another reassignment is pending in {pending.place}; it was not changed"
         yield Diagnostic(codes.REASSIGNMENT_RUNNING, message, _SEE_DOCTOR)
-    elif moving := sorted(world.in_flight):
+    elif moving := sorted(each for each in world.in_flight if each in named or not lacks_source(each, world.state)):
         are = "1 partition is" if len(moving) == 1 else f"{len(moving)} partitions are"
         message = f"{are} being reassigned through the brokers' API: {name_some(moving)}"
         yield Diagnostic(codes.REASSIGNMENT_RUNNING, message, _SEE_WHOSE)

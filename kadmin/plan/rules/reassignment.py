@@ -14,8 +14,9 @@ from kadmin.plan.model import Elect, ThrottleBy
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
 from kadmin.plan.rules.pending import election_running, reassignment_running
 from kadmin.plan.rules.together import Touched
+from kadmin.plan.sources import lacks_source, with_source_size
 from kadmin.plan.units import format_size, readable_size
-from kadmin.plan.waves import added, bytes_alone, moved_bytes, with_size
+from kadmin.plan.waves import added, bytes_alone, moved_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,6 +53,7 @@ def check_reassignment(plan: ReassignmentPlan, world: World | None, _policy: Pol
         yield from _stale(plan, world)
         yield from _being_deleted(plan, world)
         yield from _dead_targets(plan, world)
+        yield from _without_source(plan, world)
         yield from _outlook(plan, world)
     yield from name_collisions(partition.topic for partition in _partitions(plan))
 
@@ -105,7 +107,7 @@ def _complete(target: PartitionTarget, world: World) -> PartitionTarget:
     now = world.state.replicas(target.partition)
     reached = now == target.replicas and target.partition not in world.in_flight
     current = now if target.current is None or reached else target.current
-    return replace(with_size(target, world.facts.sizes), current=current)
+    return replace(with_source_size(target, world.state, world.facts.sizes), current=current)
 
 
 def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
@@ -152,7 +154,7 @@ def _unknown_brokers(plan: ReassignmentPlan, world: World) -> Iterator[Diagnosti
 
 
 def _running(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
-    yield from reassignment_running(world)
+    yield from reassignment_running(world, set(_partitions(plan)))
     if plan.elect is not Elect.NONE:
         yield from election_running(world)
 
@@ -213,6 +215,25 @@ def _dead_targets(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
             if broker in world.racks and broker not in alive:
                 message = f"{target.partition}: broker {broker} is not alive; the controller would wait for it forever"
                 yield Diagnostic(codes.DEAD_BROKER, message, hint, partition=target.partition, broker=broker)
+
+
+def _without_source(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+    """Report partitions with nothing to copy from, unless they are at their target."""
+    for target in plan.reassignments:
+        partition, now = target.partition, world.state.replicas(target.partition)
+        reached = now == target.replicas and partition not in world.in_flight
+        if now is None or reached or not lacks_source(partition, world.state):
+            continue
+        found = world.state.states[partition]
+        able = {*found.isr, *found.elr} or set(now)
+        away = sorted(able - set(world.state.brokers)) or sorted(able)
+        waits = f"{'broker' if len(away) == 1 else 'brokers'} {name_some(away)}"
+        message = f"{partition}: no replica is alive and in sync; a copy would wait for {waits}"
+        if plan.allow_without_source:
+            yield Diagnostic(codes.WITHOUT_SOURCE, message, f"start {waits}", "warning", partition=partition)
+        else:
+            hint = f"start {waits}, or set spec.allow.without_source: true if it is meant to wait"
+            yield Diagnostic(codes.WITHOUT_SOURCE, message, hint, partition=partition)
 
 
 def _outlook(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 
 from support.cluster.states import cluster, moving, tp, with_node
 
+from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.zookeeper.model import TopicNode
 from kadmin.cluster.zookeeper.reader import not_begun
 from kadmin.errors import BusyError, NotCompletedError
-from kadmin.operations.decide.actions import Finish, Observed, TakeBack, Wait
+from kadmin.operations.decide.actions import PICKUP_DEADLINE_S, STALLED_S, Finish, Memory, Observed, TakeBack, Wait
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.record import OperationState, Step, StepKind
+from kadmin.operations.record.record import Intent, OperationState, Sending, Step, StepKind
 from kadmin.plan.model import Elect, PartitionTarget
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
+    from kadmin.errors import KadminError
     from kadmin.operations.decide.cancel_now import CancelAction
 
 NODE = "/admin/reassign_partitions"
@@ -38,10 +40,14 @@ def at_work(entries: dict[str, tuple[int, ...]] | None = None, assignment: dict[
 
 
 def act(state: ClusterState, *steps: Step, allow_foreign: bool = False) -> CancelAction:
-    return decide_cancel(WORK, Observed(state, steps or (WAVE,)), allow_foreign=allow_foreign)
+    return decide_cancel(WORK, Observed(state, steps or (WAVE,)), Memory(), 0.0, allow_foreign=allow_foreign)
 
 
-def error_of(action: CancelAction) -> Exception:
+def with_isr(state: ClusterState, name: str, *, leader: int, isr: tuple[int, ...]) -> ClusterState:
+    return replace(state, states={**state.states, tp(name): replace(state.states[tp(name)], leader=leader, isr=isr)})
+
+
+def error_of(action: CancelAction) -> KadminError:
     assert isinstance(action, Finish)
     assert action.error is not None
     return action.error
@@ -57,7 +63,7 @@ def test_what_is_done_stays_and_what_was_never_published_is_not_touched() -> Non
     done = {**IN_FLIGHT, "a-0": A.replicas}
     action = act(at_work({"b-0": B.replicas}, done))
     assert action == TakeBack({tp("b-0"): (2, 3)})
-    unpublished = decide_cancel(WORK, Observed(cluster(START), ()), allow_foreign=False)
+    unpublished = decide_cancel(WORK, Observed(cluster(START), ()), Memory(), 0.0, allow_foreign=False)
     assert unpublished == Finish(OperationState.CANCELLED, "nothing was in flight")
 
 
@@ -74,13 +80,38 @@ def test_from_2_4_on_a_move_without_a_node_is_seen_in_the_topic() -> None:
 
 
 def test_the_last_in_sync_replica_outside_the_original_is_not_given_up() -> None:
-    state = at_work()
-    gone = replace(state, states={**state.states, tp("a-0"): replace(state.states[tp("a-0")], leader=3, isr=(3,))})
-    error = error_of(act(gone))
+    """What can go back goes back; the other one is left in flight and named."""
+    assert act(with_isr(at_work(), "a-0", leader=3, isr=(3,))) == TakeBack({tp("b-0"): (2, 3)})
+    state = with_node(cluster({**IN_FLIGHT, "b-0": (2, 3)}, states={"a-0": (3, (3,))}), {"a-0": A.replicas}, version=5)
+    left = act(state, WAVE, replace(CANCEL, partitions=(tp("b-0"),)))
+    assert isinstance(left, Finish)
+    assert left.state is OperationState.CANCELLED
+    assert left.message.startswith("1 partition back at the original replicas; not back")
+    error = error_of(left)
     assert isinstance(error, NotCompletedError)
-    assert "a-0" in str(error)
-    dead = replace(state, brokers={broker: state.brokers[broker] for broker in (1, 3, 4)})
-    assert isinstance(error_of(act(dead)), NotCompletedError), "in sync, but not alive"
+    assert "a-0: none of its original replicas is alive and in sync, and going back would lose data" in str(error)
+
+
+def test_dead_originals_that_the_isr_names_lose_nothing_and_an_empty_isr_is_left() -> None:
+    """Without a leader nothing is written meanwhile; with eligible leaders the controller takes nothing back."""
+    dead = replace(at_work(), brokers={broker: at_work().brokers[broker] for broker in (1, 3, 4)})
+    assert act(dead) == TakeBack({tp("a-0"): (2, 1), tp("b-0"): (2, 3)})
+    empty = with_isr(dead, "a-0", leader=NO_LEADER, isr=())
+    assert act(empty) == TakeBack({tp("b-0"): (2, 3)})
+    alone = decide_cancel(
+        ReassignmentWork(((A,),), (A,), Elect.NONE), Observed(empty, (WAVE,)), Memory(), 0.0, allow_foreign=False
+    )
+    error = error_of(alone)
+    assert "a-0: no in-sync replica is alive" in str(error)
+    assert str(error.next_command).startswith("start broker 2; kadmin cancel --foreign")
+
+
+def test_an_end_that_the_controller_refused_is_not_asked_for_again() -> None:
+    state = moving(cluster({"a-0": (2, 1, 3, 4), "b-0": (2, 3)}), "a-0", adding=(3, 4), removing=(3, 4))
+    ended = replace(CANCEL, sending=Sending.ANSWERED, intent=Intent({tp("a-0"): None}))
+    assert act(state, WAVE, ended) == TakeBack({tp("a-0"): (2, 1)})
+    refused = replace(ended, refused={tp("a-0"): "INVALID_REPLICA_ASSIGNMENT"})
+    assert "a-0: INVALID_REPLICA_ASSIGNMENT" in str(error_of(act(state, WAVE, refused)))
 
 
 def test_entries_of_others_that_would_start_are_named() -> None:
@@ -138,8 +169,31 @@ def test_a_partition_that_waits_for_a_dead_broker_says_so_once_all_others_are_ba
     state = at_work({"a-0": (2, 1)}, {**IN_FLIGHT, "b-0": (2, 3)})
     state = replace(state, states={**state.states, tp("b-0"): cluster(START).states[tp("b-0")]})
     dead = replace(state, brokers={broker: state.brokers[broker] for broker in (2, 3, 4)})
-    error = error_of(act(dead, WAVE, CANCEL))
-    assert "not alive: 1" in str(error)
+    assert isinstance(act(dead, WAVE, CANCEL), Wait), "the next controller may not have begun"
+    late = Observed(dead, (WAVE, CANCEL))
+    ended = decide_cancel(WORK, late, Memory(), PICKUP_DEADLINE_S + 1, allow_foreign=False)
+    assert isinstance(ended, Finish)
+    assert ended.state is OperationState.CANCELLED, "the lock is free, and the controller goes on alone"
+    assert "not alive: 1" in str(error_of(ended))
     waiting = at_work({"a-0": (2, 1), "b-0": (2, 3)})
     dead = replace(waiting, brokers={broker: waiting.brokers[broker] for broker in (2, 3, 4)})
     assert isinstance(act(dead, WAVE, CANCEL), Wait), "the other one is on its way"
+
+
+def test_a_way_back_on_which_nothing_happens_ends_the_operation() -> None:
+    """A broker whose disk failed is alive, and never in sync: the controller waits for it without end."""
+    waiting = Observed(at_work({"a-0": (2, 1), "b-0": (2, 3)}), (WAVE, CANCEL))
+    assert isinstance(decide_cancel(WORK, waiting, Memory(changed_at=1.0), STALLED_S, allow_foreign=False), Wait)
+    ended = decide_cancel(WORK, waiting, Memory(changed_at=1.0), 1.0 + STALLED_S, allow_foreign=False)
+    assert isinstance(ended, Finish)
+    assert ended.state is OperationState.CANCELLED
+    assert "a-0, b-0: on its way back, where nothing has changed for 60 s" in str(error_of(ended))
+
+
+def test_what_ended_at_its_target_meanwhile_is_not_called_nothing() -> None:
+    """Another tool elected the copy, or the controller was faster: what is said is what the cluster shows."""
+    state = cluster({"a-0": A.replicas, "b-0": (4, 3)})
+    ended = act(state)
+    assert ended == Finish(
+        OperationState.CANCELLED, "nothing was in flight; 1 partition at the target; elsewhere: b-0 has [4, 3]"
+    )

@@ -124,8 +124,11 @@ def test_it_ends_well_only_where_the_cluster_shows_the_original_replicas() -> No
 
 
 def test_nothing_is_ended_that_would_lose_data_or_start_other_entries() -> None:
-    lost = replace(IN_FLIGHT, brokers={broker: IN_FLIGHT.brokers[broker] for broker in (3, 4)})
-    assert "would lose data" in str(error_of(act(lost)))
+    lost = replace(IN_FLIGHT, states={**IN_FLIGHT.states, tp("x-0"): replace(IN_FLIGHT.states[tp("x-0")], isr=(3,))})
+    assert "x-0: none of its original replicas is alive and in sync" in str(error_of(act(lost)))
+    other = PartitionTarget(tp("a-0"), (1, 2), (3, 4, 1, 2))
+    both = CancellationWork((THEIRS, other))
+    assert both.decide(Observed(lost, ()), Memory(), 0.0) == TakeBack({tp("a-0"): (1, 2)}, through_brokers=True)
     listed = with_node(cluster({"a-0": (1, 2), "x-0": (1, 2)}), {"x-0": (3, 4), "a-0": (3, 4)})
     error = error_of(act(listed))
     assert isinstance(error, BusyError)

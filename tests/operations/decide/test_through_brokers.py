@@ -20,6 +20,7 @@ from kadmin.plan.model import Elect, PartitionTarget
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
+    from kadmin.operations.decide.cancel_now import CancelAction
 
 A = PartitionTarget(tp("a-0"), (3, 4), (2, 1))
 WORK = ReassignmentWork(((A,),), (A,), Elect.NONE)
@@ -36,26 +37,34 @@ def seen(state: ClusterState, *steps: Step) -> Observed:
     return Observed(state, published_by(steps), unchanged_means_rejected=False)
 
 
+def cancel(state: ClusterState, *steps: Step) -> CancelAction:
+    return decide_cancel(WORK, seen(state, *steps), HEARD, 0.0, allow_foreign=False)
+
+
 def with_id(state: ClusterState, topic_id: str) -> ClusterState:
     return replace(state, topics={"a": replace(state.topics["a"], topic_id=topic_id)})
 
 
 def test_an_original_list_that_ended_nothing_is_followed_by_another_try() -> None:
-    assert decide_cancel(WORK, seen(HALTED, WAVE, CANCEL), allow_foreign=False) == TakeBack({A.partition: (2, 1)})
+    assert decide_cancel(WORK, seen(HALTED, WAVE, CANCEL), HEARD, 0.0, allow_foreign=False) == TakeBack(
+        {A.partition: (2, 1)}
+    )
     work = CancellationWork((PartitionTarget(A.partition, (2, 1), (2, 1, 3, 4)),))
     assert work.decide(seen(HALTED, CANCEL), HEARD, 0.0) == TakeBack({A.partition: (2, 1)}, through_brokers=True)
 
 
 def test_an_order_that_was_lost_is_restored_unless_the_list_was_refused() -> None:
     turned = cluster({"a-0": (1, 2)})
-    assert decide_cancel(WORK, seen(turned, WAVE, CANCEL), allow_foreign=False) == TakeBack({A.partition: (2, 1)})
+    assert decide_cancel(WORK, seen(turned, WAVE, CANCEL), HEARD, 0.0, allow_foreign=False) == TakeBack(
+        {A.partition: (2, 1)}
+    )
     refused = replace(CANCEL, refused={A.partition: "INVALID_REPLICA_ASSIGNMENT"})
-    assert isinstance(decide_cancel(WORK, seen(turned, WAVE, refused), allow_foreign=False), Finish)
+    assert isinstance(cancel(turned, WAVE, refused), Finish)
 
 
 def test_what_is_back_beside_a_dead_broker_is_cancelled_and_says_so() -> None:
     state = cluster({"a-0": (2, 1)}, brokers={2: None, 3: None, 4: None}, states={"a-0": (2, (2,))})
-    action = decide_cancel(WORK, seen(state, WAVE, CANCEL), allow_foreign=False)
+    action = cancel(state, WAVE, CANCEL)
     assert isinstance(action, Finish)
     assert action.error is None
     assert "not in sync" in action.message

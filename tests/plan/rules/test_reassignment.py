@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.cluster.states import cluster, moving
 
-from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
 from kadmin.plan.facts import ClusterFacts
@@ -282,3 +282,23 @@ def test_contradictions_of_a_request() -> None:
     assert _codes(found) == [codes.CONTRADICTION, codes.DUPLICATE_PARTITION, *[codes.CONTRADICTION] * 9]
     assert found[0].field == ("spec", "pins", 0, "replicas", 0)
     assert check(RebalanceRequest(PlanHeader(), drain=(1,), substitute={3: 2})) == ()
+
+
+def test_a_partition_without_a_source_is_refused_until_the_plan_says_that_it_may_wait() -> None:
+    state = cluster({"aaa-0": (5, 1), "bbb-0": (2, 3)}, states={"aaa-0": (NO_LEADER, (5,))})
+    plan = _plan(PartitionTarget(A0, (1, 2)), PartitionTarget(B0, (2, 1)))
+    (found,) = found_of(plan, World(state), codes.WITHOUT_SOURCE)
+    assert found.message == "aaa-0: no replica is alive and in sync; a copy would wait for broker 5"
+    assert (found.severity, found.partition) == ("error", A0)
+    (meant,) = found_of(replace(plan, allow_without_source=True), World(state), codes.WITHOUT_SOURCE)
+    assert meant.severity == "warning"
+    reached = replace(state, topics={**state.topics, "aaa": replace(state.topics["aaa"], replicas={0: (1, 2)})})
+    assert found_of(plan, World(reached), codes.WITHOUT_SOURCE) == (), "nothing is left to copy"
+    assert found_of(plan, World(replace(state, states={})), codes.WITHOUT_SOURCE) == (), "not known"
+
+
+def test_a_move_that_waits_for_a_broker_keeps_no_plan_for_other_partitions_from_running() -> None:
+    state = moving(cluster({"aaa-0": (5, 1), "bbb-0": (2, 3)}, states={"aaa-0": (NO_LEADER, ())}), "aaa-0", adding=(1,))
+    world = World(state, live=True)
+    assert found_of(_plan(PartitionTarget(B0, (2, 1))), world, codes.REASSIGNMENT_RUNNING) == ()
+    assert found_of(_plan(PartitionTarget(A0, (2, 1))), world, codes.REASSIGNMENT_RUNNING)

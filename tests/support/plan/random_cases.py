@@ -164,6 +164,7 @@ def _reassignment(random: Random, state: ClusterState) -> ReassignmentPlan:
         elect=random.choice((Elect.NONE, Elect.AT_END)),
         allow_replication_factor_change=_chance(random, 70),
         allow_fewer_racks=_chance(random, 70),
+        allow_without_source=_chance(random, 70),
     )
 
 

@@ -1,0 +1,86 @@
+"""How `cancel --now` ends: what the cluster shows of every partition that was published."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.errors import NotCompletedError, count, name_some
+from kadmin.insight.diagnosis.health import brokers_in_words
+from kadmin.operations.decide.actions import Finish
+from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.plan.progress import Progress, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.decide.actions import Observed
+    from kadmin.plan.model import PartitionTarget
+
+_THERE = {Progress.DONE, Progress.SETTLED}
+
+
+def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, str], observed: Observed) -> Finish:
+    """Finish: nothing more can be taken back; `targets` were published, `left` says why some remain in flight.
+
+    A partition that was to go back and is elsewhere is an error, one that had reached its target before is not.
+    """
+    state = observed.state
+    asked = {p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions}
+    found = {target: _at(target, state, asked=target.partition in asked) for target in targets}
+    resting = {target: at for target, at in found.items() if target.partition not in left}
+    message = "; ".join(_summary(resting, state)) or "nothing was in flight"
+    away = [target for target, at in resting.items() if target.partition in asked and at is not Progress.CANCELLED]
+    if not left and not away:
+        return Finish(OperationState.CANCELLED, message)
+    why = [f"{name_some(names)}: {reason}" for reason, names in _grouped(left)]
+    if away:
+        why.append(
+            f"{name_some(target.partition for target in away)}: the controller dropped them, or another tool "
+            "reassigned them"
+        )
+    text = f"not back at the original replicas: {'; '.join(why)}"
+    steps = [_once_in_sync(targets, left, state)] if left else []
+    steps += ["kadmin rollback"] if away else []
+    error = NotCompletedError(f"The operation was cancelled; {text}.", cause=message, next_command="; ".join(steps))
+    return Finish(OperationState.CANCELLED, f"{message}; {text}", error)
+
+
+def _at(target: PartitionTarget, state: ClusterState, *, asked: bool) -> Progress:
+    """Judge a partition; CANCELLED is back at its original replicas, once it was `asked` to go back."""
+    back = replace(target, current=target.replicas, replicas=target.current or ())
+    if asked and judge(back, state, published=True) in _THERE:
+        return Progress.CANCELLED
+    return judge(target, state, published=True)
+
+
+def _summary(found: Mapping[PartitionTarget, Progress], state: ClusterState) -> Iterator[str]:
+    back = [target for target, at in found.items() if at is Progress.CANCELLED]
+    if back:
+        yield f"{count(len(back), 'partition')} back at the original replicas"
+        if short := [each.partition for each in back if not _in_sync(each.partition, each.current or (), state)]:
+            yield f"not in sync: {name_some(short)}"
+    if not back:
+        yield "nothing was in flight"
+    if there := [target.partition for target, at in found.items() if at in _THERE]:
+        yield f"{count(len(there), 'partition')} at the target"
+    if away := [target.partition for target, at in found.items() if at is Progress.STALE]:
+        yield "elsewhere: " + name_some(f"{each} has {list(state.replicas(each) or ())}" for each in away)
+
+
+def _in_sync(partition: TopicPartition, replicas: Iterable[int], state: ClusterState) -> bool:
+    known = state.states.get(partition)
+    return known is not None and set(replicas) <= set(known.isr)
+
+
+def _grouped(left: Mapping[TopicPartition, str]) -> Iterator[tuple[str, list[TopicPartition]]]:
+    for reason in dict.fromkeys(left.values()):
+        yield reason, [partition for partition, why in left.items() if why == reason]
+
+
+def _once_in_sync(targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], state: ClusterState) -> str:
+    original = {broker for each in targets if each.partition in left for broker in each.current or ()}
+    dead = sorted(original - set(state.brokers))
+    start = f"start {brokers_in_words(dead)}; " if dead else ""
+    return f"{start}kadmin cancel --foreign, when an original replica is in sync"
