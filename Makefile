@@ -85,7 +85,7 @@ live: $(READY)
 
 test-eras: $(READY)
 	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(BIN)/python -m pytest $(WAITING_WORKERS) -m "eras and not executor" tests
-	KADMIN_TEST_KRAFT=4.1.2 $(BIN)/python -m pytest $(WAITING_WORKERS) -m eras tests/kraft/test_eras_api*.py
+	KADMIN_TEST_KRAFT=4.1.2,4.3.0 $(BIN)/python -m pytest $(WAITING_WORKERS) -m eras tests/kraft/test_eras_api*.py
 	KADMIN_TEST_VERSIONS=$(OTHER_ERAS) KADMIN_TEST_KRAFT=$(OTHER_KRAFT) $(BIN)/python -m pytest $(WAITING_WORKERS) \
 		-m "live and not eras and not executor and not spark" --ignore tests/live/test_docs.py tests/live tests/kraft
 
