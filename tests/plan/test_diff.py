@@ -39,3 +39,10 @@ def test_the_record_of_kadmin_itself_comes_last_one_partition_in_a_wave(order: W
         ["__kadmin-1"],
     ]
     assert [wave.index for wave in waves] == [0, 1, 2]
+
+
+def test_bytes_of_a_broker_are_unknown_where_the_size_of_one_of_its_replicas_is() -> None:
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2), (1, 2)),))
+    found = diff(plan, cluster({"a-0": (1, 2), "a-1": (2, 4)}), ClusterFacts(sizes={tp("a-0"): 7}))
+    assert {broker: load.size_bytes for broker, load in found.before.items()} == {1: 7, 2: None, 3: 0, 4: None}
+    assert {broker: load.size_bytes for broker, load in found.after.items()} == {1: 0, 2: None, 3: 7, 4: None}
