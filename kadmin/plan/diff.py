@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BrokerLoad:
-    """What one broker holds: replicas, preferred leaders, and bytes (None where no size is known)."""
+    """What one broker holds: replicas, preferred leaders, and bytes (None where a size of its replicas is unknown)."""
 
     replicas: int
     leaders: int
@@ -130,9 +130,13 @@ def _loads(
     replicas = Counter(chain.from_iterable(assignment.values()))
     leaders = Counter(ids[0] for ids in assignment.values() if ids)
     held: Counter[int] = Counter()
-    for partition, size in sizes.items():
-        for broker in assignment.get(partition, ()):
-            held[broker] += size
+    unknown: set[int] = set()
+    for partition, ids in assignment.items():
+        if partition not in sizes:
+            unknown.update(ids)
+        for broker in ids:
+            held[broker] += sizes.get(partition, 0)
     return {
-        broker: BrokerLoad(replicas[broker], leaders[broker], held[broker] if sizes else None) for broker in brokers
+        broker: BrokerLoad(replicas[broker], leaders[broker], None if broker in unknown else held[broker])
+        for broker in brokers
     }

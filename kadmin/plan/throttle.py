@@ -37,7 +37,7 @@ Brokers throttle no replica that is in sync (KIP-73), so that it slows down the 
 """
 THROTTLE_KEYS = frozenset({*RATES, *LISTS})
 MAY_RETURN = (
-    "a rate that was removed may be back after its broker restarts (seen on Kafka 4.4.0, not on 4.1.2): "
+    "a rate that was removed may be back after its broker restarts (seen on Kafka 4.3.0 and 4.4.0, not on 4.1.2): "
     "docs/throttles.md#a-rate-that-comes-back"
 )
 """In KRaft mode a broker starts with the own configs of its last snapshot; no request shows which those are."""

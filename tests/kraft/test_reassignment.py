@@ -96,7 +96,7 @@ def test_a_refused_partition_ends_the_operation_with_the_reason(
     assert len(kraft.broker_ports) == 4
 
 
-@pytest.mark.on("4.4.0")  # log dirs are cordoned from 4.3 on
+@pytest.mark.on("4.4.0")  # 4.3.0 accepts replicas on cordoned log dirs, though it tells them
 def test_k16_a_partition_that_the_controller_refuses_is_named_with_its_reason(
     context: Context, connection: KafkaConnection
 ) -> None:

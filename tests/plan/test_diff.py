@@ -56,3 +56,10 @@ def test_what_has_nothing_to_copy_from_comes_last_and_has_no_size(order: WaveOrd
         ["a-0"],
     ]
     assert [wave.moved_bytes for wave in found.waves] == [20, 10, None], "what a stale replica has says nothing"
+
+
+def test_bytes_of_a_broker_are_unknown_where_the_size_of_one_of_its_replicas_is() -> None:
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2), (1, 2)),))
+    found = diff(plan, cluster({"a-0": (1, 2), "a-1": (2, 4)}), ClusterFacts(sizes={tp("a-0"): 7}))
+    assert {broker: load.size_bytes for broker, load in found.before.items()} == {1: 7, 2: None, 3: 0, 4: None}
+    assert {broker: load.size_bytes for broker, load in found.after.items()} == {1: 0, 2: None, 3: 7, 4: None}

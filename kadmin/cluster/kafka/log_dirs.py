@@ -102,7 +102,7 @@ def _ask(
 def _plain(directory: Any) -> dict[str, Any]:  # noqa: ANN401 - kafka-python ships no types
     """Return what is read of a log directory; the client's own conversion takes eight times as long.
 
-    A cordoned one (KIP-1066, Kafka 4.4) takes no new replicas, whatever its disk has room for.
+    A cordoned one (KIP-1066, Kafka 4.3 and later) takes no new replicas, whatever its disk has room for.
     """
     return {
         "log_dir": directory.log_dir,

@@ -13,12 +13,14 @@ from support.eras.claims import Claim
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-KRAFT_VERSIONS = ("3.9.2", "4.1.2", "4.4.0")
+KRAFT_VERSIONS = ("3.9.2", "4.1.2", "4.3.0", "4.4.0")
 READING_VERSIONS = ("2.4.1", "2.8.2", "3.9.2")
 
 
 def _kraft(*seen: str) -> Mapping[str, str]:
-    return dict(zip(KRAFT_VERSIONS, seen * (3 if len(seen) == 1 else 1), strict=True))
+    """Map each version to what happens: one for all, one for each, or one for each before 4.3 and one from 4.3 on."""
+    by_version = {1: seen * 4, 3: (*seen, *seen[-1:]), 4: seen}[len(seen)]
+    return dict(zip(KRAFT_VERSIONS, by_version, strict=True))
 
 
 def _reading(*seen: str) -> Mapping[str, str]:
@@ -316,8 +318,13 @@ KRAFT_CLAIMS = (
     Claim(
         "cordoned_log_directories",
         "Every log directory of a target broker is cordoned",
-        _kraft("not known", "not known", "refused (39), a creation too (39)"),
-        "The refusal is reported for each partition.",
+        _kraft(
+            "not known",
+            "not known",
+            "told; accepted (0), a creation too (0)",
+            "told; refused (39), a creation too (39)",
+        ),
+        "kadmin finds no room there where sizes are known. A refusal is reported for each partition.",
     ),
     Claim(
         "unregistered_while_alive",
