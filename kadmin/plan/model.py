@@ -131,6 +131,7 @@ class ReassignmentPlan:
     order: WaveOrder = WaveOrder.SHORTEST
     allow_replication_factor_change: bool = False
     allow_fewer_racks: bool = False
+    allow_topics_deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
