@@ -1,4 +1,4 @@
-"""The examples at the end of each command's help; a test runs those that need no cluster, and parses all of them."""
+"""The examples at the end of each command's help; tests run those of one cluster and of none, and parse all of them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "doctor": (_ZK, _B),
     "doctor migration": (f"{_ZK} {_B}",),
     "inspect admin": (f"{_ZK} --watch",),
-    "inspect brokers": (_ZK, _B),
+    "inspect brokers": (_ZK, f"{_B} --sort -size_bytes -o csv"),
     "inspect topics": (f"{_ZK} --filter 'topic=pay-*'",),
-    "inspect partitions": (f"{_ZK} --filter leader=3", f"{_B} --sort -size_bytes -o csv"),
+    "inspect partitions": (f"{_ZK} --filter leader=3", f"{_B} --filter condition=offline -o csv"),
     "inspect controller": (_ZK, _B),
     "inspect admin-entries": (f"{_ZK} -o csv",),
     "inspect cluster": (_ZK, _B),
@@ -49,7 +49,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "inspect znode": (f"/ {_ZK} -o json",),
     "whatif lose": (f"--broker 3 {_ZK}", "--rack r1 --inventory inventory"),
     "whatif plan": (f"plans/drain-broker.yaml {_ZK}", "plans/drain-broker.yaml --inventory inventory"),
-    "consumers preview": (f"--group billing --members 4 {_ZK}", f"--group billing --add-partitions 6 {_B}"),
+    "consumers preview": (f"--group billing --members 4 {_ZK}", f"--group billing --add-partitions 6 {_ZK}"),
     "consumers coordinator": (f"billing audit {_ZK}",),
     "consumers disturbed": (f"plans/drain-broker.yaml {_ZK}",),
     "snapshot": (f"{_ZK} --out inventory", f"{_B} --out inventory --table csv"),

@@ -112,7 +112,10 @@ def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
             "spec.waves": plan.limits != WaveLimits(),
             "spec.order": plan.order is not WaveOrder.SHORTEST,
             "spec.elect": plan.elect is not Elect.NONE,
-            "spec.allow": plan.allow_replication_factor_change or plan.allow_fewer_racks or plan.allow_without_source,
+            "spec.allow": plan.allow_replication_factor_change
+            or plan.allow_fewer_racks
+            or plan.allow_without_source
+            or plan.allow_topics_deleted,
             "spec.partitions[].current": not current
             and any(target.current is not None for target in plan.reassignments),
             "spec.partitions[].size_bytes": any(target.size_bytes is not None for target in plan.reassignments),

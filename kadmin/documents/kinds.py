@@ -240,6 +240,7 @@ _FIELDS: dict[type, tuple[_Field, ...]] = {
         _Field("allow_replication_factor_change", "allow.replication_factor_change", *_FLAG),
         _Field("allow_fewer_racks", "allow.fewer_racks", *_FLAG),
         _Field("allow_without_source", "allow.without_source", *_FLAG),
+        _Field("allow_topics_deleted", "allow.topics_deleted", *_FLAG),
         _Field("reassignments", "partitions", *_entries(_read_target, _write_target)),
     ),
     ElectionPlan: (

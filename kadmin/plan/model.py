@@ -132,6 +132,7 @@ class ReassignmentPlan:
     allow_replication_factor_change: bool = False
     allow_fewer_racks: bool = False
     allow_without_source: bool = False
+    allow_topics_deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,6 +211,22 @@ def test_k13_a_topic_deleted_between_look_and_send(
     assert len(proxy.requests(ALTER_REASSIGNMENTS)) == 1
 
 
+def test_a_topic_deleted_between_look_and_send_is_skipped_where_that_is_allowed(
+    connection: KafkaConnection, context: Context, proxy: BrokerProxy
+) -> None:
+    gone, kept = (make_topic(connection, {0: (1, 2)}) for _ in range(2))
+    topic_id = read_metadata(connection, [gone]).topics[gone].topic_id or ""
+    proxy.faults.append(
+        Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=lambda: delete_topics(connection, {gone: topic_id}))
+    )
+    targets = tuple(PartitionTarget(TopicPartition(topic, 0), (3, 4), (1, 2)) for topic in (gone, kept))
+    plan = ReassignmentPlan(PlanHeader(), targets, allow_topics_deleted=True)
+    outcome = apply(context, plan, ClusterFacts(), 0)
+    assert outcome.message == f"1 partition at the target, 1 skipped: deleted were {gone}"
+    wait_assigned(connection, {TopicPartition(kept, 0): (3, 4)})
+    assert context.operations.listings()[0].status.state is OperationState.COMPLETED
+
+
 @pytest.mark.eras
 def test_k08_a_request_that_arrives_after_its_operation_ended_is_named_and_taken_back(
     kraft: Sandbox, connection: KafkaConnection, context: Context, proxy: BrokerProxy, tmp_path: Path

@@ -55,7 +55,12 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "waves": {"max_partitions": 1, "max_moves_per_broker": 1, "max_bytes": "1B", "max_payload": "1B"},
                 "order": "priority",
                 "elect": "none",
-                "allow": {"replication_factor_change": True, "fewer_racks": True, "without_source": True},
+                "allow": {
+                    "replication_factor_change": True,
+                    "fewer_racks": True,
+                    "without_source": True,
+                    "topics_deleted": True,
+                },
                 "partitions": [{**PARTITION, "current": [1], "replicas": [2], "size_bytes": 1}],
             },
         }

@@ -111,7 +111,7 @@ def _reassignment(found: Examination, plan: ReassignmentPlan, world: World) -> E
         return found
     filled = {target.partition: target for wave in waves for target in wave}
     targets = tuple(filled.get(target.partition, target) for target in plan.reassignments)
-    return replace(found, work=ReassignmentWork(waves, targets, plan.elect))
+    return replace(found, work=ReassignmentWork(waves, targets, plan.elect, skips_deleted=plan.allow_topics_deleted))
 
 
 def _placed(plan: Plan, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:

@@ -43,7 +43,6 @@ from kadmin.operations.decide.actions import (
     PublishWave,
     TakeBack,
     Tally,
-    Verdict,
     Wait,
     Work,
 )
@@ -60,6 +59,7 @@ from kadmin.operations.decide.common import (
 from kadmin.operations.decide.election import elect_scope, election_result
 from kadmin.operations.decide.failures import changed_by_others, dead_target, dead_targets, rejected
 from kadmin.operations.decide.undo import any_moved, undo_of
+from kadmin.operations.decide.verdicts import reassignment_verdicts
 from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
 from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, TopicPartition
-    from kadmin.operations.decide.actions import Action, Memory, Observed, Published
+    from kadmin.operations.decide.actions import Action, Memory, Observed
     from kadmin.operations.record.record import OperationRecord, Step
     from kadmin.plan.copied import Copied
     from kadmin.plan.model import PartitionTarget
@@ -83,12 +83,16 @@ COPYING = "copying"
 
 @dataclass(frozen=True, slots=True)
 class ReassignmentWork(Work):
-    """A reassignment as recorded: waves of targets whose `current` is filled in, when to elect, and how to undo it."""
+    """A reassignment as recorded: waves of targets whose `current` is filled in, when to elect, and how to undo it.
+
+    `skips_deleted`: what remains is reassigned where a topic was deleted meanwhile.
+    """
 
     waves: tuple[tuple[PartitionTarget, ...], ...]
     targets: tuple[PartitionTarget, ...]
     elect: Elect
     undo: str = ""
+    skips_deleted: bool = False
 
     @property
     def channel(self) -> Channel | None:
@@ -104,7 +108,7 @@ class ReassignmentWork(Work):
         """Decide the next action."""
         if memory.wave >= len(self.waves):
             return _decide_end(self, observed, memory, now)
-        wave = self.waves[memory.wave]
+        wave = self.existing(self.waves[memory.wave], observed.state)
         if astray := _astray(wave, observed):
             return TakeBack(dict.fromkeys(astray, ()))
         found = _sort(wave, observed, published=published(observed, memory))
@@ -118,6 +122,12 @@ class ReassignmentWork(Work):
         if pending is not None:
             return _with_request(self, pending, observed, memory, now, found)
         return _without_request(self, observed, memory, now, found)
+
+    def existing(self, targets: tuple[PartitionTarget, ...], state: ClusterState) -> tuple[PartitionTarget, ...]:
+        """Return targets whose topics were read, without those that are skipped."""
+        if not self.skips_deleted:
+            return targets
+        return tuple(target for target in targets if target.partition.topic in state.topics)
 
     def in_flight(self, observed: Observed, memory: Memory) -> bool:
         """Whether the current wave was published, or a request is pending."""
@@ -313,14 +323,15 @@ def _open(found: Found) -> tuple[str, ...]:
 
 
 def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
-    found = _sort(work.targets, observed, published=True)
+    targets = work.existing(work.targets, observed.state)
+    found = _sort(targets, observed, published=True)
     lost = [*found[Progress.STALE], *found[Progress.WAITING]]
     if lost:
         return changed_by_others(lost, observed, work.targets, work.undone_by(observed, memory))
-    if len(found[Progress.DONE]) < len(work.targets):
+    if len(found[Progress.DONE]) < len(targets):
         return _out_of_sync(found)
-    partitions = [target.partition for target in work.targets]
-    success = f"{count(len(partitions), 'partition')} at the target"
+    partitions = [target.partition for target in targets]
+    success = f"{count(len(partitions), 'partition')} at the target{_skipped(work.targets, targets)}"
     if work.elect is Elect.AT_END:
         action = elect_scope(partitions, observed, memory, now)
         if action is not None:
@@ -328,6 +339,12 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     if work.elect is not Elect.NONE:
         return election_result(partitions, observed, success)
     return Finish(OperationState.COMPLETED, success)
+
+
+def _skipped(planned: Sequence[PartitionTarget], existing: Sequence[PartitionTarget]) -> str:
+    gone = len(planned) - len(existing)
+    topics = sorted({each.partition.topic for each in planned} - {each.partition.topic for each in existing})
+    return f", {gone} skipped: deleted were {name_some(topics)}" if gone else ""
 
 
 def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
@@ -352,7 +369,8 @@ def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Mem
 def _work_of(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWork:
     targets = tuple(replace(target, current=record.origin[target.partition]) for target in plan.reassignments)
     waves = tuple(tuple(targets[position] for position in wave) for wave in record.waves)
-    return ReassignmentWork(waves, targets, plan.elect, undo_of(record.operation_id, plan.header))
+    undo = undo_of(record.operation_id, plan.header)
+    return ReassignmentWork(waves, targets, plan.elect, undo, plan.allow_topics_deleted)
 
 
 def _fields(work: ReassignmentWork, state: ClusterState) -> dict[str, Any]:
@@ -364,36 +382,11 @@ def _fields(work: ReassignmentWork, state: ClusterState) -> dict[str, Any]:
     }
 
 
-def _verdicts(plan: ReassignmentPlan, state: ClusterState, executed: Published) -> Iterator[Verdict]:
-    for target in plan.reassignments:
-        partition, current = target.partition, target.current or executed.origin.get(target.partition)
-        progress = judge(replace(target, current=current), state, published=partition in executed.partitions)
-        if progress is Progress.WAITING and executed.cancelled:
-            progress = Progress.CANCELLED
-        if progress is Progress.DONE and plan.elect is not Elect.NONE and not _led_by_first(target, state):
-            progress = Progress.SETTLED
-        detail = "" if progress is Progress.DONE else _detail(target, state)
-        yield Verdict(partition.topic, partition.partition, progress, detail)
-
-
-def _led_by_first(target: PartitionTarget, state: ClusterState) -> bool:
-    found = state.states.get(target.partition)
-    return found is not None and found.leader == target.replicas[0]
-
-
-def _detail(target: PartitionTarget, state: ClusterState) -> str:
-    replicas, found = state.replicas(target.partition), state.states.get(target.partition)
-    if replicas is None:
-        return "no such partition"
-    isr = "no state" if found is None else f"ISR {list(found.isr)}, leader {found.leader}"
-    return f"replicas {list(replicas)}, wanted {list(target.replicas)}, {isr}"
-
-
 REASSIGNMENT = PlanKind(
     OperationKind.REASSIGNMENT,
     ReassignmentPlan,
     scope=lambda plan: {target.partition.topic for target in plan.reassignments},
     work_of=_work_of,
     fields=_fields,
-    verdicts=_verdicts,
+    verdicts=reassignment_verdicts,
 )

@@ -100,7 +100,7 @@ def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions)
     return replace(
         given,
         sizes={**sizes_of(state, found.sizes), **given.sizes},
-        usable={broker: found.usable.get(broker) for broker in (*found.sizes, *found.failed)},
+        usable=usable_of(found),
         disks_unavailable=(*unavailable, *_not_listed(state, found)),
         hidden_topics=_hidden_topics(state, found, questions.servers),
     )
@@ -172,6 +172,14 @@ def held_by(state: ClusterState, servers: Servers) -> tuple[Mapping[int, int], t
         {broker: sum(sizes.values()) for broker, sizes in found.sizes.items() if broker not in found.failed_dirs},
         (*unavailable, *_hidden_topics(state, found, servers)),
     )
+
+
+def usable_of(found: LogDirs) -> dict[int, int | None]:
+    """Return the room of each broker that answered, None where it does not report it.
+
+    Those that failed are left out: `not_described` says so of them, and their unknown room has the same cause.
+    """
+    return {**dict.fromkeys(found.sizes), **found.usable}
 
 
 def not_described(found: LogDirs) -> tuple[str, ...]:

@@ -136,6 +136,28 @@ def test_a_deleted_topic_is_named() -> None:
     assert "deleted: a-0" in (error.cause or "")
 
 
+def test_a_topic_that_may_be_deleted_is_skipped_and_named_at_the_end() -> None:
+    skipping = replace(WORK, skips_deleted=True)
+    without_a = cluster({"b-0": (2, 1)})
+    assert act(without_a, WAVE_1, work=skipping) == Advance(1), "its wave was published"
+    assert act(without_a, work=skipping) == Advance(1), "and before"
+    last = replace(HEARD, wave=2)
+    end = act(cluster({"b-0": (2, 3)}), WAVE_1, memory=last, work=skipping)
+    assert end == Finish(OperationState.COMPLETED, "1 partition at the target, 1 skipped: deleted were a")
+    assert act(cluster({}), WAVE_1, memory=last, work=skipping) == Finish(
+        OperationState.COMPLETED, "0 partitions at the target, 2 skipped: deleted were a, b"
+    )
+    both = replace(skipping, waves=((A, B),))
+    heard = act(without_a, work=both)
+    assert heard == PublishWave(0, (B,)), "what is there is published"
+    running = moving(cluster({"b-0": (2, 3, 1)}), "b-0", adding=(3,), removing=(1,))
+    copying = act(running, WAVE_1, work=both)
+    assert isinstance(copying, Wait)
+    assert (copying.reason, copying.warning) == ("copying", None)
+    lost = act(cluster({"b-0": (4, 3)}), WAVE_1, work=both)
+    assert "b-0" in failure(lost, StalePlanError, OperationState.FAILED).message, "others are judged as ever"
+
+
 def test_every_deleted_partition_of_a_topic_is_named_and_what_moved_already_can_be_undone() -> None:
     """Also one of a later wave; nothing is to undo where only deleted partitions were published."""
     later = PartitionTarget(tp("a-1"), (1, 4), (1, 2))

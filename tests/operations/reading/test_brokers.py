@@ -13,10 +13,12 @@ from kadmin.cluster.kafka.log_dirs import log_dirs_by
 from kadmin.cluster.model import NO_LEADER, Endpoint, PartitionState, TopicPartition
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
-from kadmin.operations.reading.brokers import not_described, sizes_of, switch, with_guards
+from kadmin.operations.decide.examine import examine
+from kadmin.operations.reading.brokers import not_described, sizes_of, switch, usable_of, with_guards
 from kadmin.operations.zookeeper.backend import ZooKeeperBackend
 from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -111,6 +113,18 @@ def test_the_room_of_a_broker_is_that_of_its_healthy_directories() -> None:
     two, failed = [(0, {"0": 5}), (0, {"1": 7})], [(0, {"0": 5}), (STORAGE_ERROR, {})]
     answers = {1: on_disk(1, *two, usable=50), 2: on_disk(2, *failed, usable=50), 3: on_disk(3, *two)}
     assert log_dirs_by(answers.__getitem__, answers).usable == {1: 100, 2: 50}, "broker 3 is older than Kafka 3.3"
+
+
+def test_a_broker_that_does_not_answer_is_warned_about_once() -> None:
+    """Its bytes and its room are unknown for one reason, and that is not its version of Kafka."""
+    answers = {4: on_disk(4, (STORAGE_ERROR, {})), 2: on_disk(2, (0, {"0": 5})), 3: on_disk(3, (0, {}), usable=50)}
+    found = log_dirs_by(answers.__getitem__, answers)
+    facts = ClusterFacts(usable=usable_of(found), disks_unavailable=not_described(found))
+    assert facts.usable == {2: None, 3: 50}
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (1, 4), (1, 2)),))
+    assert examine(plan, STATE, facts).warnings == (
+        "bytes on disk of broker 4 are not known: Broker 4 cannot read its log directory /disk0.",
+    )
 
 
 @pytest.mark.zookeeper

@@ -80,6 +80,7 @@ reassignment_plans = st.builds(
     allow_replication_factor_change=st.booleans(),
     allow_fewer_racks=st.booleans(),
     allow_without_source=st.booleans(),
+    allow_topics_deleted=st.booleans(),
 )
 election_plans = st.one_of(
     st.builds(ElectionPlan, headers, partitions=st.lists(partitions, unique=True, max_size=5).map(tuple)),

@@ -1,0 +1,43 @@
+"""Judges each partition of a reassignment plan, for `verify`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.operations.decide.actions import Verdict
+from kadmin.plan.model import Elect
+from kadmin.plan.progress import Progress, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.decide.actions import Published
+    from kadmin.plan.model import PartitionTarget, ReassignmentPlan
+
+
+def reassignment_verdicts(plan: ReassignmentPlan, state: ClusterState, executed: Published) -> Iterator[Verdict]:
+    """Yield the verdict on each partition; `executed` is what operations on record did of the plan."""
+    for target in plan.reassignments:
+        partition, current = target.partition, target.current or executed.origin.get(target.partition)
+        progress = judge(replace(target, current=current), state, published=partition in executed.partitions)
+        if progress is Progress.WAITING and executed.cancelled:
+            progress = Progress.CANCELLED
+        if progress is Progress.DONE and plan.elect is not Elect.NONE and not _led_by_first(target, state):
+            progress = Progress.SETTLED
+        detail = "" if progress is Progress.DONE else _detail(target, state)
+        yield Verdict(partition.topic, partition.partition, progress, detail)
+
+
+def _led_by_first(target: PartitionTarget, state: ClusterState) -> bool:
+    found = state.states.get(target.partition)
+    return found is not None and found.leader == target.replicas[0]
+
+
+def _detail(target: PartitionTarget, state: ClusterState) -> str:
+    replicas, found = state.replicas(target.partition), state.states.get(target.partition)
+    if replicas is None:
+        return "no such partition"
+    isr = "no state" if found is None else f"ISR {list(found.isr)}, leader {found.leader}"
+    return f"replicas {list(replicas)}, wanted {list(target.replicas)}, {isr}"
