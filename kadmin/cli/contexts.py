@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -17,6 +16,7 @@ from kadmin.cli.inputs import read_document, writing
 from kadmin.cli.named_clusters import complete_context, contexts_path, find_context, read_contexts
 from kadmin.cli.output import answer
 from kadmin.errors import NotAuthorizedError, UsageError
+from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
     from kadmin.cli.address import ClusterAddress
@@ -154,14 +154,6 @@ def _replace(path: Path, data: bytes) -> None:
     """Replace a file whole or not at all, through links, with the permissions that it has."""
     with writing(path):
         place = path.resolve()
-        handle, partial = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            shutil.copymode(place, partial)
-            Path(partial).replace(place)
-        except OSError:
-            Path(partial).unlink(missing_ok=True)
-            raise
+        with replaced(place) as file:
+            shutil.copymode(place, file.name)
+            file.write(data)

@@ -6,13 +6,14 @@ import json
 import os
 import shlex
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError, UsageError
+from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -210,7 +211,7 @@ def write_text(path: Path, text: str) -> None:
         if path.exists() and not path.is_file() and not path.is_dir():
             path.write_text(text, encoding="utf-8")
         else:
-            _replace(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
+            _write(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -218,7 +219,7 @@ def replace_file(path: Path, text: str) -> None:
     with writing(path):
         if path.exists() and not path.is_file():
             raise NotCompletedError(f"Cannot write {path}.", cause="it is no regular file")
-        _replace(path.resolve(), text)
+        _write(path.resolve(), text)
 
 
 def make_folder(path: Path) -> None:
@@ -236,12 +237,6 @@ def writing(path: Path | str) -> Iterator[None]:
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
 
 
-def _replace(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError:
-        with suppress(OSError):
-            partial.unlink()
-        raise
+def _write(path: Path, text: str) -> None:
+    with replaced(path) as file:
+        file.write(text.encode())

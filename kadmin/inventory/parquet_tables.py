@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from kadmin.errors import InvalidInputError, UsageError
 from kadmin.inventory.columns import ColumnKind, Misread
@@ -36,13 +36,13 @@ def arrow_table(parquet: Any, path: Path, names: Sequence[str] | None = None) ->
     return parquet.read_table(path, columns=names) if path.is_dir() else parquet.ParquetFile(path).read(columns=names)
 
 
-def write_parquet(path: Path, columns: Columns, table: InventoryTable) -> None:
+def write_parquet(file: IO[bytes], columns: Columns, table: InventoryTable) -> None:
     """Write a Parquet table: the table's columns only, in its order."""
     arrow, parquet = pyarrow_modules()
     types = arrow_types(arrow)
     fields = [arrow.field(column.name, types[column.kind], nullable=not column.required) for column in table.columns]
     arrays = [arrow.array(columns[field.name], field.type) for field in fields]
-    parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), path, compression="zstd")
+    parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), file, compression="zstd")
 
 
 def arrow_types(arrow: Any) -> dict[ColumnKind, Any]:  # noqa: ANN401 - pyarrow ships no type information

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import NotCompletedError, UsageError
@@ -11,9 +10,9 @@ from kadmin.inventory.header import HEADER, Header, encode_header
 from kadmin.inventory.parquet_tables import write_parquet
 from kadmin.inventory.reading import FORMATS
 from kadmin.inventory.text_tables import write_csv, write_jsonl
+from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from kadmin.inventory.columns import Columns, InventoryTable
@@ -39,8 +38,8 @@ def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet
             _write_table(path, columns, shape.as_written(columns))
             _remove_others(path)
         path = directory / HEADER
-        with _replaced(path) as partial:
-            partial.write_bytes(encode_header(header).encode())
+        with replaced(path) as file:
+            file.write(encode_header(header).encode())
     except OSError as error:
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
 
@@ -62,21 +61,11 @@ def _rows(cluster: ClusterInventory, shape: InventoryTable) -> list[Any]:
 
 
 def _write_table(path: Path, columns: Columns, shape: InventoryTable) -> None:
-    with _replaced(path) as partial:
+    with replaced(path) as file:
         if path.suffix == ".parquet":
-            write_parquet(partial, columns, shape)
+            write_parquet(file, columns, shape)
         else:
-            partial.write_bytes((write_csv if path.suffix == ".csv" else write_jsonl)(columns, shape).encode())
-
-
-@contextmanager
-def _replaced(path: Path) -> Iterator[Path]:
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+            file.write((write_csv if path.suffix == ".csv" else write_jsonl)(columns, shape).encode())
 
 
 def _remove_others(path: Path) -> None:

@@ -1,18 +1,16 @@
-"""Values by key in a folder: a file for each, written whole to a temporary file beside it, then renamed."""
+"""Values by key in a folder: a file for each, written whole or not at all."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError
 from kadmin.operations.kafka.record_keys import leads_to_keys
+from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-_TEMPORARY = ".tmp"
 
 
 class ValueFiles:
@@ -56,9 +54,5 @@ class ValueFiles:
 
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + _TEMPORARY)
-    with temporary.open("wb") as file:
+    with replaced(path) as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
+from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -179,9 +180,8 @@ def next_run(folder: Path) -> str:
 
 def write_whole(path: Path, text: str) -> None:
     """Replace a file whole or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    with replaced(path) as file:
+        file.write(text.encode())
 
 
 def _remove(path: Path) -> None:

@@ -1,0 +1,30 @@
+"""Writes files whole or not at all: to a new file beside the old one, which then takes its place."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a new file that takes the place of `path` at the end, and is removed after an error.
+
+    Its name cannot be foreseen, and it is made anew: where others may write to the folder, nothing is written through
+    a link of theirs. Raises OSError as the file system does.
+    """
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
+    with partial.open("xb") as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
