@@ -28,9 +28,10 @@ def watched_leaders(
             before = memory.states.get(partition)
             last = () if before is None else before.isr
             without.setdefault(partition, frozenset((*found.isr, *found.elr, *last)))
-            led.pop(partition, None)
         elif partition in without and found.leader in state.brokers:
-            led[partition] = found.leader in without.pop(partition)
+            # A run that began later does not know the last ISR, and what was lost once stays lost.
+            if in_sync := without.pop(partition):
+                led[partition] = led.get(partition, True) and found.leader in in_sync
     return without, led
 
 

@@ -50,6 +50,11 @@ def test_a_broker_of_the_last_isr_that_returns_loses_nothing() -> None:
     assert leaders_in_words([A], [A], memory, back) == ""
 
 
+def test_a_run_that_never_saw_the_isr_says_nothing_of_it() -> None:
+    back = seen(5, (5,), 1, 2, 5)
+    assert leaders_in_words([A], (), after(seen(*GONE, 1, 2), back), back) == ""
+
+
 def test_a_partition_that_was_offline_before_and_is_led_now_is_named_by_every_run() -> None:
     """The run that saw it without a leader may be another one: the record knows that there was none."""
     led = seen(1, (1,), 1, 2)

@@ -60,9 +60,9 @@ def subsets(ids: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 CASES = [
-    Case(place, isr, frozenset(dead), api, answers)
+    Case(place, isr, frozenset(dead), api, (first, then))
     for place, isr, dead, api in product(PLACES, subsets(BROKERS), subsets(BROKERS), (True, False))
-    for answers in product(API_ANSWERS if api else NODE_ANSWERS, repeat=2)
+    for first, then in product(API_ANSWERS if api else NODE_ANSWERS, repeat=2)
 ]
 
 
