@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from kafka.protocol.admin import ElectLeadersRequest
 from support.documents.plans import document, reassignment
 from support.live.kraft import THROTTLED_REPLICAS, held_back, make_topic, wait_assigned
 from support.live.waiting import wait_until
@@ -12,7 +13,7 @@ from support.live.waiting import wait_until
 from kadmin.cluster.kafka.configs import read_own_configs
 from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
-from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.errors import StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.events import StepPublished
@@ -227,3 +228,35 @@ def test_a_partition_without_a_source_waits_alone_where_the_plan_says_so(
     cleared = cluster.kadmin("throttle", "clear", "--yes")
     assert cleared.status == 0, cleared.err
     assert throttled() == set()
+
+
+@pytest.mark.on("4.4.0")
+@pytest.mark.eras
+def test_an_unclean_election_by_another_tool_is_not_called_nothing(
+    kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
+) -> None:
+    """The reassignment then ends at its target, without the records of the dead broker."""
+    connection = cluster.connection
+    stale = TopicPartition(make_topic(connection, {0: (2, 3)}), 0)
+    value = reassignment(stale.topic, {0: [3, 1]}, allow={"without_source": True})
+    plan = document(tmp_path / "plan.json", value)
+    kraft.stop_broker(3)
+    try:
+        wait_until(lambda: read_cluster(connection, [stale.topic]).states[stale].isr == (2,), 60)
+        kraft.stop_broker(2, kill=True)
+        kraft.start_broker(3)
+        wait_until(lambda: {3} <= read_cluster(connection, []).brokers.keys() - {2}, 60)
+        wait_until(lambda: read_cluster(connection, [stale.topic]).states[stale].leader == NO_LEADER, 60)
+        cluster.leave_in_flight(plan, step=1)
+        named = ElectLeadersRequest.TopicPartitions(topic=stale.topic, partitions=[stale.partition])
+        unclean = ElectLeadersRequest(election_type=1, topic_partitions=[named], timeout_ms=30_000)
+        connection.change("elect leaders", unclean, timeout_s=30)
+        wait_until(lambda: not list_reassignments(connection), 60)
+        cancelled = cluster.kadmin("cancel", "--now", "--yes")
+        assert cancelled.status == 0, cancelled.err
+        assert "nothing was in flight; 1 partition at the target" in cancelled.out
+        assert f"without a leader when the operation began, and led now: {stale} by broker 3" in cancelled.out
+    finally:
+        for broker in (2, 3):
+            kraft.start_broker(broker)
+    wait_assigned(connection, {stale: (3, 1)})

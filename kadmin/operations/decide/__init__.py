@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.actions import Memory
+from kadmin.operations.decide.leaders import watched_leaders
 from kadmin.operations.decide.stop_request import apply_stop_request
 from kadmin.operations.record.record import Channel
 
@@ -54,6 +55,8 @@ def remember(memory: Memory, observed: Observed, now: float) -> Memory:
     if last_step != memory.last_step:
         memory = replace(memory, last_step=last_step, step_seen_at=now, attempts=0)
     if (fingerprint := _digest(observed)) != memory.fingerprint:
+        without_source, led_again = watched_leaders(memory, observed.state)
+        memory = replace(memory, without_source=without_source, led_again=led_again, states=observed.state.states)
         memory = replace(memory, fingerprint=fingerprint, changed_at=now)
     probe = memory.probe
     if probe is not None and probe.channel is not None and not _pending(probe, observed):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 from kadmin.operations.record.record import OperationState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
+    from kadmin.cluster.model import Assignment, ClusterState, PartitionState, TopicPartition
     from kadmin.errors import KadminError
     from kadmin.operations.record.record import Channel, OperationKind, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
@@ -66,7 +66,8 @@ class Memory:
     is proved to watch; `probe` is this run's unanswered probe; `attempts` counts publishes since the last one that
     went through. `ends_since` is when this run first saw nothing left to do, while a request is unanswered.
     `fingerprint` is a digest of the topics read, `changed_at` when it last changed; `health` the last answer of the
-    health gate.
+    health gate. `states` are the partitions as read last; `without_source` those with no replica alive and in sync,
+    with the brokers of their last ISR; `led_again` those that have a leader again, and whether it is one of these.
     """
 
     wave: int = 0
@@ -81,6 +82,9 @@ class Memory:
     fingerprint: int = 0
     changed_at: float = 0.0
     health: HealthSeen | None = None
+    states: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
+    without_source: Mapping[TopicPartition, frozenset[int]] = field(default_factory=dict)
+    led_again: Mapping[TopicPartition, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ requested with another list than ours, or not by us       TakeBack: the request 
 in flight without a request, not asked to end lately      TakeBack through the brokers
 asked to end through the API, and not as it was           TakeBack, again
 asked to end, and on its way                              Wait
+... with a request to stop, dead originals or a stall     Finish: failed, with the names
 what cannot be taken back, when everything else is back   Finish: failed, with its name and why
 every partition back, or its topic deleted                Finish: completed
 anything else                                             Finish: failed, with the names
@@ -22,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, NotCompletedError, count, name_some
-from kadmin.operations.decide.actions import Finish, ListedWork, PlanKind, TakeBack, Wait, failed
+from kadmin.operations.decide.actions import STALLED_S, Finish, ListedWork, PlanKind, TakeBack, Wait, failed
 from kadmin.operations.decide.cancel_now import unfinished_returns, unreadable, why_left
 from kadmin.operations.decide.common import overdue
 from kadmin.operations.decide.failures import dead_targets
@@ -85,10 +86,12 @@ class CancellationWork(ListedWork):
         again = [target for target in away if target.partition in unfinished_returns(origin, observed)]
         if any(target.partition not in known for target in running) or (running and overdue(memory, now)):
             again = running
-        if again:
+        stalled = now - memory.changed_at >= STALLED_S
+        if again and not (stalled and observed.request is not None):
             return _take_back(again, through_brokers=True)
         if asked or running:
-            return _going_back(away, dead_targets(asked, state), observed)
+            waits = _why_waiting(dead_targets(asked, state), stalled=stalled)
+            return _going_back(away, waits, observed)
         end = _left(left) if left else _ended(self.targets, state)
         return _lost(away) if away else end
 
@@ -138,11 +141,16 @@ def _lost(away: list[PartitionTarget]) -> Finish:
     )
 
 
-def _going_back(away: list[PartitionTarget], dead: list[int], observed: Observed) -> Wait | Finish:
-    waits = f"the controller waits for original brokers that are not alive: {name_some(dead)}" if dead else None
+def _why_waiting(dead: list[int], *, stalled: bool) -> str | None:
+    if dead:
+        return f"the controller waits for original brokers that are not alive: {name_some(dead)}"
+    return f"nothing has changed for {STALLED_S:g} s" if stalled else None
+
+
+def _going_back(away: list[PartitionTarget], waits: str | None, observed: Observed) -> Wait | Finish:
     if waits is None or observed.request is None:
         return Wait("going back to the original replicas", len(away), waits)
-    # Nothing but those brokers would end the wait: the operation ends unsuccessfully, so that another can be applied.
+    # The controller may wait without end: the operation ends unsuccessfully, so that another can be applied.
     return failed(
         NotCompletedError(
             f"Still going back to the original replicas: {name_some(target.partition for target in away)}.",

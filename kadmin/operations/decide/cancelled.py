@@ -30,7 +30,10 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
     asked = {p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions}
     found = {target: _at(target, state, asked=target.partition in asked) for target in targets}
     resting = {target: at for target, at in found.items() if target.partition not in left}
-    message = "; ".join(_summary(resting, state)) or "nothing was in flight"
+    summary = list(_summary(resting, state))
+    if not left and Progress.CANCELLED not in resting.values():
+        summary.insert(0, "nothing was in flight")
+    message = "; ".join(summary)
     away = [target for target, at in resting.items() if target.partition in asked and at is not Progress.CANCELLED]
     if not left and not away:
         return Finish(OperationState.CANCELLED, message)
@@ -43,8 +46,9 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
     text = f"not back at the original replicas: {'; '.join(why)}"
     steps = [_once_in_sync(targets, left, state)] if left else []
     steps += ["kadmin rollback"] if away else []
-    error = NotCompletedError(f"The operation was cancelled; {text}.", cause=message, next_command="; ".join(steps))
-    return Finish(OperationState.CANCELLED, f"{message}; {text}", error)
+    cause, said = message or None, "; ".join([*summary, text])
+    error = NotCompletedError(f"The operation was cancelled; {text}.", cause=cause, next_command="; ".join(steps))
+    return Finish(OperationState.CANCELLED, said, error)
 
 
 def _at(target: PartitionTarget, state: ClusterState, *, asked: bool) -> Progress:
@@ -61,8 +65,6 @@ def _summary(found: Mapping[PartitionTarget, Progress], state: ClusterState) -> 
         yield f"{count(len(back), 'partition')} back at the original replicas"
         if short := [each.partition for each in back if not _in_sync(each.partition, each.current or (), state)]:
             yield f"not in sync: {name_some(short)}"
-    if not back:
-        yield "nothing was in flight"
     if there := [target.partition for target, at in found.items() if at in _THERE]:
         yield f"{count(len(there), 'partition')} at the target"
     if away := [target.partition for target, at in found.items() if at is Progress.STALE]:

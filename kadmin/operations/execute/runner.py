@@ -30,6 +30,7 @@ from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.common import deaf, occupied
 from kadmin.operations.decide.foreign import foreign_moves
+from kadmin.operations.decide.leaders import leaders_in_words
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
@@ -174,14 +175,11 @@ class Runner:
         if not self._cancelling(request):
             return decide(self._work, observed, self._memory, self._context.clock.now())
         if not isinstance(self._work, ReassignmentWork):
-            return unfinished(
-                NotCompletedError(
-                    f"A running {self._record.kind} cannot be taken back.",
-                    next_command=f"kadmin cancel {self._record.operation_id}",
-                )
-            )
-        now = self._context.clock.now()
-        return decide_cancel(self._work, observed, self._memory, now, allow_foreign=request.allow_foreign)
+            again = f"kadmin cancel {self._record.operation_id}"
+            text = f"A running {self._record.kind} cannot be taken back."
+            return unfinished(NotCompletedError(text, next_command=again))
+        memory, now = self._memory, self._context.clock.now()
+        return decide_cancel(self._work, observed, memory, now, allow_foreign=request.allow_foreign)
 
     def _act(self, action: Action, observed: Observed) -> str | None:
         match action:
@@ -295,12 +293,12 @@ class Runner:
             left = copies_left(self._context, () if work is None else work.targets, observed)
             undo = None if work is None else work.undone_by(observed, None)
             finish = replace(finish, message=finish.message + left)
-            if finish.error is None:
-                finish = stopped(observed.request, undo, finish.message)
+            finish = finish if finish.error is not None else stopped(observed.request, undo, finish.message)
         elif isinstance(self._work, CancellationWork) and finish.error is None:
             left = copies_left(self._context, self._work.ended, observed)
             finish = replace(finish, message=finish.message + left)
         if finish.state is not OperationState.RUNNING:
+            finish = self._with_leaders(finish, observed.state)
             # First: while the operation is unfinished, any machine can still remove the throttle.
             ends = finish.state.finished
             remains = self._under_lock(lambda lease: self._throttling.end(lease, settles=ends))
@@ -316,14 +314,20 @@ class Runner:
             raise finish.error
         return finish.message
 
+    def _with_leaders(self, finish: Finish, state: ClusterState) -> Finish:
+        offline = () if self._record.health is None else self._record.health.offline
+        words = leaders_in_words(self._record.origin, offline, self._memory, state)
+        if words:
+            self._note(f"warning: {words}")
+        return replace(finish, message="; ".join(filter(None, (finish.message, words))))
+
     def _forget_request(self, refusal: KadminError) -> None:
         """Drop a request to cancel that was refused before anything was taken back: `resume` then resumes."""
-        if any(step.kind is StepKind.CANCEL for step in published_by(self._steps)):
-            return
-        operations, operation_id = self._context.operations, self._record.operation_id
-        now, why = self._context.clock.timestamp(), f"the request to cancel was refused: {refusal.message}"
-        status = OperationStatus(OperationState.RUNNING, now, why)
-        self._under_lock(lambda lease: operations.reopen(operation_id, status, lease))
+        if not any(step.kind is StepKind.CANCEL for step in published_by(self._steps)):
+            operations, operation_id = self._context.operations, self._record.operation_id
+            why = f"the request to cancel was refused: {refusal.message}"
+            status = OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), why)
+            self._under_lock(lambda lease: operations.reopen(operation_id, status, lease))
 
     def _set_status(self, status: OperationStatus) -> None:
         operations, operation_id = self._context.operations, self._record.operation_id
