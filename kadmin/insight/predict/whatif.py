@@ -279,6 +279,9 @@ class _Verdict(NamedTuple):
     lossy: bool | None
 
 
+_NOTHING = _Verdict(changed=False, offline=False, refusing=False, lossy=False)
+
+
 def _verdict(was: PlacedPartition, leader: int | None, isr: Replicas | None) -> _Verdict:
     refuses = _refuses(was, leader, isr)
     refusing = False if was.refuses or refuses is False else None if was.refuses is None else refuses
@@ -298,6 +301,8 @@ class _Tally:
         self._most: dict[int, list[int]] = {}
 
     def add(self, broker: int, verdict: _Verdict) -> None:
+        if verdict == _NOTHING:  # most of all
+            return
         least = self._least.setdefault(broker, [0] * len(verdict))
         most = self._most.setdefault(broker, [0] * len(verdict))
         for at, counts in enumerate(verdict):
