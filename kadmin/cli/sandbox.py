@@ -171,7 +171,10 @@ def add_broker(
     ] = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Start one more broker, with the next id and without data, to practise an expansion."""
+    """Start one more broker, without data.
+
+    It has the next id. No partition has a replica on it until a plan gives it one: an expansion to practise.
+    """
     _answer(_load(directory).add_broker(rack), output)
 
 

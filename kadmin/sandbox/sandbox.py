@@ -83,7 +83,7 @@ class Sandbox(Layout):
         if self.phase not in {MigrationPhase.ZOOKEEPER, MigrationPhase.FINALIZED}:
             raise InvalidInputError(
                 f"The sandbox is in phase {self.phase.value}; a broker is added before a migration or after it.",
-                next_command="kadmin sandbox migrate --help",
+                next_command="kadmin sandbox migrate rollback",
             )
         grown, broker_id = self.with_broker(rack)
         server = grown.server("broker", broker_id)
