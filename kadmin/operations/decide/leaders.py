@@ -28,10 +28,9 @@ def watched_leaders(
             before = memory.states.get(partition)
             last = () if before is None else before.isr
             without.setdefault(partition, frozenset((*found.isr, *found.elr, *last)))
-        elif partition in without and found.leader in state.brokers:
+        elif found.leader in state.brokers and (in_sync := without.pop(partition, None)):
             # A run that began later does not know the last ISR, and what was lost once stays lost.
-            if in_sync := without.pop(partition):
-                led[partition] = led.get(partition, True) and found.leader in in_sync
+            led[partition] = led.get(partition, True) and found.leader in in_sync
     return without, led
 
 
