@@ -46,10 +46,9 @@ class RecordCopy:
             self._warn(error)
             return
         if isinstance(lock, Holder):
-            records = f"--records {self._records}"
             raise BusyError(
-                f"The lock is held by {lock} for operation {lock.operation_id}, with {records}.",
-                next_command=f"kadmin status {records}",
+                f"The lock is held by {lock} for operation {lock.operation_id}, with --records {self._records}.",
+                next_command=f"kadmin status --records {self._records}",
             )
         self._lock = lock
 

@@ -33,10 +33,11 @@ def test_a_creation_that_the_alarm_ends_was_not_refused(tmp_path: Path, monkeypa
 
     monkeypatch.setattr("kadmin.operations.kafka.requests.create_topic", create_topic)
     operations = FolderOperations(tmp_path, Clock(), NoOperations(), lambda _: None)
-    lease = operations.take(Holder(Author("ann", "host", 7), "op", "now", 0.0), 0)
+    operation_id = "20260101T000000Z-000001"
+    lease = operations.take(Holder(Author("ann", "host", 7), operation_id, "now", 0.0), 0)
     publisher = TopicPublisher(cast("KafkaConnection", None), operations)
     recipe = TopicRecipe("a", {0: (1, 2)}, {})
     with pytest.raises(NotCompletedError, match="Not finished"):
         publisher.creation(Step(1, StepKind.CREATION, "now", topics=("a",)), PublishTopic(recipe), lease)
-    (step,) = operations.steps("op")
+    (step,) = operations.steps(operation_id)
     assert (step.sending, step.refused_topics) == (Sending.UNANSWERED, {})
