@@ -46,7 +46,7 @@ RECORD_VERSION = 3
 _BEFORE_INTENTS = 2
 """The layout of all but the steps with an intent."""
 _MOST_CAUSE = 300
-REPLACE_REQUEST = "kadmin pause or kadmin cancel, which ask anew"
+REPLACE_REQUEST = "kadmin pause, or kadmin cancel, which ask anew"
 REPLACE_THROTTLE_REQUEST = "kadmin throttle set, which asks anew"
 
 
