@@ -30,7 +30,7 @@ class ClusterAddress:
 
     `command_config` is the file that says how brokers are asked. `records` is the folder that keeps lock and records in
     place of the cluster. `context` is the one that the address is of, `typed_context` whether --context named it, and
-    `confirmed` whether --confirm did, too.
+    `confirmed` whether --confirm did, too. `without_brokers`: what brokers know beside `zookeeper` is not wanted.
     """
 
     zookeeper: str | None = None
@@ -40,6 +40,7 @@ class ClusterAddress:
     context: NamedContext | None = None
     typed_context: bool = False
     confirmed: bool = False
+    without_brokers: bool = False
 
     def __str__(self) -> str:
         place = self.zookeeper or self.bootstrap or ""

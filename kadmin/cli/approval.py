@@ -44,12 +44,17 @@ def require_approved(file: DocumentFile, approved: str) -> None:
 def unattended_command(plan: Plan, cluster: ClusterAddress | None, options: Mapping[str, object]) -> str | None:
     """Return the command that applies the bytes of a plan's file and no others, and asks nothing.
 
-    Options that are None are left out. Addresses that the environment has are written: the job has its own environment.
+    Options that are None or False are left out. Addresses that the environment has are written: the job has its own
+    environment.
     """
     file = plan.header.file
     if file is None:
         return None
     given = {"--approved": file.digest, **options, **({} if cluster is None else cluster.options)}
-    options_given = [f"{name} {shlex.quote(str(value))}" for name, value in given.items() if value is not None]
+    options_given = [
+        name if value is True else f"{name} {shlex.quote(str(value))}"
+        for name, value in given.items()
+        if value is not None and value is not False
+    ]
     redirection = ["<", "PLAN"] if file.name == STANDARD_INPUT else []
     return " ".join(["kadmin", "apply", shlex.quote(file.name), *options_given, "--yes", *redirection])

@@ -171,6 +171,16 @@ def cluster_named(params: Mapping[str, Any]) -> ClusterAddress | Fleet | None:
     return _cluster(_Given(**{name: params.get(name) for name in _OPTIONS}), required=False, offline=False)
 
 
+def asking_brokers(address: ClusterAddress, *, without: bool) -> ClusterAddress:
+    """Return the address with --without-brokers as it was given; raises UsageError where it names brokers alone."""
+    if without and address.zookeeper is None:
+        raise UsageError(
+            "--without-brokers goes with -z: this cluster is reached through its brokers.",
+            next_command="leave --without-brokers out",
+        )
+    return replace(address, without_brokers=without)
+
+
 def require_cluster(address: ClusterAddress | None) -> ClusterAddress:
     """Return the address of the cluster; raises UsageError where neither it nor a snapshot was given."""
     if address is None:

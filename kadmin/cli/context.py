@@ -174,7 +174,7 @@ def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iter
     from kadmin.operations.zookeeper.paths import DEFAULT_ROOT, Paths
 
     named = cluster.context and cluster.context.kafka.bootstrap_servers
-    brokers = Servers(parse_bootstrap(named) if named else (), _security(cluster, tell))
+    brokers = Servers(parse_bootstrap(named) if named else (), _security(cluster, tell), cluster.without_brokers)
     identity = authentication_of(cluster.context, clock.until - clock.now())
     with Store.connect(cluster.zookeeper or "", authentication=identity, until=clock.until) as store:
         paths = Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT))

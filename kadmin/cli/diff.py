@@ -11,7 +11,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.address import ClusterAddress
 from kadmin.cli.approval import unattended_command
-from kadmin.cli.cluster import on_cluster, require_cluster
+from kadmin.cli.cluster import asking_brokers, on_cluster, require_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.execution import UNATTENDED
 from kadmin.cli.inputs import read_facts, read_plan, read_policy, read_sizes, write_text
@@ -42,6 +42,7 @@ def diff(
     cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
     sizes: options.Sizes = None,
+    without_brokers: options.WithoutBrokers = False,
     policy: options.Policy = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     html: options.Html = None,
@@ -73,16 +74,20 @@ def diff(
         from kadmin.operations.execute.live import preview_live
 
         given = read_facts(sizes)
-        with open_reading(require_cluster(cluster), timeout_s=timeout) as context:
+        cluster = asking_brokers(require_cluster(cluster), without=without_brokers)
+        with open_reading(cluster, timeout_s=timeout) as context:
             preview = preview_live(context, plan, given, rules)
     if html is not None:
         from kadmin.report.pages.reports import plan_report
 
         write_text(html, plan_report(str(file), preview))
     found = preview.examination
-    _show(output, file, plan, found, _unattended(plan, found, cluster, {"--sizes": sizes, "--policy": policy}))
-    if not detailed_exitcode:
-        return 0
+    repeated = {"--sizes": sizes, "--policy": policy, "--without-brokers": without_brokers}
+    _show(output, file, plan, found, _unattended(plan, found, cluster, repeated))
+    return _detailed_exit_code(found) if detailed_exitcode else 0
+
+
+def _detailed_exit_code(found: Examination) -> int:
     return found.refusals[0].exit_code if found.refusals else 2 * (found.work is not None)
 
 

@@ -11,7 +11,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.address import ClusterAddress
 from kadmin.cli.approval import parse_digest, unattended_command
-from kadmin.cli.cluster import changes_cluster
+from kadmin.cli.cluster import asking_brokers, changes_cluster
 from kadmin.cli.completion import complete_operation
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import (
@@ -61,6 +61,7 @@ def apply(
         str | None,
         typer.Option("--throttle", metavar="RATE", help="Copy at this rate, in place of the plan's own throttle."),
     ] = None,
+    without_brokers: options.WithoutBrokers = False,
     policy: options.Policy = None,
     approved: Annotated[
         str | None,
@@ -80,6 +81,7 @@ def apply(
     """
     from kadmin.plan.model import ReassignmentPlan
 
+    cluster = asking_brokers(cluster, without=without_brokers)
     plan = read_plan_for(cluster, file, None if approved is None else parse_digest(approved))
     given, rules = read_facts(sizes, inventory), read_policy(policy)
     pace = throttle_for(cluster, plan) if throttle is None else read_throttle(rate=throttle)
@@ -87,9 +89,8 @@ def apply(
         raise UsageError("--throttle goes with a PartitionReassignment.", next_command="leave --throttle out")
     require_allowed(cluster, type(plan))
     require_cluster_id(cluster, plan.header.cluster_id, "The plan")
-    unattended = unattended_command(
-        plan, cluster, {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
-    )
+    repeated = {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
+    unattended = unattended_command(plan, cluster, {**repeated, "--without-brokers": without_brokers})
     opened = (open_reading if dry_run else open_context)(cluster, timeout_s=timeout, telling=telling)
     with opened as context, plan_named(file):
         run = partial(execute, policy=rules, throttle=pace, dry_run=dry_run, unattended=unattended, yes=yes)
@@ -103,6 +104,7 @@ def resume(
     cluster: ClusterAddress,
     operation_id: options.OperationId = None,
     *,
+    without_brokers: options.WithoutBrokers = False,
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
@@ -115,6 +117,7 @@ def resume(
     """
     from kadmin.operations.execute import takeover
 
+    cluster = asking_brokers(cluster, without=without_brokers)
     with open_context(cluster, timeout_s=timeout, telling=telling) as context:
         found = takeover.find_resumable(context, operation_id)
         if found is not None:
@@ -251,6 +254,7 @@ def rollback(
     yes: options.Yes = False,
     inventory: options.GivenInventory = None,
     sizes: options.Sizes = None,
+    without_brokers: options.WithoutBrokers = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
     telling: Telling = UNASKED,
@@ -261,6 +265,7 @@ def rollback(
     from kadmin.operations.record.record import ROLLS_BACK
     from kadmin.operations.repair.rollback import plan_rollback
 
+    cluster = asking_brokers(cluster, without=without_brokers)
     given = read_facts(sizes, inventory)
     with open_context(cluster, timeout_s=timeout, telling=telling) as context:
         plan = plan_rollback(context, operation_id)

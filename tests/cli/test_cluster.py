@@ -33,6 +33,13 @@ def test_one_address_is_taken_and_what_was_typed_outweighs_the_environment(
     assert message in answer.err
 
 
+@pytest.mark.parametrize("line", ["resume", "rollback"])
+def test_brokers_cannot_be_left_out_where_they_are_the_way_to_the_cluster(line: str) -> None:
+    answer = command(line, "-b", "127.0.0.1:1", "--without-brokers")
+    assert answer.status == 64
+    assert "--without-brokers goes with -z" in answer.err
+
+
 def test_the_commands_that_a_text_names_get_the_address_that_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KADMIN_BOOTSTRAP_SERVER", raising=False)
     brokers = ClusterAddress(bootstrap="kafka:1")

@@ -76,16 +76,22 @@ PLAIN = Security()
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Addresses of a cluster's brokers, `host:port`, and how a client proves itself there."""
+    """Addresses of a cluster's brokers, `host:port`, and how a client proves itself there.
+
+    `unasked` brokers are not to be asked for anything.
+    """
 
     addresses: Sequence[str]
     security: Security = PLAIN
+    unasked: bool = False
 
     def __str__(self) -> str:
         return ",".join(self.addresses)
 
     def require(self) -> None:
-        """Raise NotCompletedError where there is no address."""
+        """Raise NotCompletedError where there is no address, or where brokers are not to be asked."""
+        if self.unasked:
+            raise NotCompletedError("brokers are not asked, as --without-brokers says")
         if not self.addresses:
             raise NotCompletedError(
                 f"no broker has a {self.security.protocol} listener",

@@ -14,7 +14,7 @@ from kadmin.operations.decide.examine import Examination, examine
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import with_disks, with_guards
+from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
@@ -172,14 +172,18 @@ def _study(
             f"The snapshot is of cluster {given.cluster_id}, this is cluster {state.cluster_id}.",
             next_command="kadmin snapshot --out DIR",
         )
-    facts = given
+    facts, refused = given, None
     if isinstance(plan, DeletionPlan):
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)
         facts = with_guards(given, context.backend, state, plan.topics)
+        refused = refused_credentials(context.backend.servers(state))
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.servers(state))
+        refused = refused_credentials(context.backend.servers(state))
     examination = examine(plan, state, facts, policy, context.backend.limits)
+    if refused is not None:
+        examination = replace(examination, refusals=(refused, *examination.refusals))
     # A target that is reached is judged as any other assignment: the plan is stale, or wants it so.
     if late := tuple(each for each in late_requests(context, state) if each.last is None):
         examination = replace(examination, refusals=(_late(late), *examination.refusals))

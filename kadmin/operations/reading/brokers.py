@@ -13,8 +13,8 @@ from kadmin.cluster.kafka.from_brokers import why
 from kadmin.cluster.kafka.groups import Groups, describe_groups
 from kadmin.cluster.kafka.log_dirs import LogDirs, describe_log_dirs
 from kadmin.cluster.kafka.metadata import internal_topics
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.errors import KadminError, UnreachableError, count, name_some
+from kadmin.cluster.kafka.servers import PLAIN, Servers
+from kadmin.errors import KadminError, NotAuthorizedError, UnreachableError, count, name_some
 from kadmin.insight.predict.consumers import OFFSETS
 
 if TYPE_CHECKING:
@@ -77,6 +77,23 @@ def with_guards(given: ClusterFacts, backend: Backend, state: ClusterState, topi
     flags = questions.ask_flags([topic for topic in topics if topic in state.topics])
     internal = frozenset(topic for topic, flagged in flags.items() if flagged)
     return _with_disks(replace(facts, internal_topics=internal, unavailable=questions.unavailable), state, questions)
+
+
+def refused_credentials(servers: Servers) -> NotAuthorizedError | None:
+    """Return why brokers refuse who asks, which leaves unknown all that they know; None where they do not.
+
+    A change with such credentials is a mistake: it would go on without sizes, room on disk and consumers.
+    """
+    if servers.security is PLAIN or servers.unasked:
+        return None
+    try:
+        KafkaConnection(servers).close()
+    except NotAuthorizedError as error:
+        instead = "--without-brokers, to go on without what brokers know"
+        return NotAuthorizedError(error.message, cause=error.cause, next_command=f"{error.next_command}; or {instead}")
+    except KadminError:
+        return None
+    return None
 
 
 def _with_groups_and_settings(

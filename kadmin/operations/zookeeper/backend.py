@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.connection import KafkaConnection
@@ -102,7 +102,7 @@ class ZooKeeperBackend:
 
     def servers(self, state: ClusterState) -> Servers:
         """Return the brokers that were named, or else the live ones' listeners that serve."""
-        return self._brokers if self._brokers.addresses else listeners_of(state, self._brokers.security)
+        return self._brokers if self._brokers.unasked else self._listeners(state)
 
     def place(self, channel: Channel) -> str:
         """Return the path of the channel's admin node."""
@@ -128,7 +128,7 @@ class ZooKeeperBackend:
         if action.through_brokers:
             outcome = self._publisher.record(step, seen, lease)
             if outcome is PublishOutcome.PUBLISHED:
-                _end_through_brokers(self.servers(seen), seen, action)
+                _end_through_brokers(self._listeners(seen), seen, action)
             return outcome
         move = self._mover.ask()
         if isinstance(move, str):
@@ -137,6 +137,10 @@ class ZooKeeperBackend:
         if outcome is PublishOutcome.PUBLISHED:
             await_successor(self._store, self._clock, move.epoch_version)
         return outcome
+
+    def _listeners(self, state: ClusterState) -> Servers:
+        named = replace(self._brokers, unasked=False)
+        return named if named.addresses else listeners_of(state, named.security)
 
     def denied(self, work: Work, throttled: Collection[str]) -> KadminError | None:
         """Compare the ACLs of what will be written with who this client is."""
