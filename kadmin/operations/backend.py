@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState, Listening
-    from kadmin.errors import KadminError
+    from kadmin.errors import KadminError, NotAuthorizedError
     from kadmin.operations.decide.actions import Publish, TakeBack, Work
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import (
@@ -111,6 +111,13 @@ class Backend(Protocol):
         """Return which rights some work lacks, None where none is known to be missing; nothing is written.
 
         `throttled` are the entities whose configs it changes.
+        """
+        ...
+
+    def refused_credentials(self, state: ClusterState) -> NotAuthorizedError | None:
+        """Return why brokers refuse the client where the cluster is reached another way; None where they do not.
+
+        A change would go on without sizes, room on disk and consumers.
         """
         ...
 

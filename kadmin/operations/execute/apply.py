@@ -14,7 +14,7 @@ from kadmin.operations.decide.examine import Examination, examine
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
+from kadmin.operations.reading.brokers import with_disks, with_guards
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
@@ -177,10 +177,10 @@ def _study(
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)
         facts = with_guards(given, context.backend, state, plan.topics)
-        refused = refused_credentials(context.backend.servers(state))
+        refused = context.backend.refused_credentials(state)
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.servers(state))
-        refused = refused_credentials(context.backend.servers(state))
+        refused = context.backend.refused_credentials(state)
     examination = examine(plan, state, facts, policy, context.backend.limits)
     if refused is not None:
         examination = replace(examination, refusals=(refused, *examination.refusals))

@@ -11,7 +11,6 @@ from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import refused_credentials
 from kadmin.operations.record.record import OperationKind, OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 
@@ -46,7 +45,7 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
     if unfinished is None:
         return _already_finished(context, operation_id)
     _require_rights(context, unfinished)
-    if refused := refused_credentials(context.backend.servers(context.backend.read(()))):
+    if refused := context.backend.refused_credentials(context.backend.read(())):
         raise refused
     other = context.operations.holder()
     wait_s = lock_timeout_s + (other.expires_s if other is not None else 0)

@@ -91,6 +91,10 @@ class KafkaBackend:
         del work, throttled
         return None
 
+    def refused_credentials(self, state: ClusterState) -> None:
+        """Return None: with credentials that brokers refuse there is no connection."""
+        del state
+
     def config_backlog(self) -> KadminError | None:
         """Return None: config changes reach brokers with the metadata."""
         return None

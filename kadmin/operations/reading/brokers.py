@@ -80,10 +80,7 @@ def with_guards(given: ClusterFacts, backend: Backend, state: ClusterState, topi
 
 
 def refused_credentials(servers: Servers) -> NotAuthorizedError | None:
-    """Return why brokers refuse who asks, which leaves unknown all that they know; None where they do not.
-
-    A change with such credentials is a mistake: it would go on without sizes, room on disk and consumers.
-    """
+    """Return why brokers refuse this client's credentials, and what to do; None where they do not."""
     if servers.security is PLAIN or servers.unasked:
         return None
     try:

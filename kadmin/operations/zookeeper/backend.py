@@ -18,7 +18,7 @@ from kadmin.cluster.zookeeper.znodes.topics import TOPICS
 from kadmin.errors import NotCompletedError, name_some
 from kadmin.operations.backend import ConfigsOutcome, PublishOutcome
 from kadmin.operations.context import Context
-from kadmin.operations.reading.brokers import listeners_of
+from kadmin.operations.reading.brokers import listeners_of, refused_credentials
 from kadmin.operations.zookeeper.configs import ConfigWriter, config_backlog
 from kadmin.operations.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.operations.zookeeper.journal import Journal
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.cluster.zookeeper.store import Store
-    from kadmin.errors import KadminError
+    from kadmin.errors import KadminError, NotAuthorizedError
     from kadmin.operations.backend import EditConfigs
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Publish, TakeBack, Work
@@ -145,6 +145,10 @@ class ZooKeeperBackend:
     def denied(self, work: Work, throttled: Collection[str]) -> KadminError | None:
         """Compare the ACLs of what will be written with who this client is."""
         return denied_writes(self._store, self._paths, work, throttled)
+
+    def refused_credentials(self, state: ClusterState) -> NotAuthorizedError | None:
+        """Connect to the brokers that are asked beside ZooKeeper, where a client proves itself to them."""
+        return refused_credentials(self.servers(state))
 
     def config_backlog(self) -> KadminError | None:
         """Return an error where too many config changes wait for brokers."""
