@@ -22,7 +22,7 @@ from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.partition_log import Fetched, fetch_committed
 from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer, append_record
+from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer, append_record, producer_id_of
 from kadmin.cluster.model import TopicPartition
 from kadmin.documents import dump_json
 from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError, UnreachableError
@@ -32,6 +32,7 @@ from kadmin.operations.kafka import topic_reader
 from kadmin.operations.kafka.context import kafka_context
 from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.operations.kafka.topic_log import encode_lock
 from kadmin.operations.record.codec import encode_record, encode_status, encode_step
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
@@ -357,6 +358,32 @@ def test_no_operation_is_on_record_only_as_a_broker_sees_it_that_has_caught_up(
     first.release(first.take(ANN, 0))
     monkeypatch.setattr(topic_reader, "read_quorum", silent)
     assert store().unfinished() == (), "a topic that is there is read without one"
+
+
+@pytest.mark.live
+def test_a_claim_by_another_transactional_id_ends_no_holder(
+    store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str, told: list[Event]
+) -> None:
+    """For the holder, for a reader and for a taker; what it writes after its claim counts for none of them."""
+    operations, reader = store(), store()
+    lease = operations.take(ANN, 0)
+    operations.create(recorded(OP_1), lease, "now")
+    assert reader.holder() == ANN
+    stranger = TransactionalProducer(connection, f"{topic}-stranger", topic)
+    stranger.add(0, [("claim", b"{}"), ("lock", encode_lock(None, 0)), (f"operations/{OP_1}/status", None)])
+    stranger.commit()
+    operations.write_step(STEP, lease)
+    for each in (operations, reader, store()):
+        assert each.holder() == ANN
+        assert each.steps(OP_1) == (STEP,)
+        assert each.status(OP_1).state is OperationState.RUNNING
+    assert not any("steps" in str(event) for event in told)
+    operations.release(lease)
+    taker = store()
+    assert taker.holder() is None
+    taker.release(taker.take(BEN, 0))
+    assert producer_id_of(connection, topic) not in {None, stranger.identity.producer_id}
+    assert producer_id_of(connection, f"{topic}-nobody") is None
 
 
 @pytest.mark.live

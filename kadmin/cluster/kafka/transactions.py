@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kafka.protocol.admin import DescribeTransactionsRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
 from kafka.protocol.producer import (
     AddPartitionsToTxnRequest,
@@ -41,6 +42,7 @@ TRANSACTION_S = 10
 
 _PAUSE_S = 0.03
 _TRANSACTION = 1
+_NO_SUCH_ID = 105
 _NO_PRODUCER = -1
 _MAGIC = 2
 _MOST_BATCH_BYTES = 1 << 30
@@ -165,6 +167,26 @@ class TransactionalProducer:
             self._coordinator = None
 
         return _retried(self._connection, what, attempt, forget, _rights(self._topic, self._id), until=self._until)
+
+
+def producer_id_of(connection: KafkaConnection, transactional_id: str) -> int | None:
+    """Return the producer id that a transactional id has now (DescribeTransactions), None where it has none.
+
+    Raises as `KafkaConnection.ask` does, and UnreachableError while there is no coordinator.
+    """
+    what = "describe a transactional id"
+    asked = FindCoordinatorRequest(key=transactional_id, key_type=_TRANSACTION, max_version=3)
+    coordinator = connection.ask("find the transaction coordinator", asked, timeout_s=ATTEMPT_S)
+    right = Right("Describe", transactional_id=transactional_id)
+    raise_for(coordinator.error_code, coordinator.error_message, connection.servers, what, right)
+    request = DescribeTransactionsRequest(transactional_ids=[transactional_id])
+    answer = connection.ask(what, request, broker_id=coordinator.node_id, timeout_s=ATTEMPT_S)
+    found = answer.transaction_states[0]
+    if found.error_code == _NO_SUCH_ID:
+        return None
+    raise_for(found.error_code, None, connection.servers, what, right)
+    producer_id: int = found.producer_id
+    return producer_id
 
 
 def append_record(connection: KafkaConnection, partition: TopicPartition, key: str, value: bytes) -> None:

@@ -5,6 +5,9 @@ From there on only its writes count, until the next claim; what others ask for (
 A claim alone is not the lock. The taker reads up to its claim, and with it everything before, judges once more, and
 writes LOCK, or stands back. The holder renews LOCK; a holder that was fenced by a taker that stood back claims again
 and finds its own LOCK still the last one.
+
+A claim counts from kadmin's transactional id alone: its producer id is the `owner` of the log. Where that is not known
+every claim counts.
 """
 
 from __future__ import annotations
@@ -48,7 +51,10 @@ class TopicLock:
 class TopicLog:
     """The records of partition 0 in order, judged one by one."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner: int | None = None) -> None:
+        self.owner = owner
+        self.claimants: set[int] = set()
+        """Producer ids of the first claim that is left, and of what was written in transactions since."""
         self.values: dict[str, bytes] = {}
         self.writer: Producer | None = None
         self.lock: TopicLock | None = None
@@ -61,6 +67,8 @@ class TopicLog:
         """
         if not is_of_topic(entry.key):
             return Ignored.NO_KEY
+        if entry.producer is not None and (entry.key == CLAIM or self.claimants):
+            self.claimants.add(entry.producer.producer_id)
         if not is_asked(entry.key) and not self._is_written_by_right(entry):
             return Ignored.NOT_HELD
         if entry.key == CLAIM:
@@ -91,7 +99,9 @@ class TopicLog:
     def _is_written_by_right(self, entry: LogEntry) -> bool:
         if entry.producer is None:
             return False
-        return entry.key == CLAIM or self.writer in {None, entry.producer}
+        if entry.key == CLAIM:
+            return self.owner in {None, entry.producer.producer_id}
+        return self.writer in {None, entry.producer}
 
 
 def encode_lock(holder: Holder | None, token: int) -> bytes:

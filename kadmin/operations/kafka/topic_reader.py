@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.kafka.catch_up import caught_up_broker
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.partition_log import MOST_BYTES, NoSuchOffsetError, fetch_committed, open_transactions
 from kadmin.cluster.kafka.reader import read_quorum
+from kadmin.cluster.kafka.transactions import producer_id_of
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
-from kadmin.errors import NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError, name_some
+from kadmin.errors import (
+    KadminError,
+    NotAuthorizedError,
+    NotCompletedError,
+    UnknownOutcomeError,
+    UnreachableError,
+    name_some,
+)
 from kadmin.operations import events
 from kadmin.operations.kafka.topic_log import TopicLog
 from kadmin.operations.kafka.topic_settings import CONTROL, check_topic
@@ -51,6 +60,9 @@ class TopicReader:
         self._next = 0
         self._leaders: dict[int, PartitionMetadata] = {}
         self._least_end = 0
+        self._strangers: set[int] = set()
+        self._ignored: dict[int, str] = {}
+        self._told: set[int] = set()
         self._held_up_at: int | None = None
         self._mutex = threading.Lock()
 
@@ -66,6 +78,35 @@ class TopicReader:
             check_topic(self._connection, self._control.topic, found)
         return found is not None
 
+    def own(self, producer_id: int) -> None:
+        """Take the producer id of kadmin's transactional id; where others claimed, all records are judged again."""
+        with self._mutex:
+            self._own(producer_id)
+
+    def _own(self, producer_id: int) -> None:
+        self._strangers |= self.log.claimants - {producer_id}
+        if self.log.owner == producer_id:
+            return
+        if self.log.claimants <= {producer_id}:
+            self.log.owner = producer_id
+        else:
+            self.log, self._next, self._ignored = TopicLog(producer_id), 0, {}
+
+    def _settle_claims(self) -> None:
+        """Ask whose the producer ids are, where one that is not known wrote since a claim."""
+        unknown = self.log.claimants - self._strangers - {self.log.owner}
+        if len(unknown) > (1 if self.log.owner is None else 0):
+            with suppress(KadminError):  # claims are judged by what is known
+                producer_id = producer_id_of(self._connection, self._control.topic)
+                if producer_id is not None:
+                    self._own(producer_id)
+            self._read_to_end()
+
+    def _tell_ignored(self) -> None:
+        for offset in sorted(self._ignored.keys() - self._told):
+            self._tell(events.Noted(self._ignored[offset]))
+        self._told |= self._ignored.keys()
+
     def reach(self, end: int) -> None:
         """Read to this end at least from now on: what was written here is in the log of whoever leads by right."""
         self._least_end = max(self._least_end, end)
@@ -79,7 +120,11 @@ class TopicReader:
         """
         with self._mutex:
             if self.find():
-                self._read_to_end()
+                try:
+                    self._read_to_end()
+                    self._settle_claims()
+                finally:
+                    self._tell_ignored()
             return self.log
 
     def body(self, partition: int, offset: int) -> bytes:
@@ -106,7 +151,7 @@ class TopicReader:
             for entry in fetched.entries:
                 if ignored := self.log.add(entry):
                     which = f"the record of key {escaped(entry.key)} at offset {entry.offset}"
-                    self._tell(events.Noted(f"ignored in {self._control}: {which}, which {ignored}"))
+                    self._ignored[entry.offset] = f"ignored in {self._control}: {which}, which {ignored}"
             self._next = fetched.next_offset
             if self._next >= end:
                 return

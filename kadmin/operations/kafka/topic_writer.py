@@ -141,6 +141,7 @@ class TopicWriter:
         match request:
             case Begin():
                 self._producer = TransactionalProducer(self._connection, self._name, self._name, until=self._until)
+                self._reader.own(self._producer.identity.producer_id)
                 return self._producer.identity
             case Add() if self._producer is not None:
                 return self._add(self._producer, request.values)

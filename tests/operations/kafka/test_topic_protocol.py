@@ -145,6 +145,18 @@ def test_a_record_counts_only_where_its_whole_key_is_one_of_the_record(key: str)
     assert log.values == {}
 
 
+def test_a_claim_by_another_transactional_id_ends_no_holder() -> None:
+    """Its producer id is another one. Where kadmin's own is not known, every claim counts."""
+    ours, theirs = Producer(1, 0), Producer(9, 0)
+    for owner, counts in ((1, theirs), (None, ours)):
+        log = TopicLog(owner)
+        assert log.add(LogEntry(0, CLAIM, b"{}", ours, 0)) is None
+        claimed = log.add(LogEntry(1, CLAIM, b"{}", theirs, 0))
+        assert claimed is (None if owner is None else Ignored.NOT_HELD)
+        assert log.add(LogEntry(2, f"{OPERATION}/status", b"{}", counts, 0)) is Ignored.NOT_HELD
+        assert log.claimants == {1, 9}
+
+
 def test_anybody_asks_and_the_holder_alone_writes() -> None:
     log, producer = TopicLog(), Producer(1, 0)
     assert log.add(LogEntry(0, CLAIM, b"{}", producer, 0)) is None
