@@ -21,6 +21,7 @@ from support.eras.kraft import (
     SET,
     SUBTRACT,
     change_config,
+    config_code,
     creation,
     delete,
     elect,
@@ -76,14 +77,13 @@ def test_rate_through_a_controller(kraft: Sandbox, connection: KafkaConnection, 
     for controller_id, port in kraft.controller_ports.items():
         connection.add_node(controller_id, "127.0.0.1", port)
     other = min(each for each in kraft.controller_ports if each != active)
-    answers = [
-        change_config(connection, f"brokers/{broker_id}", RATE, ConfigEdit(SET, "1000"), controller_id)
+    codes = [
+        config_code(connection, f"brokers/{broker_id}", RATE, ConfigEdit(SET, "1000"), controller_id)
         for broker_id, controller_id in ((2, active), (2, other), (99, active))
     ]
     wait_until(lambda: own(connection, "brokers/2", 2) == "1000")
     for _ in range(2):
         assert change_config(connection, "brokers/2", RATE, ConfigEdit(DELETE), active) is None
-    codes = [0 if each is None else each.code for each in answers]
     assert seen("rate_through_a_controller") == (
         "active: {}; another one: {}; a broker that is not registered: {}".format(*codes)
     )
@@ -116,11 +116,7 @@ WRONG_RATES = {
 
 
 def test_wrong_rate(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
-    codes = {}
-    for what, edit in WRONG_RATES.items():
-        answer = change_config(connection, DEFAULT_ENTITY, RATE, edit)
-        assert answer is not None
-        codes[what] = answer.code
+    codes = {what: config_code(connection, DEFAULT_ENTITY, RATE, edit) for what, edit in WRONG_RATES.items()}
     assert own(connection, DEFAULT_ENTITY, 1) is None
     assert {codes.pop(each) for each in ("a word", "-1", "null")} == {42}
     assert f"refused (42); APPEND: {codes['APPEND']}" == seen("wrong_rate")

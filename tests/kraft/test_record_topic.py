@@ -293,6 +293,7 @@ def test_k11_only_the_holder_writes_and_everybody_asks(
     operations.release(lease)
 
 
+@pytest.mark.on("4.4.0")
 @pytest.mark.live
 def test_a_holder_whose_reader_keeps_a_deposed_leader_sees_what_was_asked(
     store: Callable[[], TopicOperations], monkeypatch: pytest.MonkeyPatch

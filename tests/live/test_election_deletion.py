@@ -10,7 +10,7 @@ import pytest
 from kafka import KafkaConsumer
 from kafka import TopicPartition as KafkaTopicPartition
 from kafka.structs import OffsetAndMetadata
-from support.documents.plans import UNASKED, deletion, document, election, reassignment
+from support.documents.plans import UNASKED, document, election, reassignment
 from support.live.cluster import Cluster
 from support.live.waiting import wait_until
 
@@ -68,7 +68,7 @@ def test_an_election_of_an_unknown_partition_is_refused(cluster: Cluster, tmp_pa
 
 def test_f33_a_topic_is_deleted_and_seen_gone_and_a_second_time_is_no_news(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2], 1: [2, 3]})
-    plan = document(tmp_path / "deletion.yaml", deletion(topic))
+    plan = document(tmp_path / "deletion.yaml", cluster.deletion(topic))
     assert cluster.kadmin("verify", plan).status == 8
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
@@ -87,7 +87,7 @@ def test_a_deletion_that_a_guard_stops_changes_nothing(
     if topic.startswith("__"):
         topic = cluster.create_topic({0: [1]}, prefix="__audit")
     before = cluster.fingerprint()
-    refused = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", deletion(topic)), "--yes")
+    refused = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", cluster.deletion(topic)), "--yes")
     assert refused.status == status, refused.err
     assert cluster.fingerprint() == before
 
@@ -95,7 +95,7 @@ def test_a_deletion_that_a_guard_stops_changes_nothing(
 def test_f33_a_deletion_in_mid_move_is_refused_and_cannot_be_waived(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     with cluster.stuck_reassignment(topic, 0):
-        refused = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", deletion(topic)), "--yes")
+        refused = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", cluster.deletion(topic)), "--yes")
         assert refused.status == 5, refused.err
         assert cluster.get(f"/admin/delete_topics/{topic}") is None
 
@@ -103,10 +103,10 @@ def test_f33_a_deletion_in_mid_move_is_refused_and_cannot_be_waived(cluster: Clu
 def test_old_consumers_guard_a_topic_until_waived(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1]})
     with cluster.committed_offset("billing", topic):
-        refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", deletion(topic)), "--yes")
+        refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", cluster.deletion(topic)), "--yes")
         assert refused.status == 5
         assert "billing" in refused.err
-        waived = document(tmp_path / "waived.yaml", deletion(topic, allow={"active_consumers": True}))
+        waived = document(tmp_path / "waived.yaml", cluster.deletion(topic, allow={"active_consumers": True}))
         assert cluster.kadmin("apply", waived, "--yes").status == 0
 
 
@@ -126,7 +126,7 @@ def test_offsets_and_members_in_kafka_guard_a_topic_until_waived(cluster: Cluste
             away.commit({KafkaTopicPartition(each, 0): OffsetAndMetadata(0, "", -1)})
         here.subscribe([topic])
         wait_until(lambda: here.poll(timeout_ms=200) is not None and bool(here.assignment()))
-        refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", deletion(topic)), "--yes")
+        refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", cluster.deletion(topic)), "--yes")
         assert refused.status == 5, refused.err
         assert f"{group}-members, {group}-offsets" in refused.err
         taken = cluster.kadmin("snapshot", "--out", tmp_path / "inventory")
@@ -144,11 +144,11 @@ def test_offsets_and_members_in_kafka_guard_a_topic_until_waived(cluster: Cluste
     assert facts.get("delete_topic_enable") == (True if knows else None)
     assert facts.get("auto_create_topics_enable") == (False if knows else None)
     waivers = {"active_consumers": True}
-    done = cluster.kadmin("apply", document(tmp_path / "w1.yaml", deletion(topic, allow=waivers)), "--yes")
+    done = cluster.kadmin("apply", document(tmp_path / "w1.yaml", cluster.deletion(topic, allow=waivers)), "--yes")
     if not knows:
         assert done.status == 6, done.err
         waivers |= UNASKED
-        done = cluster.kadmin("apply", document(tmp_path / "w2.yaml", deletion(topic, allow=waivers)), "--yes")
+        done = cluster.kadmin("apply", document(tmp_path / "w2.yaml", cluster.deletion(topic, allow=waivers)), "--yes")
     assert done.status == 0, done.err
     assert ("delete.topic.enable of broker 1 is not known" in done.err) != knows
     assert cluster.get(f"/brokers/topics/{topic}") is None, "asking about a topic does not make it again"
@@ -171,13 +171,13 @@ def test_f33_brokers_that_delete_nothing_are_asked_before_anything_is_written(
     cluster = deaf_to_deletions
     topic = cluster.create_topic({0: [1]})
     before = cluster.fingerprint()
-    refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", deletion(topic)), "--yes")
+    refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", cluster.deletion(topic)), "--yes")
     assert refused.status == 8, refused.err
     assert "delete.topic.enable=false" in refused.err
     assert cluster.fingerprint() == before
     with cluster.committed_offset("billing", topic):
         waivers = {"active_consumers": True, "deletion_disabled": True}
-        waived = document(tmp_path / "w.yaml", deletion(topic, allow=waivers))
+        waived = document(tmp_path / "w.yaml", cluster.deletion(topic, allow=waivers))
         previewed = cluster.kadmin("apply", waived, "--dry-run")
     assert previewed.status == 0, previewed.err
     assert "auto.create.topics.enable=true" in previewed.err

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from support.documents.plans import deletion, document
+from support.documents.plans import document
 from support.live.records import consume_all
 
 from kadmin.cluster.kafka.records import produce
@@ -28,7 +28,7 @@ def deleted(cluster: Cluster, tmp_path: Path) -> tuple[str, str]:
     """Delete a topic that has records and a config of its own; return its name and the operation that did it."""
     topic = cluster.create_topic(ASSIGNMENT)
     produce(Servers(cluster.bootstrap), {TopicPartition(topic, 0): [b"lost"]})
-    done = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", deletion(topic)), "--yes", "-o", "json")
+    done = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", cluster.deletion(topic)), "--yes", "-o", "json")
     assert done.status == 0, done.err
     return topic, json.loads(done.out)["operation_id"]
 
@@ -72,11 +72,11 @@ def test_a_dry_run_of_a_recreation_changes_nothing(cluster: Cluster, tmp_path: P
 def test_a_policy_guards_a_deletion(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1]})
     policy = document(tmp_path / "policy.yaml", {"kind": "Policy", "spec": {"deletion": {"deny": [f"{topic[:-1]}*"]}}})
-    plan, before = document(tmp_path / "d.yaml", deletion(topic)), cluster.fingerprint()
+    plan, before = document(tmp_path / "d.yaml", cluster.deletion(topic)), cluster.fingerprint()
     refused = cluster.kadmin("apply", plan, "--yes", "--policy", str(policy))
     assert (refused.status, "is protected" in refused.err) == (3, True), refused.err
     assert cluster.fingerprint() == before
-    waived = document(tmp_path / "w.yaml", deletion(topic, allow={"protected": True}))
+    waived = document(tmp_path / "w.yaml", cluster.deletion(topic, allow={"protected": True}))
     assert cluster.kadmin("apply", waived, "--yes", "--policy", str(policy)).status == 0
 
 

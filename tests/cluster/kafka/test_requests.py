@@ -61,6 +61,7 @@ def test_what_is_produced_is_consumed_in_order(live: Sandbox) -> None:
 
 
 @pytest.mark.live
+@pytest.mark.on("1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.2")
 def test_sizes_on_disk_by_broker(live: Sandbox) -> None:
     topic = make_topic(live, {0: (1, 2), 1: (3,)})
     produce(Servers(live.bootstrap), {TopicPartition(topic, 0): [b"x" * 10_000] * 10})

@@ -11,10 +11,12 @@ from support.live.waiting import PATIENCE_S, wait_until
 
 from kadmin.cluster.kafka.configs import DEFAULT_ENTITY, ConfigEdit, ConfigOperation, alter_configs, read_own_configs
 from kadmin.cluster.kafka.deletions import delete_topics
+from kadmin.cluster.kafka.errors import error_name
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
 from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
+from kadmin.errors import UnknownOutcomeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -143,6 +145,17 @@ def change_config(
     connection: KafkaConnection, entity: str, key: str, edit: ConfigEdit, server_id: int | None = None
 ) -> Refusal | None:
     return alter_configs(connection, {entity: {key: edit}}, broker_id=server_id)[entity]
+
+
+def config_code(
+    connection: KafkaConnection, entity: str, key: str, edit: ConfigEdit, server_id: int | None = None
+) -> int:
+    """The error code of a change, 0 for none, also where it leaves open what was done."""
+    try:
+        answer = change_config(connection, entity, key, edit, server_id)
+    except UnknownOutcomeError as error:
+        return {f"it answered {error_name(code)}": code for code in (-1, 41)}[error.cause or ""]
+    return 0 if answer is None else answer.code
 
 
 def creation(connection: KafkaConnection, name: str, replicas: Mapping[int, Replicas], partitions: int = -1) -> int:

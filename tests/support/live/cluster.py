@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka import TopicPartition as KafkaTopicPartition
 from kafka.errors import KafkaError
 from kazoo.client import KazooClient
 from support.cli.in_process import command
+from support.documents.plans import deletion
 from support.live.controllers import REASSIGN, Controllers, read_znode
 from support.live.records import consume_all
 from support.live.waiting import wait_until
@@ -72,6 +73,11 @@ class Cluster:
     def kadmin(self, *arguments: str | Path, connect: str | None = None) -> Answer:
         """Run kadmin against this cluster."""
         return command(*arguments, environment={"KADMIN_ZOOKEEPER": connect or self.connect})
+
+    def deletion(self, topic: str, allow: Mapping[str, object] | None = None) -> dict[str, Any]:
+        """Build a TopicDeletion; brokers before 1.0 do not tell their settings, which is waived."""
+        waivers = {**(allow or {}), **({"unchecked_guards": True} if self.version < (1,) else {})}
+        return deletion(topic, **({"allow": waivers} if waivers else {}))
 
     def create_topic(self, replicas: Mapping[int, Sequence[int]], *, prefix: str = "topic") -> str:
         """Create a topic as the old admin tools do and wait for its full ISRs and its first leaders.
