@@ -215,7 +215,7 @@ def test_a_partition_without_a_source_waits_alone_where_the_plan_says_so(
         wait_until(lambda: 3 not in read_cluster(cluster.connection, []).brokers, 60)
         refused = cluster.kadmin("apply", plan, "--yes")
         assert (refused.status, "KA072" in refused.err) == (4, True), refused.err
-        cluster.leave_in_flight(meant, step=2)
+        cluster.leave_in_flight(meant, step=3)
         assert replicas(cluster, moving) == (2, 4)
         assert throttled() == {f"topics/{lone.topic}", f"topics/{moving.topic}"}
         cancelled = cluster.kadmin("cancel", "--now", "--yes")
