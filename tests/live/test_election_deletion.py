@@ -10,7 +10,7 @@ import pytest
 from kafka import KafkaConsumer
 from kafka import TopicPartition as KafkaTopicPartition
 from kafka.structs import OffsetAndMetadata
-from support.documents.plans import UNASKED, document, election, reassignment
+from support.documents.plans import UNASKED, deletion, document, election, reassignment
 from support.live.cluster import Cluster
 from support.live.waiting import wait_until
 
@@ -144,7 +144,7 @@ def test_offsets_and_members_in_kafka_guard_a_topic_until_waived(cluster: Cluste
     assert facts.get("delete_topic_enable") == (True if knows else None)
     assert facts.get("auto_create_topics_enable") == (False if knows else None)
     waivers = {"active_consumers": True}
-    done = cluster.kadmin("apply", document(tmp_path / "w1.yaml", cluster.deletion(topic, allow=waivers)), "--yes")
+    done = cluster.kadmin("apply", document(tmp_path / "w1.yaml", deletion(topic, allow=waivers)), "--yes")
     if not knows:
         assert done.status == 6, done.err
         waivers |= UNASKED
