@@ -15,7 +15,7 @@ SERVERS_READY := $(SERVERS)/.ready
 # for servers much of their time: four serve two cores.
 PYTEST := $(BIN)/python -m pytest --tb=short
 WORKERS := -n 4 --dist loadgroup --no-loadscope-reorder --once-more
-# The versions of live tests beyond 2.8.2 and 4.4.0, on which `make test` runs.
+# The versions of `make test-eras` and `make test-matrix`; `make test` runs on 2.8.2 and 4.4.0.
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 KRAFT := 3.9.2,4.1.2,4.3.0,4.4.0
 # Each test process imports the whole package: its compiled files are kept, whatever the machine's default.

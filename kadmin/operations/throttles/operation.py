@@ -198,7 +198,9 @@ class Throttling:
         if moving:
             self._remains(f"{name_some(moving)} in flight", next_command)
             return None
-        return self._remove(self._throttle.changes, lease)
+        left = self._remove(self._throttle.changes, lease)
+        self.removed = left is None
+        return left
 
     def end(self, lease: Lease, *, settles: bool) -> NotCompletedError | None:
         """Remove the throttle of an operation that ends; of what it leaves in flight it remains, with a note.
@@ -228,7 +230,6 @@ class Throttling:
             self._context.tell(events.Noted(f"the throttle is removed from {extent(removal.undone)}"))
         if settles:
             self._settle(removal, lease)
-        self.removed = left is None
         return left
 
     def _settle(self, removal: _Removal, lease: Lease) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from support.models.worlds import reach
+
 from kadmin.cluster.kafka.transactions import FencedError
 from kadmin.operations.kafka.topic_log import TopicLog
 from kadmin.operations.kafka.topic_protocol import Add, Begin, CatchUp, Commit, Pause
@@ -169,21 +171,18 @@ def explore(
 ) -> Explored:
     """Reach every world, and `check` the committed records of each; `programs` with the producer they begin with."""
     first = _world(start, programs, limits)
-    found, waiting, checked = {first}, [first], set[tuple[Any, ...]]()
-    explored = Explored()
-    while waiting:
-        world = waiting.pop()
+    checked, explored = set[tuple[Any, ...]](), Explored()
+
+    def following(world: World) -> list[World]:
         if world.brokers.log not in checked:
             checked.add(world.brokers.log)
             check(world.brokers.visible())
-        following = list(world.next())
-        if not following:
+        after = list(world.next())
+        if not after:
             explored.ends.add(tuple(process.result for process in world.processes))
-        for each in following:
-            if each not in found:
-                found.add(each)
-                waiting.append(each)
-    explored.worlds = len(found)
+        return after
+
+    explored.worlds = reach(first, following)
     return explored
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from support.models.worlds import reach
+
 from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import UnknownOutcomeError
 
@@ -178,15 +180,12 @@ def explore(
         known.append(session_id)
     processes = tuple(map(Process, programs))
     first = World(start, processes, tuple(known), tuple(range(len(known))), losses, expiries)
-    found, waiting, explored = {first}, [first], Explored()
-    while waiting:
-        world = waiting.pop()
-        following = list(world.next(written))
+    explored = Explored()
+
+    def following(world: World) -> list[World]:
         if all(each.call is None for each in world.processes):
             explored.ends.add(tuple(each.result for each in world.processes))
-        for each in following:
-            if each not in found:
-                found.add(each)
-                waiting.append(each)
-    explored.worlds = len(found)
+        return list(world.next(written))
+
+    explored.worlds = reach(first, following)
     return explored
