@@ -150,3 +150,6 @@ RACKS_LOST: Final = _code("KA066", "A reassignment puts partitions on fewer rack
 NO_ROOM: Final = _code(
     "KA070", "A broker has too little room on disk for the copies that it would get.", StalePlanError
 )
+
+# A plan alone; its hint is better with an inventory.
+UNTHROTTLED: Final = _code("KA071", "A reassignment copies replicas without a throttle.")

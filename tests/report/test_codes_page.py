@@ -49,7 +49,7 @@ USABLE = {"KA070": {3: 1_000}}
 """The bytes that disks of these clusters can still hold."""
 PLANNED = {"KA065"}
 """Codes that only the planner finds."""
-WARNINGS = {"KA022", "KA024", "KA025", "KA032", "KA047", "KA055", "KA056", "KA058", "KA066"}
+WARNINGS = {"KA022", "KA024", "KA025", "KA032", "KA047", "KA055", "KA056", "KA058", "KA066", "KA071"}
 
 
 class Example(NamedTuple):
