@@ -24,9 +24,11 @@ from kadmin.operations.record.record import (
     Sending,
     Step,
     StepKind,
+    ThrottleChange,
+    ThrottleRecord,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
-from kadmin.report.operations.history import moment_text, operation_text
+from kadmin.report.operations.history import moment_text, operation_answer, operation_text
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -148,6 +150,25 @@ def test_a_heal_tells_what_it_deleted_and_what_it_replaced() -> None:
         "completed: healed in 3 steps",
     ]
     assert "heal, completed" in operation_text(found, None)
+
+
+def test_every_rate_of_the_throttle_is_shown_when_it_came_and_its_removal() -> None:
+    record, listing = heal_of()
+    record = replace(record, throttle=ThrottleRecord(5_000_000, {}))
+    removed = replace(listing, status=replace(listing.status, throttle_removed=True))
+    changes = [
+        Step(number, StepKind.THROTTLE, f"2026-01-01T00:00:0{number}Z", throttle=ThrottleChange(rate, {}, None))
+        for number, rate in ((1, 80_000_000), (2, 20_000_000))
+    ]
+    found = timeline(record, removed, changes, READ_AT)
+    assert [moment_text(each, found) for each in moments(found)] == [
+        "started by ann@h1; throttle 5.00 MB/s",
+        "changed the throttle to 80.0 MB/s",
+        "changed the throttle to 20.0 MB/s",
+        "completed: healed in 3 steps; the throttle is removed",
+    ]
+    (answer,) = operation_answer(found)["operations"]
+    assert [each["throttle"] for each in answer["events"]] == [5_000_000, 80_000_000, 20_000_000, None]
 
 
 def test_config_writes_are_shown_where_a_request_got_no_answer() -> None:
