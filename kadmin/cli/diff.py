@@ -14,7 +14,7 @@ from kadmin.cli.approval import unattended_command
 from kadmin.cli.cluster import on_cluster, require_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.execution import UNATTENDED
-from kadmin.cli.inputs import read_facts, read_plan, read_policy, read_sizes, write_text
+from kadmin.cli.inputs import read_facts, read_policy, read_sizes, write_text
 from kadmin.cli.output import answer
 from kadmin.cli.plan_defaults import as_applied, read_plan_for
 from kadmin.cli.terminal import screen_of
@@ -42,6 +42,7 @@ def diff(
     cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
     sizes: options.Sizes = None,
+    throttle: options.Throttle = None,
     policy: options.Policy = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     html: options.Html = None,
@@ -64,7 +65,8 @@ def diff(
     if html is not None:
         require_renderer()
     rules = read_policy(policy)
-    plan = as_applied(cluster, read_plan_for(cluster, file)) if inventory is None else read_plan(file)
+    known = cluster if inventory is None else None
+    plan = as_applied(known, read_plan_for(known, file), throttle)
     if inventory is not None:
         from kadmin.operations.reading.preview import preview_snapshot
 
@@ -80,7 +82,8 @@ def diff(
 
         write_text(html, plan_report(str(file), preview))
     found = preview.examination
-    _show(output, file, plan, found, _unattended(plan, found, cluster, {"--sizes": sizes, "--policy": policy}))
+    given_options = {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
+    _show(output, file, plan, found, _unattended(plan, found, cluster, given_options))
     if not detailed_exitcode:
         return 0
     return found.refusals[0].exit_code if found.refusals else 2 * (found.work is not None)

@@ -54,6 +54,10 @@ Sizes: TypeAlias = Annotated[
     Path | None,
     typer.Option("--sizes", metavar="FILE", help="Bytes per partition: the output of kafka-log-dirs --describe."),
 ]
+Throttle: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--throttle", metavar="RATE", help="Copy at this rate, in place of the plan's own throttle."),
+]
 Policy: TypeAlias = Annotated[
     Path | None,
     typer.Option(

@@ -125,6 +125,21 @@ def test_a_rollback_names_its_operation_first(site: Site) -> None:
     assert (first["event"], first["text"]) == ("noted", f"rollback of operation {ran.outcome.operation_id}")
 
 
+@pytest.mark.zookeeper
+def test_a_rollback_says_which_throttle_it_takes_over_and_takes_another(site: Site) -> None:
+    ground = Ground(site, ERAS["2.8.2"], throttle_rate=1_000_000)
+    practice = ground.practice()
+    ran = practice.run(apply(ground.plan()))
+    assert ran.outcome is not None, ran.error
+    told = command("rollback", "--dry-run", "-z", practice.connect_string)
+    first = f"rollback of operation {ran.outcome.operation_id}"
+    assert told.err.splitlines()[0] == f"{first}, at its throttle of 1.00 MB/s; --throttle RATE gives another"
+    assert "throttle: 1.00 MB/s on" in told.err
+    other = command("rollback", "--dry-run", "--throttle", "7MB/s", "-z", practice.connect_string)
+    assert other.err.splitlines()[0] == first
+    assert "throttle: 7.00 MB/s on" in other.err
+
+
 def heal_of(changes: tuple[OperationStatus, ...] = ()) -> tuple[OperationRecord, Listing]:
     author, kind, at = Author("ann", "h1", 7), OperationKind.HEAL, "2026-01-01T00:00:00Z"
     record = OperationRecord("op-1", kind, '{"findings":[],"kind":"Heal"}', "sha256:1", None, at, author, {})
