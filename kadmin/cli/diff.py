@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.operations.decide.examine import Examination
-    from kadmin.plan.model import Plan
+    from kadmin.operations.reading.preview import PlanPreview
+    from kadmin.plan.model import Plan, Policy
 
 
 class DiffFormat(StrEnum):
@@ -60,6 +61,7 @@ def diff(
     Shows the waves with their exact payload, the partitions, and replicas, leaders and bytes of each broker before
     and after, on a live cluster or on a snapshot.
     """
+    from kadmin.operations.reading.preview import preview_snapshot
     from kadmin.report.pages.html import require_renderer
 
     if html is not None:
@@ -67,16 +69,11 @@ def diff(
     rules = read_policy(policy)
     known = cluster if inventory is None else None
     plan = as_applied(known, read_plan_for(known, file), throttle)
-    if inventory is not None:
-        from kadmin.operations.reading.preview import preview_snapshot
-
-        preview = preview_snapshot(plan, inventory, read_sizes(sizes), rules)
-    else:
-        from kadmin.operations.execute.live import preview_live
-
-        given = read_facts(sizes)
-        with open_reading(require_cluster(cluster), timeout_s=timeout) as context:
-            preview = preview_live(context, plan, given, rules)
+    preview = (
+        preview_snapshot(plan, inventory, read_sizes(sizes), rules)
+        if inventory is not None
+        else _live(plan, require_cluster(cluster), sizes, rules, timeout)
+    )
     if html is not None:
         from kadmin.report.pages.reports import plan_report
 
@@ -87,6 +84,14 @@ def diff(
     if not detailed_exitcode:
         return 0
     return found.refusals[0].exit_code if found.refusals else 2 * (found.work is not None)
+
+
+def _live(plan: Plan, cluster: ClusterAddress, sizes: Path | None, rules: Policy, timeout: float | None) -> PlanPreview:
+    from kadmin.operations.execute.live import preview_live
+
+    given = read_facts(sizes)
+    with open_reading(cluster, timeout_s=timeout) as context:
+        return preview_live(context, plan, given, rules)
 
 
 def _show(output: DiffFormat, file: Path, plan: Plan, found: Examination, following: str) -> None:
