@@ -14,7 +14,7 @@ from kadmin.cli.approval import unattended_command
 from kadmin.cli.cluster import asking_brokers, on_cluster, require_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.execution import UNATTENDED
-from kadmin.cli.inputs import read_facts, read_plan, read_policy, read_sizes, write_text
+from kadmin.cli.inputs import read_facts, read_policy, read_sizes, write_text
 from kadmin.cli.output import answer
 from kadmin.cli.plan_defaults import as_applied, read_plan_for
 from kadmin.cli.terminal import screen_of
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.operations.decide.examine import Examination
-    from kadmin.plan.model import Plan
+    from kadmin.operations.reading.preview import PlanPreview
+    from kadmin.plan.model import Plan, Policy
 
 
 class DiffFormat(StrEnum):
@@ -42,6 +43,7 @@ def diff(
     cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
     sizes: options.Sizes = None,
+    throttle: options.Throttle = None,
     without_brokers: options.WithoutBrokers = False,
     policy: options.Policy = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
@@ -60,35 +62,40 @@ def diff(
     Shows the waves with their exact payload, the partitions, and replicas, leaders and bytes of each broker before
     and after, on a live cluster or on a snapshot.
     """
+    from kadmin.operations.reading.preview import preview_snapshot
     from kadmin.report.pages.html import require_renderer
 
     if html is not None:
         require_renderer()
     rules = read_policy(policy)
-    plan = as_applied(cluster, read_plan_for(cluster, file)) if inventory is None else read_plan(file)
+    known = cluster if inventory is None else None
+    plan = as_applied(known, read_plan_for(known, file), throttle)
     if inventory is not None:
-        from kadmin.operations.reading.preview import preview_snapshot
-
         preview = preview_snapshot(plan, inventory, read_sizes(sizes), rules)
     else:
-        from kadmin.operations.execute.live import preview_live
-
-        given = read_facts(sizes)
         cluster = asking_brokers(require_cluster(cluster), without=without_brokers)
-        with open_reading(cluster, timeout_s=timeout) as context:
-            preview = preview_live(context, plan, given, rules)
+        preview = _live(plan, cluster, sizes, rules, timeout)
     if html is not None:
         from kadmin.report.pages.reports import plan_report
 
         write_text(html, plan_report(str(file), preview))
     found = preview.examination
-    repeated = {"--sizes": sizes, "--policy": policy, "--without-brokers": without_brokers}
-    _show(output, file, plan, found, _unattended(plan, found, cluster, repeated))
+    repeated = {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
+    following = _unattended(plan, found, cluster, {**repeated, "--without-brokers": without_brokers})
+    _show(output, file, plan, found, following)
     return _detailed_exit_code(found) if detailed_exitcode else 0
 
 
 def _detailed_exit_code(found: Examination) -> int:
     return found.refusals[0].exit_code if found.refusals else 2 * (found.work is not None)
+
+
+def _live(plan: Plan, cluster: ClusterAddress, sizes: Path | None, rules: Policy, timeout: float | None) -> PlanPreview:
+    from kadmin.operations.execute.live import preview_live
+
+    given = read_facts(sizes)
+    with open_reading(cluster, timeout_s=timeout) as context:
+        return preview_live(context, plan, given, rules)
 
 
 def _show(output: DiffFormat, file: Path, plan: Plan, found: Examination, following: str) -> None:

@@ -120,9 +120,8 @@ def read_throttle(
     from kadmin.plan.model import ThrottleBy, ThrottleSpec
     from kadmin.plan.units import parse_duration, parse_rate
 
-    given = [
-        (by, text) for by, text in zip(ThrottleBy, (rate, finish_in, link_budget), strict=True) if text is not None
-    ]
+    options = {ThrottleBy.RATE: rate, ThrottleBy.FINISH_IN: finish_in, ThrottleBy.LINK_BUDGET: link_budget}
+    given = [(by, text) for by, text in options.items() if text is not None]
     if len(given) != 1:
         raise UsageError("One of --rate, --finish-in and --link-budget is needed.", next_command="--rate 50MB/s")
     by, text = given[0]

@@ -24,7 +24,7 @@ from kadmin.cli.execution import (
     read_cluster_at,
     tell_outcome,
 )
-from kadmin.cli.inputs import read_facts, read_origin, read_policy, read_throttle
+from kadmin.cli.inputs import read_facts, read_origin, read_policy
 from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.cli.protection import require_allowed, require_cluster_id
 from kadmin.cli.telling import UNASKED, Telling, with_telling
@@ -57,10 +57,7 @@ def apply(
     yes: options.Yes = False,
     inventory: options.GivenInventory = None,
     sizes: options.Sizes = None,
-    throttle: Annotated[
-        str | None,
-        typer.Option("--throttle", metavar="RATE", help="Copy at this rate, in place of the plan's own throttle."),
-    ] = None,
+    throttle: options.Throttle = None,
     without_brokers: options.WithoutBrokers = False,
     policy: options.Policy = None,
     approved: Annotated[
@@ -79,14 +76,10 @@ def apply(
     The plan is checked and shown before kadmin asks. At --timeout, on ^C or when the connection is lost, copies in
     progress continue; `kadmin resume` follows the operation from any machine.
     """
-    from kadmin.plan.model import ReassignmentPlan
-
     cluster = asking_brokers(cluster, without=without_brokers)
     plan = read_plan_for(cluster, file, None if approved is None else parse_digest(approved))
     given, rules = read_facts(sizes, inventory), read_policy(policy)
-    pace = throttle_for(cluster, plan) if throttle is None else read_throttle(rate=throttle)
-    if pace is not None and not isinstance(plan, ReassignmentPlan):
-        raise UsageError("--throttle goes with a PartitionReassignment.", next_command="leave --throttle out")
+    pace = throttle_for(cluster, plan, throttle)
     require_allowed(cluster, type(plan))
     require_cluster_id(cluster, plan.header.cluster_id, "The plan")
     repeated = {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
@@ -254,21 +247,25 @@ def rollback(
     yes: options.Yes = False,
     inventory: options.GivenInventory = None,
     sizes: options.Sizes = None,
+    throttle: options.Throttle = None,
     without_brokers: options.WithoutBrokers = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
     telling: Telling = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Restore the replicas that were there before an operation."""
-    from kadmin.operations.events import Noted
-    from kadmin.operations.record.record import ROLLS_BACK
-    from kadmin.operations.repair.rollback import plan_rollback
+    """Restore the replicas that were there before an operation.
+
+    It copies at the rate of that operation's throttle, unless --throttle gives another.
+    """
+    from kadmin.operations.repair.rollback import plan_rollback, rollback_note
 
     cluster = asking_brokers(cluster, without=without_brokers)
     given = read_facts(sizes, inventory)
     with open_context(cluster, timeout_s=timeout, telling=telling) as context:
         plan = plan_rollback(context, operation_id)
-        context.tell(Noted(f"rollback of operation {plan.header.labels[ROLLS_BACK]}"))
-        outcome = execute(context, cluster, plan, given, lock_timeout, telling, dry_run=dry_run, yes=yes)
+        pace = throttle_for(cluster, plan, throttle)
+        context.tell(rollback_note(plan, pace))
+        run = partial(execute, throttle=pace, dry_run=dry_run, yes=yes)
+        outcome = run(context, cluster, plan, given, lock_timeout, telling)
     answer_outcome(output, outcome)

@@ -54,6 +54,10 @@ Sizes: TypeAlias = Annotated[
     Path | None,
     typer.Option("--sizes", metavar="FILE", help="Bytes per partition: the output of kafka-log-dirs --describe."),
 ]
+Throttle: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--throttle", metavar="RATE", help="Copy at this rate, in place of the plan's own throttle."),
+]
 WithoutBrokers: TypeAlias = Annotated[
     bool,
     typer.Option("--without-brokers", help="With -z: do not ask brokers for bytes, room on disk and consumers."),

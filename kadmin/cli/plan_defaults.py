@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.cli.inputs import read_plan
+from kadmin.cli.inputs import read_plan, read_throttle
+from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,19 +29,28 @@ def read_plan_for(cluster: ClusterAddress | None, file: Path, approved: str | No
     return replace(plan, limits=replace(plan.limits, **missing))
 
 
-def throttle_for(cluster: ClusterAddress | None, plan: Plan) -> ThrottleSpec | None:
-    """Return the throttle of the cluster's context for a reassignment that has none; None leaves the plan's own."""
+def throttle_for(cluster: ClusterAddress | None, plan: Plan, given: str | None) -> ThrottleSpec | None:
+    """Return the throttle that takes the place of the plan's own: what --throttle gives, or the context's default.
+
+    The default is for a reassignment that says nothing itself. None leaves the plan as it is. Raises UsageError where
+    --throttle is given and the plan is no reassignment.
+    """
     from kadmin.plan.model import ReassignmentPlan
 
+    if given is not None:
+        pace = read_throttle(rate=given)
+        if not isinstance(plan, ReassignmentPlan):
+            raise UsageError("--throttle goes with a PartitionReassignment.", next_command="leave --throttle out")
+        return pace
     context = None if cluster is None else cluster.context
     if context is None or not isinstance(plan, ReassignmentPlan) or plan.throttle is not None:
         return None
     return context.throttle
 
 
-def as_applied(cluster: ClusterAddress | None, plan: Plan) -> Plan:
+def as_applied(cluster: ClusterAddress | None, plan: Plan, given: str | None) -> Plan:
     """Return a plan with the throttle with which `apply` would execute it."""
     from kadmin.plan.model import ReassignmentPlan
 
-    throttle = throttle_for(cluster, plan)
+    throttle = throttle_for(cluster, plan, given)
     return replace(plan, throttle=throttle) if throttle is not None and isinstance(plan, ReassignmentPlan) else plan

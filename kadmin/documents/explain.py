@@ -71,7 +71,7 @@ def amount_problem(violation: SchemaViolation) -> tuple[str, str] | None:
 
 def hint_of(violation: SchemaViolation, line: str, column: int) -> str | None:
     """Return the hint; where it says to quote a value, with the value from the line."""
-    if violation.rule == "type" and isinstance(violation.instance, str):
+    if violation.rule in {"type", "pattern"} and isinstance(violation.instance, str):
         for field, parse in _WITHIN.get(violation.title, {}).items():
             if _is_amount(parse, violation.instance):
                 return f"write {{{field}: {violation.instance}}}"

@@ -38,6 +38,7 @@ from kadmin.documents.text import LineIndex, UnreadableTextError, decode
 from kadmin.errors import InvalidInputError, name_some
 from kadmin.plan import codes
 from kadmin.plan.model import (
+    UNTHROTTLED,
     Elect,
     ElectionPlan,
     PartitionTarget,
@@ -108,7 +109,7 @@ def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
     found = {"metadata": plan.header != PlanHeader()}
     if isinstance(plan, ReassignmentPlan):
         found |= {
-            "spec.throttle": plan.throttle is not None,
+            "spec.throttle": plan.throttle not in {None, UNTHROTTLED},
             "spec.waves": plan.limits != WaveLimits(),
             "spec.order": plan.order is not WaveOrder.SHORTEST,
             "spec.elect": plan.elect is not Elect.NONE,

@@ -10,6 +10,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.diagnostics import Diagnostic
 from kadmin.plan import codes
 from kadmin.plan.model import (
+    UNTHROTTLED,
     CpuWeights,
     DeletionLayout,
     DeletionPlan,
@@ -79,7 +80,7 @@ def build(value: Mapping[str, Any]) -> tuple[Document | None, list[Diagnostic]]:
         steps = field.path.split(".")
         found = value["spec"]
         for step in steps:
-            found = (found or {}).get(step)
+            found = found.get(step) if isinstance(found, dict) else None
         if found is None:
             continue
         outer, _, name = field.attribute.partition(".")
@@ -197,6 +198,18 @@ def _throttle(by: ThrottleBy) -> _Field:
     )
 
 
+_THROTTLE = (
+    # Before its three mappings: of one of these it reads nothing.
+    _Field(
+        "throttle",
+        "throttle",
+        lambda value: UNTHROTTLED if value == ThrottleBy.NONE else None,
+        lambda throttle: str(throttle.by) if throttle == UNTHROTTLED else None,
+    ),
+    *(_throttle(by) for by in ThrottleBy if by is not ThrottleBy.NONE),
+)
+
+
 def _as_is(value: Any) -> Any:  # noqa: ANN401 - any value
     return value
 
@@ -229,7 +242,7 @@ _GUARDS = ("internal", "protected", "active_consumers", "offline_replicas", "del
 
 _FIELDS: dict[type, tuple[_Field, ...]] = {
     ReassignmentPlan: (
-        *map(_throttle, ThrottleBy),
+        *_THROTTLE,
         _Field("limits.max_partitions", "waves.max_partitions", *_PLAIN),
         _Field("limits.max_moves_per_broker", "waves.max_moves_per_broker", *_PLAIN),
         _Field("limits.max_bytes", "waves.max_bytes", *_SIZE),
@@ -289,7 +302,7 @@ _FIELDS: dict[type, tuple[_Field, ...]] = {
         _Field("load.cpu", "load.cpu", _read_cpu, _write_cpu),
         _Field("load.hours", "load.hours", HoursOfLoad, str),
         _Field("load.zones", "load.zones", _read_zones, _write_zones),
-        *map(_throttle, ThrottleBy),
+        *_THROTTLE,
     ),
 }
 

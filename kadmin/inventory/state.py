@@ -99,6 +99,7 @@ def facts_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | No
         sizes={**_known(cluster, "size_bytes"), **(sizes or {})},
         inbound=_known(cluster, "bytes_in_per_s"),
         capacities={row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None},
+        links={row.broker_id: link for row in cluster.brokers if (link := _link(row)) is not None},
         deletion_enabled=cluster.facts.delete_topic_enable,
         topics_create_themselves=cluster.facts.auto_create_topics_enable,
         unavailable=_NO_FACTS if cluster.facts == KafkaFacts() else cluster.facts.unavailable,
@@ -118,6 +119,11 @@ def _reassignment(cluster: ClusterInventory) -> PendingRequest | None:
 
 def _min_isr(wanted: int | None) -> dict[str, str]:
     return {} if wanted is None else {MIN_INSYNC_REPLICAS: str(wanted)}
+
+
+def _link(row: BrokerRow) -> float | None:
+    ways = [each for each in (row.net_in_bytes_per_s, row.net_out_bytes_per_s) if each is not None]
+    return min(ways, default=None)
 
 
 def _known(cluster: ClusterInventory, column: str) -> dict[TopicPartition, Any]:

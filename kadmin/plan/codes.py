@@ -158,6 +158,9 @@ NO_ROOM: Final = _code(
     "KA070", "A broker has too little room on disk for the copies that it would get.", StalePlanError
 )
 
+# A plan alone; its hint is better with an inventory.
+UNTHROTTLED: Final = _code("KA071", "A reassignment copies replicas without a throttle.")
+
 # A plan against an inventory or a live cluster.
 WITHOUT_SOURCE: Final = _code(
     "KA072", "A partition has no replica that is alive and in sync: its copies would wait for a broker.", StalePlanError

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, name_some
-from kadmin.plan.model import ThrottleBy
+from kadmin.plan.model import UNTHROTTLED, ThrottleBy
 from kadmin.plan.sources import sender_of
 from kadmin.plan.throttle import is_broker, throttled
 from kadmin.plan.units import readable_rate
@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import ConfigValues
 
+NAMED_LINK, NAMED_LINK_SHARE = 125_000_000, 3
+"""A link of 1 Gbit/s, in bytes per second; a third of what is left of it is a rate to begin with."""
 LEAST_SHARE = 10
 """Of a link's budget at least this part (a tenth) goes to the copies: without it the reassignment would never end."""
 
@@ -56,14 +59,14 @@ def throttle_of(
     state: ClusterState,
     inbound: Mapping[TopicPartition, float],
 ) -> Throttle | None:
-    """Return the throttle of a plan, None where its waves copy nothing.
+    """Return the throttle of a plan, None where its waves copy nothing, or may use the whole network.
 
     A broker that is not alive sends and receives nothing, and its configs may be out of reach: it gets no rate.
     `inbound` is what producers write to each partition, in bytes per second, as far as that was observed. Raises
     InvalidInputError for a `finish_in` without the sizes that it needs.
     """
     every = [each for wave in waves for each in wave if added(each)]
-    if not every:
+    if not every or target == UNTHROTTLED:
         return None
     busiest = [_busiest(wave, state) for wave in waves]
     rate = _rate(target, every, busiest, state, inbound)
@@ -71,6 +74,34 @@ def throttle_of(
     alive, wanted = {f"brokers/{broker}" for broker in state.brokers}, throttled(every, rate)
     values = {entity: keys for entity, keys in wanted.items() if entity in alive or not is_broker(entity)}
     return Throttle(rate, values, tuple(seconds), bound, _warnings(every, rate, state, inbound))
+
+
+def suggested_rate(
+    copied: Iterable[PartitionTarget], state: ClusterState | None, facts: ClusterFacts
+) -> tuple[int, str]:
+    """Return a rate at which a plan without a throttle may copy, and where it comes from.
+
+    The budget of the brokers' links where an inventory has one, else a third of NAMED_LINK; less what the busiest
+    broker replicates now. It has two digits, to be typed.
+    """
+    brokers = {broker for each in copied for broker in (*each.replicas, *(each.current or ()))}
+    link = min((facts.links[broker] for broker in brokers if broker in facts.links), default=None)
+    known = state is not None and bool(facts.inbound)
+    now = math.ceil(_spoken_for(brokers, state, facts.inbound)) if state is not None else 0
+    less = f"less {readable_rate(now)} that the busiest broker replicates now"
+    if link is not None:
+        source = f"the inventory's link budget of {readable_rate(link)}"
+        left, least = int(link) - now, int(link) // LEAST_SHARE
+    else:
+        source = "a third of a link of 1 Gbit/s"
+        left, least = (NAMED_LINK - now) // NAMED_LINK_SHARE, NAMED_LINK // LEAST_SHARE // NAMED_LINK_SHARE
+    why = f"{source}, {less}" if known else f"{source}; what brokers replicate now is not known"
+    return _two_digits(max(left, least, 1)), why
+
+
+def _two_digits(rate: int) -> int:
+    place = int(10 ** max(len(str(rate)) - 2, 0))
+    return rate // place * place
 
 
 def sized(

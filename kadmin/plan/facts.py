@@ -16,12 +16,13 @@ class ClusterFacts:
     """Facts that guards ask for.
 
     `cluster_id` is that of the inventory that they come from. `sizes` are bytes per partition, `capacities` bytes per
-    broker, `usable` the bytes that each broker that was asked can still write; `inbound` is what producers write to a
-    partition, in bytes per second. `consumers` maps a topic to the groups that use it; `internal_topics` are those that
-    brokers flag as internal. `deletion_enabled` and
-    `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers. `unavailable` says
-    what the brokers did not answer, and why; `disks_unavailable` says so of their disks, `hidden_topics` which topics
-    they hold and did not show. `from_brokers`: brokers were asked for them now, and they can be asked again.
+    broker, `links` the bytes per second that a broker's network carries each way, `usable` the bytes that each broker
+    that was asked can still write; `inbound` is what producers write to a partition, in bytes per second. `consumers`
+    maps a topic to the groups that use it; `internal_topics` are those that brokers flag as internal.
+    `deletion_enabled` and `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the
+    brokers. `unavailable` says what the brokers did not answer, and why; `disks_unavailable` says so of their disks,
+    `hidden_topics` which topics they hold and did not show. `from_brokers`: brokers were asked for them now, and they
+    can be asked again.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -29,6 +30,7 @@ class ClusterFacts:
     sizes: Mapping[TopicPartition, int] = field(default_factory=dict)
     inbound: Mapping[TopicPartition, float] = field(default_factory=dict)
     capacities: Mapping[int, int] = field(default_factory=dict)
+    links: Mapping[int, float] = field(default_factory=dict)
     usable: Mapping[int, int | None] = field(default_factory=dict)
     deletion_enabled: bool | None = None
     topics_create_themselves: bool | None = None

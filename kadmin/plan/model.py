@@ -40,6 +40,8 @@ class ThrottleBy(StrEnum):
     RATE = "rate"
     FINISH_IN = "finish_in"
     LINK_BUDGET = "link_budget"
+    NONE = "none"
+    """By nothing: copies as fast as the network allows, on purpose."""
 
 
 class DeletionLayout(StrEnum):
@@ -117,6 +119,10 @@ class ThrottleSpec:
 
     by: ThrottleBy
     amount: int
+
+
+UNTHROTTLED = ThrottleSpec(ThrottleBy.NONE, 0)
+"""`throttle: none`: a plan without a throttle, on purpose."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,19 @@ def election_answer(proposal: ElectionProposal, path: Path) -> dict[str, Any]:
     }
 
 
-def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], out: Path) -> str:
-    """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster)."""
+UNTHROTTLED = (
+    "warning: what the plan copies has no throttle: set spec.throttle in the request, "
+    "or take the rate that the next command names: kadmin diff FILE"
+)
+
+
+def proposals_text(
+    figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], out: Path, *, throttled: bool
+) -> str:
+    """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster).
+
+    `throttled`: the request says how fast they copy, or that nothing bounds it.
+    """
     lines = [_fleet(figures)]
     if len(figures) == 1:
         lines = [table(("", "before", "after", "bound"), figure_rows(figures[0])), *_work(figures[0])]
@@ -52,6 +63,8 @@ def proposals_text(figures: Sequence[Mapping[str, Any]], explained: Mapping[str,
             for lost in each["fewer_racks"]
         ]
         lines += [f"note: {where}{note}" for note in each["notes"]]
+    if not throttled and any(each["moves"] for each in figures):
+        lines.append(UNTHROTTLED)
     lines += [f"{partition} {why}" for partition, why in explained.items()]
     entries = sum(each["reassignments"] for each in figures)
     lines.append(f"{NOTHING_TO_DO if entries == 0 else count(entries, 'reassignment')} -> {out}")

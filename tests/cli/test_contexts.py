@@ -156,12 +156,18 @@ def test_a_plan_keeps_its_own_throttle_and_waves(tmp_path: Path) -> None:
     found = read_plan_for(cluster, document(tmp_path / "plan.json", plan))
     assert isinstance(found, ReassignmentPlan)
     assert (found.limits.max_partitions, found.limits.max_moves_per_broker) == (500, 3)
-    throttle = throttle_for(cluster, found)
+    throttle = throttle_for(cluster, found, None)
     assert throttle is not None
     assert throttle.amount == 50_000_000
     plan["spec"]["throttle"] = {"rate": "1MB/s"}
-    assert throttle_for(cluster, read_plan_for(cluster, document(tmp_path / "own.json", plan))) is None
-    assert throttle_for(ClusterAddress(zookeeper=NOBODY), found) is None
+    assert throttle_for(cluster, read_plan_for(cluster, document(tmp_path / "own.json", plan)), None) is None
+    plan["spec"]["throttle"] = "none"
+    meant = read_plan_for(cluster, document(tmp_path / "none.json", plan))
+    assert throttle_for(cluster, meant, None) is None, "that it has none is meant"
+    given = throttle_for(cluster, meant, "2MB/s")
+    assert given is not None
+    assert given.amount == 2_000_000
+    assert throttle_for(ClusterAddress(zookeeper=NOBODY), found, None) is None
 
 
 @pytest.mark.zookeeper

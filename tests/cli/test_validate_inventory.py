@@ -38,6 +38,7 @@ def test_against_an_inventory(tmp_path: Path) -> None:
     assert done.returncode == 3, done.stderr
     found = [(each["line"], each["column"], each["code"]) for each in json.loads(done.stdout)["problems"]]
     assert found == [
+        (5, 7, "KA071"),
         (5, 65, "KA047"),
         (6, 46, "KA043"),
         (7, 34, "KA041"),

@@ -88,7 +88,8 @@ offline_replicas: false, deletion_disabled: false, more_than: 10}}
 
 TAB, ARROW = "\t", "\N{RIGHTWARDS ARROW}"
 RATES = "units are B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000) and KiB/s, MiB/s, GiB/s, TiB/s (powers of 1024)"
-A_MAPPING = '"{}" is a string; a mapping belongs here'
+NO_THROTTLE = '"{}" is not a valid throttle'
+THROTTLES = "{rate: 50MB/s}, {finish_in: 6h}, {link_budget: 100MB/s}, or none for copies that may use the whole network"
 ELECT = "elect is one of at_end, after_each_wave, none"
 
 
@@ -192,9 +193,9 @@ def test_three_ways_to_name_an_election(spec: str, expected: tuple[object, ...])
     ("spec", "expected"),
     [
         ("{throttle: {rate: 5000000}, partitions: []}", (codes.NO_UNIT, "'5000000' has no unit: 5MB/s?", RATES)),
-        ("{throttle: 5MB/s, partitions: []}", (codes.WRONG_TYPE, A_MAPPING.format("5MB/s"), "write {rate: 5MB/s}")),
-        ("{throttle: 6h, partitions: []}", (codes.WRONG_TYPE, A_MAPPING.format("6h"), "write {finish_in: 6h}")),
-        ("{throttle: fast, partitions: []}", (codes.WRONG_TYPE, A_MAPPING.format("fast"), None)),
+        ("{throttle: 5MB/s, partitions: []}", (codes.MALFORMED, NO_THROTTLE.format("5MB/s"), "write {rate: 5MB/s}")),
+        ("{throttle: 6h, partitions: []}", (codes.MALFORMED, NO_THROTTLE.format("6h"), "write {finish_in: 6h}")),
+        ("{throttle: fast, partitions: []}", (codes.MALFORMED, NO_THROTTLE.format("fast"), THROTTLES)),
         ("{elect: 3, partitions: []}", (codes.NOT_ALLOWED, f"{ELECT}, not 3", None)),
         ("{elect: atend, partitions: []}", (codes.NOT_ALLOWED, f'{ELECT}, not "atend"', "did you mean at_end?")),
     ],

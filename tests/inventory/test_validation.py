@@ -82,7 +82,8 @@ def test_a_request_for_one_cluster_is_refused_for_the_others_of_a_fleet(fleet: P
 def test_a_broker_that_only_the_second_entry_of_a_partition_names_is_found_there(fleet: Path) -> None:
     entry = "{{topic: of-eastern, partition: 0, replicas: [1, {}]}}"
     partitions = f"[{entry.format(2)}, {entry.format(9)}]"
-    text = f"kind: PartitionReassignment\nmetadata: {{cluster_id: eastern}}\nspec: {{partitions: {partitions}}}\n"
+    spec = f"{{throttle: none, partitions: {partitions}}}"
+    text = f"kind: PartitionReassignment\nmetadata: {{cluster_id: eastern}}\nspec: {spec}\n"
     told = {each.code: each.path for each in found(text, fleet)}
     assert told == {
         codes.DUPLICATE_PARTITION: "$.spec.partitions[1]",

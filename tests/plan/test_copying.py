@@ -6,8 +6,9 @@ import pytest
 from support.cluster.states import cluster, tp
 
 from kadmin.errors import InvalidInputError
-from kadmin.plan.copying import throttle_of
-from kadmin.plan.model import PartitionTarget, ThrottleBy, ThrottleSpec
+from kadmin.plan.copying import suggested_rate, throttle_of
+from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import UNTHROTTLED, PartitionTarget, ThrottleBy, ThrottleSpec
 from kadmin.plan.throttle import extent
 
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 1), "b-0": (1, 2, 3)}, states={"a-1": (-1, (2, 1))})
@@ -38,6 +39,7 @@ def test_without_a_size_the_time_of_a_wave_is_unknown() -> None:
 def test_what_copies_nothing_needs_no_throttle() -> None:
     assert throttle_of(RATE, [[REORDER]], STATE, {}) is None
     assert throttle_of(RATE, [], STATE, {}) is None
+    assert throttle_of(UNTHROTTLED, [[TO_4]], STATE, {}) is None
 
 
 def test_a_broker_that_is_not_alive_is_no_part_of_a_forecast() -> None:
@@ -95,3 +97,30 @@ def test_a_rate_below_what_producers_write_is_warned_about() -> None:
         "broker 1 sends 120 B/s",
     ]
     assert all("never catch up" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("facts", "rate", "why"),
+    [
+        (ClusterFacts(), 41_000_000, "a third of a link of 1 Gbit/s; what brokers replicate now is not known"),
+        (
+            ClusterFacts(inbound={tp("b-0"): 25_000_000.0}),
+            25_000_000,
+            "a third of a link of 1 Gbit/s, less 50.0 MB/s that the busiest broker replicates now",
+        ),
+        (ClusterFacts(inbound={tp("b-0"): 900_000_000.0}), 4_100_000, "less 1.80 GB/s"),
+        (
+            ClusterFacts(inbound={tp("b-0"): 5_000_000.0}, links={1: 99_600_000.0, 4: 500_000_000.0, 9: 1.0}),
+            89_000_000,
+            "the inventory's link budget of 99.6 MB/s, less 10.0 MB/s that the busiest broker replicates now",
+        ),
+    ],
+)
+def test_a_rate_for_a_plan_without_one_is_what_a_link_has_left(facts: ClusterFacts, rate: int, why: str) -> None:
+    """The smallest link among the plan's brokers; a broker that has no part in it does not count."""
+    found, said = suggested_rate([TO_4], STATE, facts)
+    assert (found, why in said) == (rate, True), said
+
+
+def test_without_a_cluster_the_rate_is_that_of_an_empty_link() -> None:
+    assert suggested_rate([TO_4], None, ClusterFacts())[0] == 41_000_000

@@ -24,7 +24,8 @@ def checkout(tmp_path: Path) -> Path:
     """A repository with one plan, a snapshot and a policy, and a `kadmin` on its PATH."""
     (tmp_path / "plans").mkdir()
     (tmp_path / "plans" / "drain.yaml").write_text(
-        "kind: PartitionReassignment\nspec:\n  partitions:\n    - {topic: orders, partition: 0, replicas: [2, 3]}\n"
+        "kind: PartitionReassignment\nspec:\n  throttle: {rate: 50MB/s}\n"
+        "  partitions:\n    - {topic: orders, partition: 0, replicas: [2, 3]}\n"
     )
     (tmp_path / "policy.yaml").write_text("kind: Policy\nspec: {deletion: {max_topics: 1}}\n")
     brokers = tuple(BrokerRow(number, f"r{number}", alive=True) for number in (1, 2, 3))

@@ -52,7 +52,7 @@ ASKED = {"KA073": (f"{UNSEEN}: Broker 2 did not list consumer groups",)}
 """What brokers of these clusters did not answer."""
 PLANNED = {"KA065"}
 """Codes that only the planner finds."""
-WARNINGS = {"KA022", "KA024", "KA025", "KA032", "KA047", "KA055", "KA056", "KA058", "KA066"}
+WARNINGS = {"KA022", "KA024", "KA025", "KA032", "KA047", "KA055", "KA056", "KA058", "KA066", "KA071"}
 
 
 class Example(NamedTuple):

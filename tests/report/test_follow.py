@@ -97,6 +97,21 @@ def test_a_pipe_gets_a_line_at_least_every_30_s() -> None:
     assert written == [f"0/1 done, {copied} of 900 B, copying\n" for copied in (0, 30, 60)]
 
 
+def broken(lines: list[str], columns: int) -> list[str]:
+    screen = Screen(live=True, colour=False, size=lambda: (columns, 24))
+    return [part for line in lines for part in screen.wrapped(line).split("\n")]
+
+
+def test_no_line_is_longer_than_a_narrow_terminal() -> None:
+    status, written = in_terminal(python(TOLD), 30)
+    assert status == 0, written
+    shown = Shown(1000)
+    shown.write(written)
+    assert max(map(len, shown.rows)) < 30
+    first = shown.rows.index("wave 1 of 2 done in 0:01: 2/4")
+    assert shown.rows[first + 1] == "  done, 33.0 of 66.0 MB"
+
+
 @pytest.mark.parametrize("columns", [20, 80, 200])
 def test_a_line_that_never_wraps_below_one_kept_line_for_each_wave_and_event(columns: int) -> None:
     status, written = in_terminal(python(TOLD), columns)
@@ -105,8 +120,8 @@ def test_a_line_that_never_wraps_below_one_kept_line_for_each_wave_and_event(col
     assert all(len(line) < columns for line in drawn)
     whole = Shown(1000)
     whole.write(written)
-    cut = {20: [WAITING], 80: [WAITING], 200: []}[columns]
-    assert [row for row in whole.rows[:-2] if row not in cut] == KEPT
+    cut = broken({20: [WAITING], 80: [WAITING], 200: []}[columns], columns)
+    assert [row for row in whole.rows[:-2] if row not in cut] == broken(KEPT, columns)
     assert [row for row in whole.rows[:-2] if row in cut] == cut, "what has no room in the line is told above it, once"
     assert (
         whole.rows[-2]

@@ -9,7 +9,8 @@ from kadmin.documents import parse_document
 from kadmin.errors import InvalidInputError, KadminError, name_some
 from kadmin.operations import events
 from kadmin.operations.record.record import ROLLS_BACK, OperationKind, current_throttle
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
+from kadmin.plan.model import UNTHROTTLED, PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
+from kadmin.plan.units import readable_rate
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -66,6 +67,14 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
     return _reversed(plan, record, throttle, state)
 
 
+def rollback_note(plan: ReassignmentPlan, given: ThrottleSpec | None) -> events.Noted:
+    """Say what a rollback undoes, and which throttle it takes over; `given` takes the place of that."""
+    text = f"rollback of operation {plan.header.labels[ROLLS_BACK]}"
+    if given is None and plan.throttle is not None and plan.throttle != UNTHROTTLED:
+        text += f", at its throttle of {readable_rate(plan.throttle.amount)}; --throttle RATE gives another"
+    return events.Noted(text)
+
+
 def _reversed(
     plan: ReassignmentPlan, record: OperationRecord, throttle: ThrottleRecord | None, state: ClusterState
 ) -> ReassignmentPlan:
@@ -82,13 +91,19 @@ def _reversed(
     return ReassignmentPlan(
         header,
         back,
-        None if throttle is None else ThrottleSpec(ThrottleBy.RATE, throttle.rate),
+        _throttle(plan, throttle),
         plan.limits,
         plan.elect,
         plan.order,
         allow_replication_factor_change=True,
         allow_fewer_racks=True,
     )
+
+
+def _throttle(plan: ReassignmentPlan, throttle: ThrottleRecord | None) -> ThrottleSpec | None:
+    if throttle is not None:
+        return ThrottleSpec(ThrottleBy.RATE, throttle.rate)
+    return UNTHROTTLED if plan.throttle == UNTHROTTLED else None
 
 
 def _last(context: Context) -> OperationRecord:

@@ -13,6 +13,7 @@ from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.model import Elect, ThrottleBy
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
 from kadmin.plan.rules.pending import election_running, reassignment_running
+from kadmin.plan.rules.throttle import unthrottled
 from kadmin.plan.rules.together import Touched
 from kadmin.plan.sources import lacks_source, with_source_size
 from kadmin.plan.units import format_size, readable_size
@@ -35,7 +36,7 @@ _ADD_SIZES = (
 )
 
 
-def check_reassignment(plan: ReassignmentPlan, world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
+def check_reassignment(plan: ReassignmentPlan, world: World | None, policy: Policy | None) -> Iterator[Diagnostic]:
     """Yield what is wrong with the plan: names, what is busy, not allowed or stale, and what it leaves."""
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
@@ -56,6 +57,7 @@ def check_reassignment(plan: ReassignmentPlan, world: World | None, _policy: Pol
         yield from _without_source(plan, world)
         yield from _outlook(plan, world)
     yield from name_collisions(partition.topic for partition in _partitions(plan))
+    yield from unthrottled(_copied(plan, world), plan.throttle, world, policy)
 
 
 def touched_by_reassignment(plan: ReassignmentPlan) -> Touched:
@@ -108,6 +110,12 @@ def _complete(target: PartitionTarget, world: World) -> PartitionTarget:
     reached = now == target.replicas and target.partition not in world.in_flight
     current = now if target.current is None or reached else target.current
     return replace(with_source_size(target, world.state, world.facts.sizes), current=current)
+
+
+def _copied(plan: ReassignmentPlan, world: World | None) -> list[PartitionTarget]:
+    """Return the partitions that get a replica on another broker, as far as their replicas of now are known."""
+    every = plan.reassignments if world is None else (_complete(target, world) for target in plan.reassignments)
+    return [target for target in every if target.current is not None and added(target)]
 
 
 def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:

@@ -25,6 +25,8 @@ REPEATED_S = 30.0
 class Follower:
     """Writes a line for each event and each wave; on a terminal the progress is one line below them, drawn again.
 
+    Lines of a terminal are broken between words at its width.
+
     The cursor waits at the start of the progress line: where a terminal that became narrower has broken that line, all
     of it is still below the cursor. `now` returns monotonic seconds.
     """
@@ -47,7 +49,7 @@ class Follower:
         if not isinstance(event, Progressed):
             if isinstance(event, StepPublished) and event.what == StepKind.WAVE:
                 self._begin_wave()
-            self._keep(self._screen.painted(event_line(event)))
+            self._keep(event_line(event))
             return
         ended = self._end_waves(event)
         if self._screen.live:
@@ -63,9 +65,9 @@ class Follower:
             self._write("\n" if self._drawn.done == self._drawn.total else ERASE_BELOW)
             self._drawn = None
 
-    def _keep(self, line: str) -> None:
-        drawn = self._drawn
-        self._write(f"{'' if drawn is None else ERASE_BELOW}{line}\n")
+    def _keep(self, line: str, meaning: Meaning | None = None) -> None:
+        drawn, shown = self._drawn, self._screen.painted(self._screen.wrapped(line), meaning)
+        self._write(f"{'' if drawn is None else ERASE_BELOW}{shown}\n")
         if drawn is not None:
             self._draw(drawn)
 
@@ -102,7 +104,7 @@ class Follower:
                 amounts = ", ".join(shown[name] for name in ("count", "bytes") if name in shown)
                 took = duration(self._now() - self._wave_since)
                 line = f"{wave_text(done, event.waves)} done in {took}: {amounts}"
-                self._keep(self._screen.painted(line, Meaning.DONE))
+                self._keep(line, Meaning.DONE)
                 told = True
             self._waves_done, self._wave_since = done, None
         if event.reason:

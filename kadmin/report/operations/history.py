@@ -60,7 +60,7 @@ def operation_answer(found: Timeline) -> dict[str, Any]:
         "throttle": None if throttle is None else throttle.rate,
         "to_copy_bytes": found.to_copy_bytes if found.targets else None,
         "waves": found.waves,
-        "events": [_event_answer(each) for each in moments(found)],
+        "events": [_event_answer(each, found) for each in moments(found)],
     }
     return {"operations": [operation]}
 
@@ -70,7 +70,11 @@ def moment_text(moment: Moment, found: Timeline) -> str:
     if moment.span is not None:
         return _step_text(moment.span, found.waves)
     if moment.status is None or moment.turn is Turn.RESUMED:
-        return one_line(f"{moment.turn.name.lower()} by {moment.by}")
+        rate = _rate_set_at(moment, found)
+        throttle = "" if rate is None else f"; throttle {readable_rate(rate)}"
+        return one_line(f"{moment.turn.name.lower()} by {moment.by}{throttle}")
+    if moment.turn is Turn.ENDED and moment.status.throttle_removed:
+        return one_line(f"{moment.status}; the throttle is removed")
     text = one_line(moment.status.message if moment.turn is Turn.ASKED else str(moment.status))
     return _ASKED_AT.sub("", text)
 
@@ -113,15 +117,24 @@ def took_s(span: Span) -> float | None:
     return None if span.at_s is None or span.until_s is None else span.until_s - span.at_s
 
 
-def _event_answer(moment: Moment) -> dict[str, Any]:
+def _event_answer(moment: Moment, found: Timeline) -> dict[str, Any]:
     status, span = moment.status, moment.span
     return {
         "at": moment.at,
         "event": status.state.value if moment.turn is Turn.ENDED and status is not None else moment.turn.name.lower(),
         "by": moment.by or None,
         "message": None if status is None else status.message,
+        "throttle": _rate_set_at(moment, found),
         "step": None if span is None else _step_answer(span),
     }
+
+
+def _rate_set_at(moment: Moment, found: Timeline) -> int | None:
+    """Return the rate of the throttle that is on record from a moment on, None where it does not change then."""
+    change = found.record.throttle if moment.turn is Turn.STARTED else None
+    if moment.span is not None:
+        return None if moment.span.step.throttle is None else moment.span.step.throttle.rate
+    return None if change is None else change.rate
 
 
 def _step_answer(span: Span) -> dict[str, Any]:

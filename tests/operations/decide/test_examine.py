@@ -15,6 +15,7 @@ from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.codes import TABLE
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
+    UNTHROTTLED,
     DeletionPlan,
     Elect,
     ElectionPlan,
@@ -107,6 +108,7 @@ def test_a_recreation_is_refused_by_the_exit_codes_of_each_reason() -> None:
 MOVES = ReassignmentPlan(
     PlanHeader(),
     tuple(PartitionTarget(tp(name), ids) for name, ids in {"a-0": (2, 4), "a-1": (4, 3), "or.ders-0": (3, 2)}.items()),
+    UNTHROTTLED,
 )
 
 

@@ -163,6 +163,11 @@ def test_a_dry_run_prints_the_command_that_applies_exactly_this_file(
         command("diff", plan, "-z", cluster.connect, "-o", "markdown"),
     ):
         assert shown.out.endswith(f"\n\n    {line.replace('--throttle 5MB/s ', '')}\n")
+        assert "--throttle 41MB/s" in shown.out, "it copies without a throttle"
+    throttled = command("diff", plan, "--throttle", "5MB/s", "-z", cluster.connect)
+    assert throttled.out.endswith(f"\n\n    {line}\n"), "what was given is in the command that people copy"
+    assert "throttle: 5.00 MB/s on" in throttled.out
+    assert "without a throttle" not in throttled.out
     assert command(*shlex.split(line)[1:]).status == 0
     assert cluster.replicas("orders") == {0: [2, 3], 1: [2, 3]}
     done = command("apply", plan, "--dry-run", "-z", cluster.connect)

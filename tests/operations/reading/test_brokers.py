@@ -18,7 +18,7 @@ from kadmin.operations.reading.brokers import not_described, sizes_of, switch, u
 from kadmin.operations.zookeeper.backend import ZooKeeperBackend
 from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.plan.model import UNTHROTTLED, PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -121,7 +121,7 @@ def test_a_broker_that_does_not_answer_is_warned_about_once() -> None:
     found = log_dirs_by(answers.__getitem__, answers)
     facts = ClusterFacts(usable=usable_of(found), disks_unavailable=not_described(found))
     assert facts.usable == {2: None, 3: 50}
-    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (1, 4), (1, 2)),))
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (1, 4), (1, 2)),), UNTHROTTLED)
     assert examine(plan, STATE, facts).warnings == (
         "bytes on disk of broker 4 are not known: Broker 4 cannot read its log directory /disk0.",
     )

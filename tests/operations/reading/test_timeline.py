@@ -24,9 +24,11 @@ from kadmin.operations.record.record import (
     Sending,
     Step,
     StepKind,
+    ThrottleChange,
+    ThrottleRecord,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
-from kadmin.report.operations.history import moment_text, operation_text
+from kadmin.report.operations.history import moment_text, operation_answer, operation_text
 from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
@@ -123,6 +125,21 @@ def test_a_rollback_names_its_operation_first(site: Site) -> None:
     assert (first["event"], first["text"]) == ("noted", f"rollback of operation {ran.outcome.operation_id}")
 
 
+@pytest.mark.zookeeper
+def test_a_rollback_says_which_throttle_it_takes_over_and_takes_another(site: Site) -> None:
+    ground = Ground(site, ERAS["2.8.2"], throttle_rate=1_000_000)
+    practice = ground.practice()
+    ran = practice.run(apply(ground.plan()))
+    assert ran.outcome is not None, ran.error
+    told = command("rollback", "--dry-run", "-z", practice.connect_string)
+    first = f"rollback of operation {ran.outcome.operation_id}"
+    assert told.err.splitlines()[0] == f"{first}, at its throttle of 1.00 MB/s; --throttle RATE gives another"
+    assert "throttle: 1.00 MB/s on" in told.err
+    other = command("rollback", "--dry-run", "--throttle", "7MB/s", "-z", practice.connect_string)
+    assert other.err.splitlines()[0] == first
+    assert "throttle: 7.00 MB/s on" in other.err
+
+
 def heal_of(changes: tuple[OperationStatus, ...] = ()) -> tuple[OperationRecord, Listing]:
     author, kind, at = Author("ann", "h1", 7), OperationKind.HEAL, "2026-01-01T00:00:00Z"
     record = OperationRecord("op-1", kind, '{"findings":[],"kind":"Heal"}', "sha256:1", None, at, author, {})
@@ -148,6 +165,25 @@ def test_a_heal_tells_what_it_deleted_and_what_it_replaced() -> None:
         "completed: healed in 3 steps",
     ]
     assert "heal, completed" in operation_text(found, None)
+
+
+def test_every_rate_of_the_throttle_is_shown_when_it_came_and_its_removal() -> None:
+    record, listing = heal_of()
+    record = replace(record, throttle=ThrottleRecord(5_000_000, {}))
+    removed = replace(listing, status=replace(listing.status, throttle_removed=True))
+    changes = [
+        Step(number, StepKind.THROTTLE, f"2026-01-01T00:00:0{number}Z", throttle=ThrottleChange(rate, {}, None))
+        for number, rate in ((1, 80_000_000), (2, 20_000_000))
+    ]
+    found = timeline(record, removed, changes, READ_AT)
+    assert [moment_text(each, found) for each in moments(found)] == [
+        "started by ann@h1; throttle 5.00 MB/s",
+        "changed the throttle to 80.0 MB/s",
+        "changed the throttle to 20.0 MB/s",
+        "completed: healed in 3 steps; the throttle is removed",
+    ]
+    (answer,) = operation_answer(found)["operations"]
+    assert [each["throttle"] for each in answer["events"]] == [5_000_000, 80_000_000, 20_000_000, None]
 
 
 def test_config_writes_are_shown_where_a_request_got_no_answer() -> None:

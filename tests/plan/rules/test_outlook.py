@@ -10,7 +10,15 @@ from kadmin.diagnostics import Diagnostic
 from kadmin.plan import codes
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.min_isr import min_insync_replicas
-from kadmin.plan.model import ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan, RecreationPlan, TopicRecipe
+from kadmin.plan.model import (
+    UNTHROTTLED,
+    ElectionPlan,
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+    RecreationPlan,
+    TopicRecipe,
+)
 from kadmin.plan.recreation import is_whole
 from kadmin.plan.rules import World, check
 
@@ -28,6 +36,7 @@ def outlook(
     plan = ReassignmentPlan(
         PlanHeader(),
         tuple(PartitionTarget(tp(name), ids) for name, ids in targets.items()),
+        UNTHROTTLED,
         allow_replication_factor_change=True,
         allow_fewer_racks=True,
     )

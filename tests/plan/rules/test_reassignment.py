@@ -12,6 +12,7 @@ from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import (
+    UNTHROTTLED,
     DeletionPlan,
     ElectionPlan,
     FreeBytes,
@@ -40,7 +41,7 @@ WORLD = World(cluster(ASSIGNMENT, brokers=RACKS))
 
 
 def _plan(*targets: PartitionTarget) -> ReassignmentPlan:
-    return ReassignmentPlan(PlanHeader(), targets)
+    return ReassignmentPlan(PlanHeader(), targets, UNTHROTTLED)
 
 
 def deletes(*topics: str) -> DeletionPlan:

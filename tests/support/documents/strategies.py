@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from kadmin.cluster.model import TopicPartition
 from kadmin.plan.codes import TABLE
 from kadmin.plan.model import (
+    UNTHROTTLED,
     CpuWeights,
     DeletionLayout,
     DeletionPlan,
@@ -67,7 +68,13 @@ reassignment_plans = st.builds(
     ReassignmentPlan,
     headers,
     _reassignments(),
-    throttle=st.none() | st.builds(ThrottleSpec, st.sampled_from(ThrottleBy), st.integers(1, 10**9 - 1)),
+    throttle=st.none()
+    | st.just(UNTHROTTLED)
+    | st.builds(
+        ThrottleSpec,
+        st.sampled_from([by for by in ThrottleBy if by is not ThrottleBy.NONE]),
+        st.integers(1, 10**9 - 1),
+    ),
     limits=st.builds(
         WaveLimits,
         max_partitions=st.integers(1, 10_000),
