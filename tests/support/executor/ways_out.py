@@ -72,8 +72,9 @@ PLACES: dict[str, tuple[Replicas, Replicas, Replicas]] = {
     "target": (TARGET, (), ()),
     "elsewhere": ((3,), (), ()),
 }
-"""Replicas, and those that are added and removed; a partition that is `deleted` has none. `made again` is in flight for a topic that is another one by now, `spared` the same after its end; `union` is a move in
-flight up to Kafka 2.3, `halted` one from 4.3 on that was asked to go back.
+"""Replicas, and those that are added and removed; a partition that is `deleted` has none. `made again` is in flight for
+a topic that is another one by now, `spared` the same after its end; `union` is a move in flight up to Kafka 2.3,
+`halted` one from 4.3 on that was asked to go back.
 """
 RETURNED = {"made again": "spared"}
 
@@ -131,7 +132,8 @@ class World:
         state = cluster({str(each): PLACES[place][0] for each, place in found.items()}, states=led, brokers=alive)
         for each, place in found.items():
             _, adding, removing = PLACES[place]
-            state = moving(state, str(each), adding=adding, removing=removing)
+            if adding:
+                state = moving(state, str(each), adding=adding, removing=removing)
         if self.api:
             renewed = {each.topic for each, place in found.items() if place in {"made again", "spared"}}
             ids = {name: "second" if name in renewed else "first" for name in state.topics}
