@@ -27,9 +27,7 @@ __all__ = ["decide", "recall", "remember"]
 def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action:
     """Return what to do next; `now` is on the clock of the memory's times (monotonic seconds)."""
     action = work.decide(observed, memory, now)
-    if observed.request is None:
-        return action
-    return apply_stop_request(observed.request, action, work, observed, memory)
+    return apply_stop_request(action, work, observed, memory, now)
 
 
 def recall(steps: Iterable[Step]) -> Memory:

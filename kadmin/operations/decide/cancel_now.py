@@ -17,8 +17,8 @@ nothing of ours left to take back                         Finish: cancelled
 ========================================================  =============================================
 
 A partition whose way back would lose data, or that the controller does not take back, is left in flight and named at
-the end (`why_left`). Before a TakeBack, pending entries of other tools that the next controller would start need
-`--allow-foreign`. A refusal changes nothing; every other end frees the lock.
+the end (`why_left`). Before a TakeBack, pending entries of other tools that the next controller would start, or that
+name a broker twice, need `--allow-foreign`. A refusal changes nothing; every other end frees the lock.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def decide_cancel(
     origin = {partition: replicas for partition, replicas in origin.items() if partition not in left}
     if origin:
         error = _refusal(work, origin, state, allow_foreign=allow_foreign)
-        return TakeBack(origin) if error is None else unfinished(error)
+        return TakeBack({**_as_they_are(work, origin, state), **origin}) if error is None else unfinished(error)
     on_way = _on_the_way_back(targets, left, observed)
     ends = overdue(memory, now) if all(on_way.values()) else now - memory.changed_at >= STALLED_S
     if on_way and not ends:
@@ -145,21 +145,18 @@ def _listed(state: ClusterState) -> Assignment:
 def _refusal(
     work: ReassignmentWork, origin: Mapping[TopicPartition, Replicas], state: ClusterState, *, allow_foreign: bool
 ) -> KadminError | None:
-    ours = {target.partition: {target.replicas, target.current} for target in work.targets}
-    pending = state.requests.reassignment
-    others = {
-        partition: replicas
-        for partition, replicas in _listed(state).items()
-        if partition not in origin and replicas not in ours.get(partition, ())
-    }
-    repeating = [
-        partition for partition, replicas in others.items() if len(set(replicas)) < len(replicas) or not replicas
-    ]
-    if repeating and pending is not None:
+    pending, others = state.requests.reassignment, _others(work, origin, state)
+    if pending is not None and (empty := [partition for partition, replicas in others.items() if not replicas]):
         return NotCompletedError(
-            f"{pending.place} has invalid entries of other tools: {name_some(repeating)}.",
-            cause="a list is empty or names a broker twice; nothing was changed",
+            f"{pending.place} has invalid entries of other tools: {name_some(empty)}.",
+            cause="a list is empty; nothing was changed",
             next_command="kadmin heal",
+        )
+    if pending is not None and not allow_foreign and (kept := _as_they_are(work, origin, state)):
+        return NotCompletedError(
+            f"{pending.place} has invalid entries of other tools: {name_some(kept)}.",
+            cause="a list names a broker twice; nothing was changed",
+            next_command="kadmin cancel --now --allow-foreign, which ends them: these partitions keep their replicas",
         )
     begun = [] if pending is None else [partition for partition in pending.not_begun if partition in others]
     if not begun or allow_foreign:
@@ -169,6 +166,26 @@ def _refusal(
         cause="cancelling moves the controller, which starts every pending entry; nothing was changed",
         next_command="kadmin cancel --now --allow-foreign, if they may start",
     )
+
+
+def _others(work: ReassignmentWork, origin: Mapping[TopicPartition, Replicas], state: ClusterState) -> Assignment:
+    """Return the pending entries of other tools."""
+    ours = {target.partition: {target.replicas, target.current} for target in work.targets}
+    return {
+        partition: replicas
+        for partition, replicas in _listed(state).items()
+        if partition not in origin and replicas not in ours.get(partition, ())
+    }
+
+
+def _as_they_are(work: ReassignmentWork, origin: Mapping[TopicPartition, Replicas], state: ClusterState) -> Assignment:
+    """Return entries of other tools that name a broker twice, with the replicas that their partitions have.
+
+    Such a list is never written; a controller drops an entry that changes nothing, or names no partition.
+    """
+    others = _others(work, origin, state)
+    repeating = [partition for partition, replicas in others.items() if len(set(replicas)) < len(replicas)]
+    return {each: state.replicas(each) or tuple(dict.fromkeys(others[each])) for each in repeating}
 
 
 def _on_the_way_back(

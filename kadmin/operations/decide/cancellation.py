@@ -7,7 +7,8 @@ a pending request that cannot be read                     Finish: heal first
 no controller                                             Wait
 a request with entries of others that have not begun      Finish: with their names
 requested with another list than ours, or not by us       TakeBack: the request is superseded
-in flight without a request, not asked to end lately      TakeBack through the brokers
+in flight without a request, not asked to end lately      TakeBack through the brokers; three times where
+                                                          there is a request to stop: it may be refused
 asked to end through the API, and not as it was           TakeBack, again
 asked to end, and on its way                              Wait
 ... with a request to stop, dead originals or a stall     Finish: failed, with the names
@@ -19,11 +20,21 @@ anything else                                             Finish: failed, with t
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, NotCompletedError, count, name_some
-from kadmin.operations.decide.actions import STALLED_S, Finish, ListedWork, PlanKind, TakeBack, Wait, failed
+from kadmin.operations.decide.actions import (
+    PUBLISH_ATTEMPTS,
+    STALLED_S,
+    Finish,
+    ListedWork,
+    PlanKind,
+    TakeBack,
+    Wait,
+    failed,
+)
 from kadmin.operations.decide.cancel_now import unfinished_returns, unreadable, why_left
 from kadmin.operations.decide.common import overdue
 from kadmin.operations.decide.failures import dead_targets
@@ -72,7 +83,7 @@ class CancellationWork(ListedWork):
         away = [target for target in self.targets if not _is_back(target, state)]
         left = {each: why for each in away if (why := why_left(each.partition, each.replicas, observed))}
         away = [target for target in away if target not in left]
-        known = {partition for step in observed.steps for partition in step.partitions}
+        known = Counter(partition for step in observed.steps for partition in step.partitions)
         asked = [
             target
             for target in away
@@ -84,8 +95,9 @@ class CancellationWork(ListedWork):
             return _starts_others(self.targets, state) or _take_back(superseded)
         origin = {target.partition: target.replicas for target in self.targets}
         again = [target for target in away if target.partition in unfinished_returns(origin, observed)]
-        if any(target.partition not in known for target in running) or (running and overdue(memory, now)):
-            again = running
+        enough = observed.request is not None and all(known[each.partition] >= PUBLISH_ATTEMPTS for each in running)
+        if any(target.partition not in known for target in running) or (overdue(memory, now) and not enough):
+            again = running or again
         stalled = now - memory.changed_at >= STALLED_S
         if again and not (stalled and observed.request is not None):
             return _take_back(again, through_brokers=True)

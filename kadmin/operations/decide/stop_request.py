@@ -3,44 +3,79 @@
 ========================================================  =============================================
 next action without the request                           with it
 ========================================================  =============================================
-Finish, Advance, Wait for this operation's own wave       the same
+Finish that leaves the operation unfinished (1)           Finish: cancelled, with what is in its way
+Wait for what was asked for, which has stalled (1)        Finish: cancelled, with what it waits for
+any other Finish, Advance, Wait for its own wave          the same
 a publish that repairs a published wave                   the same
 any other Wait                                            Finish: paused or cancelled
 any other publish, or a question that precedes one        Finish: paused or cancelled
 ========================================================  =============================================
+
+(1) Of a request to cancel anything but a reassignment, which `cancel --now` ends: nothing else takes back an election,
+a deletion or a creation, and what they wait for may never come. The operation then ends, and the cluster goes on.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import count
-from kadmin.operations.decide.actions import Advance, AskListening, Finish, PublishWave, TakeBack, Wait
+from kadmin.errors import NotCompletedError, count
+from kadmin.operations.decide.actions import STALLED_S, Advance, AskListening, Finish, PublishWave, TakeBack, Wait
 from kadmin.operations.decide.reassignment import ReassignmentWork, published
 from kadmin.operations.record.record import Channel, OperationState
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 
 if TYPE_CHECKING:
+    from kadmin.errors import KadminError
     from kadmin.operations.decide.actions import Action, Memory, Observed, Work
     from kadmin.operations.record.stop_request import StopRequest
 
 _QUIET = "nothing is in flight"
 
 
-def apply_stop_request(request: StopRequest, action: Action, work: Work, observed: Observed, memory: Memory) -> Action:
-    """Return the action under a request, given the one decided without it."""
-    if isinstance(action, Finish | Advance):
+def apply_stop_request(action: Action, work: Work, observed: Observed, memory: Memory, now: float) -> Action:
+    """Return the action under the request, given the one decided without it."""
+    request = observed.request
+    if request is None:
         return action
-    if isinstance(action, Wait | TakeBack) and work.in_flight(observed, memory):
-        return action
-    asks_for_wave = isinstance(action, AskListening) and action.channel is Channel.REASSIGNMENT
-    if (asks_for_wave or isinstance(action, PublishWave)) and published(observed, memory):
+    in_way = _in_its_way(action, work, request, stalled=now - memory.changed_at >= STALLED_S)
+    if in_way is not None:
+        return _given_up(request, in_way) if observed.steps else stopped(request, None)
+    if isinstance(action, Finish | Advance) or _goes_on(action, work, observed, memory):
         return action
     if not isinstance(work, ReassignmentWork):
         return stopped(request, None)
     tally = work.tally(observed, memory)
     moved = f"{tally.done} of {count(tally.total, 'partition')} moved"
     return stopped(request, work.undone_by(observed, memory), f"{_QUIET}, {moved}")
+
+
+def _goes_on(action: Action, work: Work, observed: Observed, memory: Memory) -> bool:
+    """Whether an action follows or repairs what was asked for."""
+    if isinstance(action, Wait | TakeBack) and work.in_flight(observed, memory):
+        return True
+    asks_for_wave = isinstance(action, AskListening) and action.channel is Channel.REASSIGNMENT
+    return (asks_for_wave or isinstance(action, PublishWave)) and published(observed, memory)
+
+
+def _in_its_way(action: Action, work: Work, request: StopRequest, *, stalled: bool) -> KadminError | None:
+    """Return what keeps an operation that nothing takes back from its end; None where it ends or goes on."""
+    if request.stop is not Stop.CANCEL or isinstance(work, ReassignmentWork):
+        return None
+    if isinstance(action, Finish) and not action.state.finished:
+        return action.error
+    if isinstance(action, Wait) and stalled:
+        return NotCompletedError(f"Nothing has changed for {STALLED_S:g} s: {action.reason}.")
+    return None
+
+
+def _given_up(request: StopRequest, in_way: KadminError) -> Finish:
+    error = NotCompletedError(
+        f"The operation was cancelled; what it asked for is not taken back. {in_way.message}",
+        cause=in_way.cause,
+        next_command="kadmin doctor",
+    )
+    return Finish(OperationState.CANCELLED, f"{in_way.message.removesuffix('.')}; {request.asked}", error)
 
 
 def stopped(request: StopRequest, undo: str | None, what: str = _QUIET) -> Finish:

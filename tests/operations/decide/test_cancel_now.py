@@ -133,11 +133,21 @@ def test_entries_that_start_nothing() -> None:
     assert not_begun(listed, moving(zombie, "a-0", adding=(3,), removing=(2,)).topics) == ()
 
 
-def test_an_entry_that_no_controller_should_read_is_refused_even_when_others_are_allowed() -> None:
-    for wrong in ((), (3, 3)):
-        error = error_of(act(at_work({"a-0": A.replicas, "c-0": wrong}), allow_foreign=True))
-        assert isinstance(error, NotCompletedError)
-        assert error.next_command == "kadmin heal"
+def test_an_empty_entry_of_another_tool_is_refused_even_when_others_are_allowed() -> None:
+    error = error_of(act(at_work({"a-0": A.replicas, "c-0": ()}), allow_foreign=True))
+    assert isinstance(error, NotCompletedError)
+    assert error.next_command == "kadmin heal"
+
+
+def test_an_entry_that_names_a_broker_twice_is_ended_only_when_others_are_allowed() -> None:
+    """From Kafka 2.4 on it stays for good, and `heal` leaves it beside what is in flight."""
+    state = at_work({"a-0": A.replicas, "b-0": B.replicas, "c-0": (3, 3), "x-0": (3, 3)})
+    error = error_of(act(state))
+    assert isinstance(error, NotCompletedError)
+    assert (error.next_command or "").startswith("kadmin cancel --now --allow-foreign")
+    back = {tp("a-0"): (2, 1), tp("b-0"): (2, 3)}
+    as_they_are = {tp("c-0"): (1, 2), tp("x-0"): (3,)}
+    assert act(state, allow_foreign=True) == TakeBack({**as_they_are, **back}), "x-0 does not exist, and is dropped"
 
 
 def test_a_node_that_does_not_decode_is_healed_first() -> None:

@@ -10,7 +10,7 @@ from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
 from kadmin.operations.decide import decide
-from kadmin.operations.decide.actions import PICKUP_DEADLINE_S, Finish, Memory, Observed, TakeBack, Wait
+from kadmin.operations.decide.actions import PICKUP_DEADLINE_S, STALLED_S, Finish, Memory, Observed, TakeBack, Wait
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.foreign import back_to_original, foreign_moves
 from kadmin.operations.record.record import OperationState, Step, StepKind
@@ -89,6 +89,10 @@ def test_a_request_to_stop_waits_for_what_is_asked_and_never_for_a_dead_broker(s
         assert isinstance(decide(WORK, Observed(state, (ASKED,), request), Memory(), now), Wait)
     for state, now in ((with_node(IN_FLIGHT, {"x-0": (3, 4)}, version=1), 0.0), (IN_FLIGHT, overdue)):
         assert isinstance(decide(WORK, Observed(state, (ASKED,), request), Memory(), now), TakeBack), "in flight"
+    often = tuple(replace(ASKED, number=number) for number in (1, 2, 3))
+    refused = decide(WORK, Observed(IN_FLIGHT, often, request), Memory(last_step=3), overdue)
+    assert isinstance(refused, Wait), "a controller that refuses is not asked for ever"
+    assert "x-0" in str(error_of(decide(WORK, Observed(IN_FLIGHT, often, request), Memory(last_step=3), STALLED_S)))
     back = with_node(IN_FLIGHT, {"x-0": (1, 2)})
     dead = replace(back, brokers={broker: back.brokers[broker] for broker in (1, 3, 4)})
     error = error_of(decide(WORK, Observed(dead, (ASKED,), request), Memory(), 0.0))

@@ -12,14 +12,16 @@ from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, 
 from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.operations.decide.undo import undo_of
 from kadmin.operations.record.codec import decode_request, encode_request
 from kadmin.operations.record.record import ROLLS_BACK, Channel, OperationState, Step, StepKind
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
-from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader
+from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader, RecreationPlan, TopicRecipe
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
+    from kadmin.operations.decide.actions import Work
 
 START = {"a-0": (1, 2), "b-0": (2, 1)}
 A, B = PartitionTarget(tp("a-0"), (1, 4), (1, 2)), PartitionTarget(tp("b-0"), (2, 3), (2, 1))
@@ -87,6 +89,10 @@ class TestAnyRequest:
         assert action.state is state
 
 
+def queued(state: ClusterState) -> ClusterState:
+    return replace(state, requests=replace(state.requests, deletions=("a",)))
+
+
 def next_after_cancel(state: ClusterState, steps: tuple[Step, ...], wave: int) -> str | None:
     action = decide(replace(WORK, undo="undo it"), Observed(state, steps, CANCEL), replace(HEARD, wave=wave), 0.0)
     assert isinstance(action, Finish)
@@ -121,13 +127,64 @@ def test_the_next_step_undoes_this_operation_and_of_a_rollback_completes_it_firs
 def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:
     """Removing the child brings the topic back empty."""
     work = DeletionWork(DeletionPlan(PlanHeader(), ("a",)))
-    queued = cluster(START)
-    queued = replace(queued, requests=replace(queued.requests, deletions=("a",)))
     asked = Step(1, StepKind.DELETION, "now", topics=("a",))
-    assert isinstance(decide(work, Observed(queued, (asked,), CANCEL), HEARD, 0.0), Wait)
+    assert isinstance(decide(work, Observed(queued(cluster(START)), (asked,), CANCEL), HEARD, 0.0), Wait)
     before = decide(work, Observed(cluster(START), (), CANCEL), HEARD, 0.0)
     assert isinstance(before, Finish)
     assert before.state is OperationState.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("work", "state", "step", "in_its_way"),
+    [
+        (
+            DeletionWork(DeletionPlan(PlanHeader(), ("a",))),
+            queued(cluster({"a-0": (1, 9)}, states={"a-0": (-1, (1,))})),
+            Step(1, StepKind.DELETION, "now", topics=("a",)),
+            "waits for 9",
+        ),
+        (
+            DeletionWork(DeletionPlan(PlanHeader(), ("a",))),
+            queued(cluster({"a-0": (1, 2)}, states={"a-0": (-1, (1, 2))})),
+            Step(1, StepKind.DELETION, "now", topics=("a",)),
+            "Nothing has changed for 60 s: deleting",
+        ),
+        (
+            RecreationWork(RecreationPlan(PlanHeader(), recipes=(TopicRecipe("a", {0: (1, 9)}, {}),))),
+            cluster({"a-0": (1, 9)}, states={"a-0": (-1, ())}),
+            Step(1, StepKind.CREATION, "now", topics=("a",)),
+            "has not chosen leaders for a",
+        ),
+        (
+            ElectionWork((tp("a-0"),)),
+            with_node(cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))}), {"z-9": ()}, election=True),
+            Step(1, StepKind.ELECTION, "now", partitions=(tp("a-0"),)),
+            "holds entries of another tool",
+        ),
+    ],
+    ids=["a deletion", "a deletion that has stalled", "a creation", "an election"],
+)
+def test_what_nothing_takes_back_ends_without_what_it_waits_for(
+    work: Work, state: ClusterState, step: Step, in_its_way: str
+) -> None:
+    """A request to pause leaves it unfinished; a cancelled operation blocks no other."""
+    memory, late = replace(HEARD, last_step=1), 61.0
+    for request, finished in ((PAUSE, False), (CANCEL, True)):
+        action = decide(work, Observed(state, (step,), request), memory, late)
+        assert (isinstance(action, Finish) and action.state is OperationState.CANCELLED) == finished
+    assert isinstance(action, Finish)
+    assert action.error is not None
+    assert not isinstance(action.error, StoppedByRequestError), "cancel ends with 8, too"
+    assert in_its_way in action.error.message
+    assert (in_its_way in action.message, action.error.next_command) == (True, "kadmin doctor")
+
+
+def test_an_election_that_never_began_is_cancelled_beside_that_of_another_tool() -> None:
+    foreign = with_node(cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))}), {"z-9": ()}, election=True)
+    action = decide(ElectionWork((tp("a-0"),)), Observed(foreign, (), CANCEL), HEARD, 0.0)
+    assert isinstance(action, Finish)
+    assert action.state is OperationState.CANCELLED
+    assert isinstance(action.error, StoppedByRequestError)
 
 
 def test_a_request_is_read_back_as_it_was_written() -> None:

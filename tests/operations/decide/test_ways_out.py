@@ -1,159 +1,180 @@
-"""No state of an operation is without a command that leaves it: a search over partitions, dead brokers and answers.
+"""No state of an operation is without a command that leaves it: a search over states, dead brokers and answers.
 
-The cluster of the search has one partition, with original replicas 1 and 2 and the target 2 and 3. It answers as
-controllers do (docs/kraft.md, tests/support/eras), or does nothing for ever.
+tests/support/executor/ways_out.py has the model. Every kind of operation on two partitions is put on a cluster in
+every state here, through the brokers' API and through ZooKeeper, a partition with a source beside one without
+among them; then every command is followed through every answer, and what is left behind must have a way out, too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import chain, combinations, product
+from dataclasses import replace
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cluster.states import cluster, moving, tp, with_node
+from support.executor.ways_out import (
+    IDS,
+    ORIGINAL,
+    OTHERS,
+    TARGET,
+    WAYS,
+    A,
+    B,
+    Search,
+    World,
+    cancel_now,
+)
 
-from kadmin.cluster.model import NO_LEADER
-from kadmin.operations.decide import decide, remember
-from kadmin.operations.decide.actions import Finish, Memory, Observed, TakeBack
-from kadmin.operations.decide.cancel_now import decide_cancel
-from kadmin.operations.decide.cancellation import CancellationWork
-from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.cluster.zookeeper.znodes.admin import PROBE_PARTITION
+from kadmin.operations.decide.actions import Finish
 from kadmin.operations.record.record import Intent, Sending, Step, StepKind
-from kadmin.operations.record.stop_request import Stop, StopRequest
-from kadmin.plan.model import Elect, PartitionTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from kadmin.cluster.model import ClusterState, Replicas
-    from kadmin.operations.decide.actions import Action
+    from kadmin.cluster.model import Replicas, TopicPartition
 
-A = tp("a-0")
-ORIGINAL: Replicas = (1, 2)
-TARGET: Replicas = (2, 3)
-BROKERS = (1, 2, 3)
-PLACES = ("original", "in flight", "halted", "target", "elsewhere", "deleted")
-API_ANSWERS = ("ends", "halts", "refuses")
-NODE_ANSWERS = ("ends", "begins", "nothing")
-REQUEST = StopRequest(Stop.CANCEL, "somebody", "now")
-WAVE = Step(1, StepKind.WAVE, "now", wave=0)
-WORK = ReassignmentWork(((target := PartitionTarget(A, TARGET, ORIGINAL),),), (target,), Elect.NONE)
-TICK_S, MOST_TICKS = 1.0, 200
-MOST_REQUESTS = 6
-"""One every ten seconds, for a minute, where the cluster shows nothing of them."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """Where the partition is, who is in sync and alive, whether through the API, and the answers to each request."""
-
-    place: str
-    isr: Replicas
-    dead: frozenset[int]
-    api: bool
-    answers: tuple[str, str]
+API_PLACES = (
+    *("original", "in flight", "halted", "reordered", "redirected", "target", "elsewhere", "deleted"),
+    "made again",
+)
+NODE_PLACES = ("original", "in flight", "union", "redirected", "target", "elsewhere", "deleted")
+ISRS: tuple[Replicas, ...] = ((), (1, 2), (3,), (1, 2, 3))
+DEAD = tuple(map(frozenset, ((), (1,), (3,), (1, 2), (1, 2, 3))))
+BESIDE: tuple[tuple[str, Replicas], ...] = (("original", (1, 2)), ("in flight", (1, 2)), ("in flight", (3,)))
+OURS = ((A, TARGET), (B, TARGET))
+NODES = {
+    "none": (),
+    "ours": (OURS,),
+    "ours and another": ((*OURS, (OTHERS, TARGET)),),
+    "ours and an invalid one": ((*OURS, (OTHERS, (1, 1))),),
+    "another": (((OTHERS, TARGET),),),
+    "a probe": (((PROBE_PARTITION, (1,)),),),
+    "unreadable": (None,),
+}
+WAVES = tuple(Step(number, StepKind.WAVE, "now", wave=number - 1) for number in (1, 2))
 
 
-def subsets(ids: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    return chain.from_iterable(combinations(ids, size) for size in range(len(ids) + 1))
+def sent(step: Step, *partitions: TopicPartition) -> Step:
+    """Return the step as it is sent to brokers."""
+    return replace(step, sending=Sending.ANSWERED, intent=Intent(dict.fromkeys(partitions, TARGET), IDS))
 
 
-CASES = [
-    Case(place, isr, frozenset(dead), api, (first, then))
-    for place, isr, dead, api in product(PLACES, subsets(BROKERS), subsets(BROKERS), (True, False))
-    for first, then in product(API_ANSWERS if api else NODE_ANSWERS, repeat=2)
-]
+def on(world: World, node: str) -> World:
+    """Put an admin node into a world, and the partition of another tool that it names."""
+    requested = NODES[node]
+    named = any(each == OTHERS for entries in requested for each, _ in entries or ())
+    return replace(world, requested=requested, others="original" if named else "")
 
 
-class Controller:
-    """The cluster of one case, and the steps on record."""
-
-    def __init__(self, case: Case, *, published: bool) -> None:
-        self.case, self.place, self.node = case, case.place, None if case.api else TARGET
-        self.steps: tuple[Step, ...] = (WAVE,) if published else ()
-        self.asked = 0
-
-    def state(self) -> ClusterState:
-        if self.place == "deleted":
-            return cluster({}, brokers=self._alive())
-        replicas = {"original": ORIGINAL, "target": TARGET, "elsewhere": (3,)}.get(self.place, (2, 3, 1))
-        leader = next((each for each in self.case.isr if each not in self.case.dead), NO_LEADER)
-        state = cluster({"a-0": replicas}, states={"a-0": (leader, self.case.isr)}, brokers=self._alive())
-        if self.place == "in flight":
-            state = moving(state, "a-0", adding=(3,), removing=(1,))
-        if self.place == "halted":
-            state = moving(cluster_at(state, (1, 2, 3)), "a-0", adding=(3,), removing=(3,))
-        return state if self.node is None or self.place != "in flight" else with_node(state, {"a-0": self.node})
-
-    def take_back(self, action: TakeBack) -> None:
-        """Answer as the case says; what was answered last is answered ever after."""
-        answer = self.case.answers[min(self.asked, 1)]
-        self.asked += 1
-        ends = any(step.intent is not None and step.intent.targets[A] == action.origin[A] for step in self.steps)
-        step = Step(len(self.steps) + 1, StepKind.CANCEL, "now", partitions=(A,))
-        if self.case.api:
-            step = replace(step, sending=Sending.ANSWERED, intent=Intent({A: None if ends else action.origin[A]}))
-            if answer == "refuses":
-                step = replace(step, refused={A: "INVALID_REPLICA_ASSIGNMENT"})
-            else:
-                # To end a reassignment ends it at once; the original list does or does not.
-                self.place = "halted" if answer == "halts" and not ends else "original"
-        elif action.through_brokers:
-            self.place = "original" if answer == "ends" else self.place
-        else:
-            self.node = action.origin[A]
-            self.place = "original" if answer == "ends" else self.place
-        self.steps = (*self.steps, step)
-
-    def _alive(self) -> dict[int, str | None]:
-        return {broker: None for broker in BROKERS if broker not in self.case.dead}
+def reassignments_through_brokers() -> Iterator[World]:
+    for place, isr, (other, other_isr), dead in product(API_PLACES, ISRS, BESIDE[1:], DEAD):
+        world = World("one wave", (place, other), (isr, other_isr), dead, api=True, steps=(sent(WAVES[0], A, B),))
+        yield world
+        if (other, other_isr) == BESIDE[-1]:
+            yield replace(world, work="two waves", places=(place, "original"), steps=(sent(WAVES[0], A),))
 
 
-def cluster_at(state: ClusterState, replicas: Replicas) -> ClusterState:
-    return replace(state, topics={"a": replace(state.topics["a"], replicas={0: replicas})})
+def reassignments_through_nodes() -> Iterator[World]:
+    for place, isr, (other, other_isr), dead in product(NODE_PLACES, ISRS, BESIDE[1:], DEAD):
+        world = World("one wave", (place, other), (isr, other_isr), dead, steps=WAVES[:1])
+        yield from (on(world, node) for node in NODES)
+        two = replace(world, work="two waves")
+        yield replace(two, requested=(OURS[:1],))
+        yield replace(two, steps=WAVES, requested=(OURS[1:],))
+        yield replace(two, steps=WAVES, elections=(((OTHERS, ()),),))
+        yield replace(on(world, "ours"), deaf=True)
+        yield replace(on(world, "ours"), controlled=False)
 
 
-def cancelled_now(observed: Observed, memory: Memory, now: float) -> Action:
-    return decide_cancel(WORK, observed, memory, now, allow_foreign=False)
+def elections() -> Iterator[World]:
+    ours, foreign = ((A, ()), (B, ())), ((OTHERS, ()),)
+    nodes = ((), (ours,), (foreign,), (None,), ((),))
+    steps = ((), (Step(1, StepKind.ELECTION, "now", partitions=(A, B)),))
+    isrs: tuple[Replicas, ...] = ((2, 1), (1, 2), (2,), ())
+    for isr, dead, asked, node, deaf, controlled in product(isrs, DEAD, steps, nodes, (False, True), (True, False)):
+        others = "original" if node == (foreign,) else ""
+        world = World("election", ("original", "original"), (isr, (2, 1)), dead, steps=asked, others=others)
+        yield replace(world, elections=node, deaf=deaf, controlled=controlled)
+        if not node and not deaf:
+            yield replace(world, api=True, controlled=controlled)
 
 
-def others_ended(observed: Observed, memory: Memory, now: float) -> Action:
-    """`cancel` of an operation that ends reassignments of other tools, once it has sent something."""
-    work = CancellationWork((PartitionTarget(A, ORIGINAL, (2, 3, 1)),))
-    return decide(work, replace(observed, request=REQUEST if observed.steps else None), memory, now)
+def topics(work: str, kind: StepKind) -> Iterator[World]:
+    one, both = (Step(1, kind, "now", topics=names) for names in (("a",), ("a", "b")))
+    refused = replace(both, sending=Sending.ANSWERED, refused_topics={"b": "POLICY_VIOLATION"})
+    through_brokers = (refused, replace(both, sending=Sending.UNANSWERED))
+    at: tuple[tuple[str, Replicas], ...] = (
+        ("original", (1, 2)),
+        ("original", ()),
+        ("spared", (1, 2)),
+        ("deleted", ()),
+    )
+    for (a, a_isr), (b, b_isr), dead, controlled in product(at, at, DEAD, (True, False)):
+        world = World(work, (a, b), (a_isr, b_isr), dead, controlled=controlled)
+        for steps, queued in product(((), (one,), (both,)), ((), ("a",), ("a", "b"))):
+            yield replace(world, steps=steps, deletions=queued)
+        for step in (one, both, *through_brokers):
+            yield replace(world, api=True, steps=(step,))
 
 
-def end_of(case: Case, command: str) -> tuple[Finish | None, int]:
-    """Follow a command to its end; None where it has none. Also how many requests it sent."""
-    controller, memory = Controller(case, published=command == "cancel --now"), Memory()
-    follow = cancelled_now if command == "cancel --now" else others_ended
-    for tick in range(MOST_TICKS):
-        observed = Observed(controller.state(), controller.steps, unchanged_means_rejected=not case.api)
-        memory = remember(memory, observed, tick * TICK_S)
-        action = follow(observed, memory, tick * TICK_S)
-        if isinstance(action, Finish):
-            return action, controller.asked
-        if isinstance(action, TakeBack):
-            controller.take_back(action)
-    return None, controller.asked
+def cancellations() -> Iterator[World]:
+    for api in (True, False):
+        places = API_PLACES if api else NODE_PLACES
+        for place, isr, (other, other_isr), dead in product(places, ISRS, BESIDE, DEAD):
+            world = World("cancellation", (place, other), (isr, other_isr), dead, api=api)
+            yield from (world, replace(world, controlled=False))
+            if not api:
+                asked = Step(1, StepKind.CANCEL, "now", partitions=(A,))
+                yield from (on(world, node) for node in NODES)
+                yield replace(world, steps=(asked,))
+                yield replace(world, steps=(asked,), controlled=False)
 
 
-@pytest.mark.parametrize("command", ["cancel --now", "cancel"])
-def test_every_state_has_a_command_that_ends_the_operation(command: str) -> None:
+KINDS: dict[str, Callable[[], Iterator[World]]] = {
+    "a reassignment through the brokers": reassignments_through_brokers,
+    "a reassignment through nodes": reassignments_through_nodes,
+    "an election": elections,
+    "a deletion": lambda: topics("deletion", StepKind.DELETION),
+    "a recreation": lambda: topics("recreation", StepKind.CREATION),
+    "a cancellation": cancellations,
+}
+
+
+def dead_ends(worlds: Iterable[World], search: Search) -> Iterator[World]:
+    """Yield the worlds without a way out: of these, and of those that one command leaves behind them."""
+    for world in worlds:
+        yield from (each for each in (world, *search.following(world)) if not search.has_way_out(each))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_state_has_a_command_that_ends_the_operation(kind: str) -> None:
     """It ends, with its lock free, after a few requests at most; what is left has a next command."""
-    for case in CASES:
-        end, asked = end_of(case, command)
-        assert end is not None, f"{command} never ends: {case}"
-        assert end.state.finished, f"{command} leaves the operation unfinished: {case}"
-        assert asked <= MOST_REQUESTS, f"{command} asks again and again: {case}"
-        assert end.error is None or end.error.next_command, f"{command} names no way out: {case}"
+    search = Search(WAYS)
+    assert [*map(str, islice(dead_ends(KINDS[kind](), search), 3))] == []
+    for name, world, end in search.ends():
+        assert end.error is None or end.error.next_command, f"kadmin {name} names no next command: {world}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        *((kind, "cancel") for kind in ("an election", "a deletion", "a recreation", "a cancellation")),
+        ("a reassignment through the brokers", "cancel --now"),
+        ("a reassignment through nodes", "cancel --now --allow-foreign"),
+        ("a reassignment through nodes", "heal"),
+    ],
+)
+def test_the_search_finds_what_no_command_is_left_for(kind: str, way: str) -> None:
+    """Each command is the only way out of some state: without it, the search names that state."""
+    search = Search({name: follow for name, follow in WAYS.items() if name != way})
+    assert any(not search.has_way_out(world) for world in KINDS[kind]())
 
 
 def test_what_only_new_replicas_hold_is_never_given_up() -> None:
-    for case in CASES:
-        if case.place == "in flight" and case.isr == (3,):
-            end, asked = end_of(case, "cancel --now")
-            assert asked == 0, case
-            assert end is not None
-            assert "would lose data" in end.message
+    for dead in DEAD:
+        steps = (sent(WAVES[0], A, B),)
+        world = World("one wave", ("in flight", "original"), ((3,), ORIGINAL), dead, api=True, steps=steps)
+        end = cancel_now(world)
+        assert isinstance(end, Finish), world
+        assert "would lose data" in end.message
