@@ -33,7 +33,7 @@ MILLIONS :=
 ROWS :=
 SEEDS := 10
 
-.PHONY: help setup demo test lint unit live coverage test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel bench-suites \
+.PHONY: help setup demo test lint unit live coverage test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-pages test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel bench-suites \
 	fuzz mutation clean
 
 help:
@@ -47,7 +47,8 @@ help:
 	@echo "make test-containers  live tests on brokers in containers, with a Docker daemon"
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
 	@echo "make test-kerberos    a cluster with Kerberos: tickets, renewal, refusals, on a realm of its own"
-	@echo "make test-spark       Spark as its users run it: a Connect server, a cluster, spark-submit, Delta, S3"
+	@echo "make test-spark       Spark: the planner and the load, here and on a Connect server, a cluster, spark-submit, Delta, S3"
+	@echo "make test-pages       every command of the README and of the pages beside it, as it stands there"
 	@echo "make test-release     wheel, action, hook and site, as users meet them"
 	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/"
 	@echo "make audit            known vulnerabilities of what kadmin needs; asks an advisory service"
@@ -108,8 +109,11 @@ test-report: $(READY)
 test-kerberos: $(READY)
 	tests/with-kerberos.sh $(KERBEROS) $(PYTEST) --suite kerberos --once-more tests/kraft tests/live
 
+test-pages: $(READY)
+	$(PYTEST) -n 2 --dist loadgroup --once-more --suite pages tests/live
+
 test-spark: $(READY) $(SERVERS_READY)
-	KADMIN_TEST_SERVERS=$(CURDIR)/$(SERVERS) $(PYTEST) --suite spark_cluster --once-more tests/planner
+	KADMIN_TEST_SERVERS=$(CURDIR)/$(SERVERS) $(PYTEST) -n 2 --dist loadgroup --once-more --suite spark tests/planner tests/live
 
 $(SERVERS_READY): $(READY) tests/support/planner/servers.lock
 	rm -rf $(SERVERS)

@@ -10,7 +10,7 @@ from support.pages.typed import typed, workplace_in
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.live, pytest.mark.spark]
+pytestmark = [pytest.mark.live, pytest.mark.pages]
 
 # Pages in one line go on where the page before them ended.
 READINGS = (

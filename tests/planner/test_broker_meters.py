@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-pytestmark = pytest.mark.spark_cluster
+pytestmark = pytest.mark.spark
 
 SECONDS = 24
 """Seconds of traffic, each of which is an hour of the load."""

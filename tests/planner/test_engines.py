@@ -336,7 +336,6 @@ def test_the_local_engine_refuses_sparks_options(tmp_path: Path) -> None:
         local.propose(request(), tmp_path, Options(master="local[1]"))
 
 
-@pytest.mark.spark_cluster
 def test_two_worker_processes_give_the_same_bytes_and_no_jvm_is_left_behind(tmp_path: Path) -> None:
     """Rule: the same plan on one thread, on local-cluster[2,1,1024] and in-process; the next JVM starts anew."""
     code = """

@@ -96,7 +96,6 @@ def test_what_comes_in_is_what_came_in_whatever_is_wrong(built: Path, topic: str
     require_true(rates(built), topic, history.PARTITIONS)
 
 
-@pytest.mark.spark_cluster
 def test_a_million_samples_with_all_that_is_wrong_give_what_came_in(tmp_path: Path) -> None:
     rows = (row for moment in history.moments() for row in history.rows_at(moment, MANY))
     history.write(tmp_path / "samples" / "samples.parquet", rows)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-pytestmark = pytest.mark.spark_cluster
+pytestmark = pytest.mark.spark
 
 SERIES = {
     "log_end_offset": "kafka_log_log_logendoffset",

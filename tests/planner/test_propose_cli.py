@@ -242,7 +242,7 @@ def test_a_setting_that_spark_refuses_is_reported(flags: tuple[str, str], folder
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.spark_cluster
+@pytest.mark.spark
 def test_spark_submit_runs_it_with_its_own_settings(folder: Path) -> None:
     (folder / "kadmin_app.py").write_text(RUN)
     home = Path(pyspark.__file__).parent

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from support.cli.in_process import Answer
     from support.planner.spark_servers import Cluster
 
-pytestmark = pytest.mark.spark_cluster
+pytestmark = pytest.mark.spark
 
 ROOT = Path(__file__).parents[2]
 FEW = ("--conf", "spark.sql.shuffle.partitions=2")

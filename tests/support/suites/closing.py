@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_UNSTEADY = 3
 SLOWEST = 10
 ONCE_MORE_S = 900
-WITH_SERVERS = {"live", "zookeeper", "spark", *OWN_SUITES} - {"release"}
+WITH_SERVERS = {"live", "zookeeper", *OWN_SUITES} - {"release"}
 """Marks of tests that run servers, or talk to some."""
 _GROUP = re.compile(r"@[^@\[\]]+$")
 

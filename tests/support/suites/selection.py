@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from support.eras.claims import Claim
 
 MAIN, ERAS, MATRIX = "main", "eras", "matrix"
-OWN_SUITES = ("executor", ERAS, "containers", "browser", "release", "kerberos", "spark_cluster")
+OWN_SUITES = ("executor", ERAS, "containers", "browser", "release", "kerberos", "spark", "pages")
 """Marks that keep a test out of the other suites; the first that a test has counts."""
 SUITES = (MAIN, MATRIX, *OWN_SUITES)
 VERSIONS_OF_MAIN = ("2.8.2", "4.4.0")
@@ -68,7 +68,6 @@ def _is_live_of_main(item: pytest.Item) -> bool:
     return (
         suite_of(item) == MAIN
         and item.get_closest_marker("live") is not None
-        and item.get_closest_marker("spark") is None
         and version_of(item) is not None
     )
 
