@@ -133,7 +133,7 @@ def apply(
         context.operations.create(record, lease, now)
         context.operations.prune(lease)
         runner = Runner(context, record, examination.work, holder, lease)
-        return Outcome(operation_id, runner.run())
+        return Outcome(operation_id, runner.run(state))
     finally:
         context.give_back(runner.lease if runner is not None else lease)
 

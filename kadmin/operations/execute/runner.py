@@ -86,8 +86,10 @@ class Runner:
         """The current lease; after a session expired it is a new one."""
         return self._lease
 
-    def run(self) -> str:
+    def run(self, seen: ClusterState | None = None) -> str:
         """Run the operation to its end and return the success message; raises the error that ended it.
+
+        `seen` is the reading that it was recorded from, where it begins.
 
         At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave,
         not for a run that only stops the operation, and removed at the end unless something is in flight.
@@ -108,7 +110,7 @@ class Runner:
                 self._under_lock(self._throttling.set_up)
             self._context.backend.check()
             self._steps = self._context.operations.steps(operation_id)
-            self._memory = recall(self._steps)
+            self._memory = recall(self._steps, seen)
             finish, observed = follow(loop, self._context)
             return self._finish(finish, observed)
         except KadminError as error:
