@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import kafka
 import pytest
 from support.documents.plans import document, reassignment
 from support.live.kraft import elect_uncleanly, held_back, make_topic, wait_assigned
@@ -65,3 +66,20 @@ def test_records_that_an_unclean_election_lost_are_counted_though_others_came_si
     assert f"records that were there when the operation began are gone: {moved} up to" in ended["text"]
     last = cluster.history()[-1]
     assert (last["state"], last["message"]) == ("completed", ended["text"])
+
+
+@pytest.mark.on("4.4.0")
+@pytest.mark.eras
+def test_records_that_were_deleted_meanwhile_are_not_lost(cluster: KraftCluster, tmp_path: Path) -> None:
+    """Neither is anything by new leaders: their copies begin where the old one's log began by then."""
+    connection = cluster.connection
+    moved = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    plan = document(tmp_path / "plan.json", reassignment(moved.topic, {0: [3, 4]}))
+    with held_back(connection, [moved]):
+        cluster.leave_in_flight(plan, step=1)
+        deleted = connection.admin().delete_records({kafka.TopicPartition(moved.topic, moved.partition): -1})
+        assert [each["low_watermark"] for each in deleted.values()] == [3]
+    wait_assigned(connection, {moved: (3, 4)})
+    resumed = cluster.kadmin("resume", "--yes")
+    assert resumed.status == 0, resumed.err
+    assert "gone" not in resumed.out + resumed.err
