@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,30 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
+class LostRecords:
+    """Records of a partition that are gone: from `offset` on, up to the one before `offset_before`.
+
+    That many were there in epoch `leader_epoch_before`, as far as compaction left them; `leader` leads it now.
+    """
+
+    partition: TopicPartition
+    offset_before: int
+    offset: int
+    leader_epoch_before: int
+    leader_epoch: int
+    leader: int
+
+
+@dataclass(frozen=True, slots=True)
 class StateChanged:
-    """The operation's record has a new state: completed, failed, paused or cancelled, and why."""
+    """The operation's record has a new state: completed, failed, paused or cancelled, and why.
+
+    `lost_records` were there when it began, and are gone.
+    """
 
     state: str
     text: str
+    lost_records: tuple[LostRecords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from kafka.protocol.admin import ElectLeadersRequest
 from support.documents.plans import document, reassignment
-from support.live.kraft import THROTTLED_REPLICAS, held_back, make_topic, wait_assigned
+from support.live.kraft import THROTTLED_REPLICAS, elect_uncleanly, held_back, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
 from kadmin.cluster.kafka.configs import read_own_configs
@@ -248,9 +247,7 @@ def test_an_unclean_election_by_another_tool_is_not_called_nothing(
         wait_until(lambda: {3} <= read_cluster(connection, []).brokers.keys() - {2}, 60)
         wait_until(lambda: read_cluster(connection, [stale.topic]).states[stale].leader == NO_LEADER, 60)
         cluster.leave_in_flight(plan, step=1)
-        named = ElectLeadersRequest.TopicPartitions(topic=stale.topic, partitions=[stale.partition])
-        unclean = ElectLeadersRequest(election_type=1, topic_partitions=[named], timeout_ms=30_000)
-        connection.change("elect leaders", unclean, timeout_s=30)
+        elect_uncleanly(connection, stale)
         wait_until(lambda: not list_reassignments(connection), 60)
         cancelled = cluster.kadmin("cancel", "--now", "--yes")
         assert cancelled.status == 0, cancelled.err

@@ -1,4 +1,6 @@
-"""Where partitions start and end (ListOffsets), and what groups have committed (ListGroups, OffsetFetch).
+"""Where partitions, and leader epochs in them, start and end, and what groups have committed.
+
+Requests: ListOffsets, OffsetForLeaderEpoch, ListGroups, OffsetFetch.
 
 Each `ask_` function sends its requests to all brokers at once, and returns the call that waits for the answers. Nothing
 is raised for a broker that does not answer: its error is in `failed`.
@@ -12,7 +14,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import ListGroupsRequest
-from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
+from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest, OffsetForLeaderEpochRequest
 
 from kadmin.cluster.kafka.errors import NotServedError, Right, error_name, raise_for
 from kadmin.cluster.kafka.from_brokers import FromBrokers, ask_each
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection
 
 _NO_REPLICA = -1
+_UNKNOWN = -1
 _READ_UNCOMMITTED = 0
 _MANY_GROUPS = 8
 """The first version of OffsetFetch that takes several groups (Kafka 3.0)."""
@@ -46,12 +49,18 @@ class LogEnd(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogOffsets:
-    """The offset of each partition at one end of its log; `refused` counts the other partitions by error."""
+    """The offset of each partition at one end of its log; `refused` counts the other partitions by error.
+
+    `leader_epochs` are those of the leaders that answered for the last offset (2.1 and later).
+    """
 
     known: Mapping[TopicPartition, int]
     refused: Counter[str]
+    leader_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
 
 
+EPOCHS_NOT_KEPT = "the log has no leader epochs"
+"""Why a leader cannot tell where an epoch ends: messages older than 0.11, or a topic that was made again since."""
 OFFSETS_AT = {LogEnd.LAST: "end offsets", LogEnd.FIRST: "start offsets"}
 """What people call the offsets at each end."""
 
@@ -70,6 +79,17 @@ def ask_log_offsets(
     """Ask each broker for the offsets at one end of the partitions that it leads."""
     requests = {broker: _offsets_request(partitions, at) for broker, partitions in led.items()}
     return ask_each(connection, f"tell {OFFSETS_AT[at]}", requests, _log_offsets, timeout_s)
+
+
+def ask_epoch_ends(
+    connection: KafkaConnection, epochs: Mapping[int, Mapping[TopicPartition, int]], timeout_s: float
+) -> Callable[[], FromBrokers[LogOffsets]]:
+    """Ask each broker where leader epochs, and all before them, end in the logs of partitions that it leads.
+
+    Records of these epochs from there on are not in the log (KIP-320): consumers find truncated logs by that.
+    """
+    requests = {broker: _epochs_request(asked) for broker, asked in epochs.items()}
+    return ask_each(connection, "tell where leader epochs end", requests, _epoch_ends, timeout_s)
 
 
 def ask_groups(
@@ -139,16 +159,42 @@ def _offsets_request(partitions: Iterable[TopicPartition], at: LogEnd) -> Any:  
     )
 
 
-def _log_offsets(answer: Any) -> LogOffsets:  # noqa: ANN401 - kafka-python ships no types
+def _epochs_request(epochs: Mapping[TopicPartition, int]) -> Any:  # noqa: ANN401 - kafka-python ships no types
+    topic = OffsetForLeaderEpochRequest.OffsetForLeaderTopic
+    asked: dict[str, list[Any]] = {}
+    for each, epoch in epochs.items():
+        number = topic.OffsetForLeaderPartition(partition=each.partition, leader_epoch=epoch)
+        asked.setdefault(each.topic, []).append(number)
+    topics = [topic(topic=name, partitions=numbers) for name, numbers in asked.items()]
+    return OffsetForLeaderEpochRequest(replica_id=_NO_REPLICA, topics=topics)
+
+
+def _epoch_ends(answer: Any) -> LogOffsets:  # noqa: ANN401 - kafka-python ships no types
     known: dict[TopicPartition, int] = {}
     refused = Counter[str]()
     for topic in answer.topics:
         for each in topic.partitions:
+            if each.error_code or each.end_offset == _UNKNOWN:
+                refused[error_name(each.error_code) if each.error_code else EPOCHS_NOT_KEPT] += 1
+            else:
+                known[TopicPartition(topic.topic, each.partition)] = each.end_offset
+    return LogOffsets(known, refused)
+
+
+def _log_offsets(answer: Any) -> LogOffsets:  # noqa: ANN401 - kafka-python ships no types
+    known: dict[TopicPartition, int] = {}
+    refused = Counter[str]()
+    leader_epochs: dict[TopicPartition, int] = {}
+    for topic in answer.topics:
+        for each in topic.partitions:
+            partition = TopicPartition(topic.name, each.partition_index)
             if each.error_code:
                 refused[error_name(each.error_code)] += 1
-            else:
-                known[TopicPartition(topic.name, each.partition_index)] = each.offset
-    return LogOffsets(known, refused)
+                continue
+            known[partition] = each.offset
+            if each.leader_epoch not in {None, _UNKNOWN}:
+                leader_epochs[partition] = each.leader_epoch
+    return LogOffsets(known, refused, leader_epochs)
 
 
 def _listed(group: Any) -> ListedGroup:  # noqa: ANN401 - kafka-python ships no types

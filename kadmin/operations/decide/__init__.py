@@ -17,7 +17,7 @@ from kadmin.operations.record.record import Channel
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kadmin.cluster.model import TopicPartition
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.decide.actions import Action, Observed, Work
     from kadmin.operations.record.record import Step
 
@@ -30,13 +30,14 @@ def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action
     return apply_stop_request(action, work, observed, memory, now)
 
 
-def recall(steps: Iterable[Step]) -> Memory:
-    """Return the memory with which a run goes on after these steps.
+def recall(steps: Iterable[Step], seen: ClusterState | None = None) -> Memory:
+    """Return the memory with which a run goes on after these steps, or begins with what was `seen` just before.
 
     A wave is published only when those before it were seen done. What became of them since is checked after the last
     wave: an earlier wave may be out of sync now, while the request of the running one is pending.
     """
-    return Memory(wave=max((step.wave for step in steps if step.wave is not None), default=0))
+    wave = max((step.wave for step in steps if step.wave is not None), default=0)
+    return Memory(wave=wave, states={} if seen is None else seen.states)
 
 
 def remember(memory: Memory, observed: Observed, now: float) -> Memory:

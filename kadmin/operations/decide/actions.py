@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Assignment, ClusterState, PartitionState, TopicPartition
     from kadmin.errors import KadminError
+    from kadmin.operations.events import LostRecords
     from kadmin.operations.record.record import Channel, OperationKind, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.plan.copied import OnDisk, Sizes
@@ -182,11 +183,15 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Leave the loop: with the operation in `state` (running: it can be resumed) and, unless it succeeded, an error."""
+    """Leave the loop: with the operation in `state` (running: it can be resumed) and, unless it succeeded, an error.
+
+    `lost_records` were there when the operation began, and are gone at its end.
+    """
 
     state: OperationState
     message: str
     error: KadminError | None = None
+    lost_records: tuple[LostRecords, ...] = ()
 
 
 def failed(error: KadminError) -> Finish:

@@ -1,7 +1,8 @@
 """Leaders that somebody elected: of partitions that had no replica alive and in sync, while the run saw it or before.
 
-A broker of the last ISR that returns leads without a loss, and so does an eligible leader (KIP-966), which a reading of
-partitions does not show. Every other leader comes from an unclean election: records may be gone.
+A broker of the last ISR that returns leads without a loss, and so does an eligible leader (KIP-966), which only the
+reading that an operation is recorded from shows. Every other leader comes from an unclean election: records may be
+gone.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def watched_leaders(
     for partition, found in state.states.items():
         if lacks_source(partition, state):
             before = memory.states.get(partition)
-            last = () if before is None else before.isr
+            last = () if before is None else (*before.isr, *before.elr)
             without.setdefault(partition, frozenset((*found.isr, *found.elr, *last)))
         elif found.leader in state.brokers and (in_sync := without.pop(partition, None)):
             # A run that began later does not know the last ISR, and what was lost once stays lost.

@@ -13,6 +13,7 @@ from kadmin.operations.decide.common import deaf
 from kadmin.operations.decide.examine import Examination, examine
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.decide.record_topic import emptied_brokers
+from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import with_disks, with_guards
 from kadmin.operations.reading.late_requests import late_requests
@@ -127,11 +128,12 @@ def apply(
             throttle=record_throttle(context.backend, examination.throttle),
             to_copy_bytes=None if change is None else change.moved_bytes,
         )
+        record = with_high_watermarks(context, record, state)
         _stop_if_asked(context)
         context.operations.create(record, lease, now)
         context.operations.prune(lease)
         runner = Runner(context, record, examination.work, holder, lease)
-        return Outcome(operation_id, runner.run())
+        return Outcome(operation_id, runner.run(state))
     finally:
         context.give_back(runner.lease if runner is not None else lease)
 

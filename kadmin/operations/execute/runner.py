@@ -30,12 +30,12 @@ from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.common import deaf, occupied
 from kadmin.operations.decide.foreign import foreign_moves
-from kadmin.operations.decide.leaders import leaders_in_words
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
+from kadmin.operations.execute.losses import with_losses
 from kadmin.operations.execute.room import too_little_room
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
@@ -86,8 +86,10 @@ class Runner:
         """The current lease; after a session expired it is a new one."""
         return self._lease
 
-    def run(self) -> str:
+    def run(self, seen: ClusterState | None = None) -> str:
         """Run the operation to its end and return the success message; raises the error that ended it.
+
+        `seen` is the reading that it was recorded from, where it begins.
 
         At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave,
         not for a run that only stops the operation, and removed at the end unless something is in flight.
@@ -108,7 +110,7 @@ class Runner:
                 self._under_lock(self._throttling.set_up)
             self._context.backend.check()
             self._steps = self._context.operations.steps(operation_id)
-            self._memory = recall(self._steps)
+            self._memory = recall(self._steps, seen)
             finish, observed = follow(loop, self._context)
             return self._finish(finish, observed)
         except KadminError as error:
@@ -298,7 +300,7 @@ class Runner:
             left = copies_left(self._context, self._work.ended, observed)
             finish = replace(finish, message=finish.message + left)
         if finish.state is not OperationState.RUNNING:
-            finish = self._with_leaders(finish, observed.state)
+            finish = with_losses(self._context, self._record, finish, observed, self._memory)
             # First: while the operation is unfinished, any machine can still remove the throttle.
             ends = finish.state.finished
             remains = self._under_lock(lambda lease: self._throttling.end(lease, settles=ends))
@@ -309,17 +311,10 @@ class Runner:
                 finish = replace(finish, message=f"{finish.message}; {remains.message}", error=error)
             now, removed = self._context.clock.timestamp(), self._throttling.removed
             self._set_status(OperationStatus(finish.state, now, finish.message, throttle_removed=removed))
-            self._context.tell(events.StateChanged(finish.state.value, finish.message))
+            self._context.tell(events.StateChanged(finish.state.value, finish.message, finish.lost_records))
         if finish.error is not None:
             raise finish.error
         return finish.message
-
-    def _with_leaders(self, finish: Finish, state: ClusterState) -> Finish:
-        offline = () if self._record.health is None else self._record.health.offline
-        words = leaders_in_words(self._record.origin, offline, self._memory, state)
-        if words:
-            self._note(f"warning: {words}")
-        return replace(finish, message="; ".join(filter(None, (finish.message, words))))
 
     def _forget_request(self, refusal: KadminError) -> None:
         """Drop a request to cancel that was refused before anything was taken back: `resume` then resumes."""

@@ -17,6 +17,7 @@ from kadmin.operations.record.record import (
     KEPT_CHANGES,
     Author,
     Channel,
+    HighWatermark,
     Intent,
     Listing,
     OperationKind,
@@ -69,7 +70,7 @@ def encode_record(record: OperationRecord) -> bytes:
         "waves": record.waves,
         "targets": _dump_partitions(record.targets),
         "recipes": [_dump_recipe(recipe, record.topic_ids.get(recipe.topic)) for recipe in record.recipes],
-        "health": None if record.health is None else _dump_health(record.health),
+        "health": None if record.health is None else _dump_health(record.health, record.high_watermarks),
         "throttle": record.throttle
         and {"rate": record.throttle.rate, "changes": _dump_changes(record.throttle.changes)},
     }
@@ -87,6 +88,7 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
     value["waves"] = tuple(tuple(wave) for wave in value["waves"])
     value["topic_ids"] = {each["topic"]: each["topic_id"] for each in value["recipes"] if each.get("topic_id")}
     value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
+    value["high_watermarks"] = _load_high_watermarks(value.get("health") or {})
     value["health"] = _load_health(value.get("health"))
     value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
     return OperationRecord(**value)
@@ -209,8 +211,11 @@ def _load_partitions(value: list[list[Any]]) -> tuple[TopicPartition, ...]:
     return tuple(TopicPartition(topic, number) for topic, number in value)
 
 
-def _dump_health(health: Health) -> dict[str, Any]:
+def _dump_health(health: Health, high_watermarks: Mapping[TopicPartition, HighWatermark]) -> dict[str, Any]:
+    # Versions that do not know the high watermarks skip them here, and could not read a record that had them beside.
+    marks = [[tp.topic, tp.partition, each.offset, each.leader_epoch] for tp, each in sorted(high_watermarks.items())]
     return {
+        "high_watermarks": marks,
         "brokers": sorted(health.brokers),
         "offline": _dump_partitions(sorted(health.offline)),
         "under_min_isr": _dump_partitions(sorted(health.under_min_isr)),
@@ -224,6 +229,12 @@ def _load_health(value: dict[str, Any] | None) -> Health | None:
     offline, short = (frozenset(_load_partitions(value[key])) for key in ("offline", "under_min_isr"))
     late = frozenset(value.get("lagging_controllers", ()))  # records before KRaft mode have none
     return Health(frozenset(value["brokers"]), offline, short, late)
+
+
+def _load_high_watermarks(health: Mapping[str, Any]) -> dict[TopicPartition, HighWatermark]:
+    marks = health.get("high_watermarks", ())  # records of older versions have none
+    _require_types({int: [value for mark in marks for value in mark[2:]]})
+    return {TopicPartition(topic, number): HighWatermark(offset, epoch) for topic, number, offset, epoch in marks}
 
 
 def _dump_recipe(recipe: TopicRecipe, topic_id: str | None) -> dict[str, Any]:

@@ -131,12 +131,21 @@ class ThrottleChange:
 
 
 @dataclass(frozen=True, slots=True)
+class HighWatermark:
+    """The offset after the last record that all in-sync replicas of a partition had, in an epoch of its leader."""
+
+    offset: int
+    leader_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
 class OperationRecord:
     """The immutable part. `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
 
     `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
     deletion deletes or a recreation creates, `topic_ids` the ids of those to be deleted, where the cluster has ids;
-    `health` is that of the cluster when the record was made. `file_digest` is the sha256 of the bytes of the plan's
+    `health` is that of the cluster when the record was made, `high_watermarks` how far the logs went then, as far as
+    leaders told it. `file_digest` is the sha256 of the bytes of the plan's
     file, `to_copy_bytes` what is to be copied, by the sizes on disk where the plan gives none. Both are kept beside the
     status, where versions that do not know them skip them: a record that was read has none.
     """
@@ -154,6 +163,7 @@ class OperationRecord:
     recipes: tuple[TopicRecipe, ...] = ()
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     health: Health | None = None
+    high_watermarks: Mapping[TopicPartition, HighWatermark] = field(default_factory=dict)
     throttle: ThrottleRecord | None = None
     file_digest: str | None = None
     to_copy_bytes: int | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.operations.events import Asked, Ended, Opened, Progressed, StateChanged, StepPublished
@@ -10,7 +11,7 @@ from kadmin.operations.events import Asked, Ended, Opened, Progressed, StateChan
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.operations.events import Event
+    from kadmin.operations.events import Event, LostRecords
 
 
 class JsonFollower:
@@ -58,11 +59,16 @@ def _fields(event: Event) -> dict[str, Any]:
         case Progressed():
             return _progress(event)
         case StateChanged():
-            return {"event": "state_changed", "state": event.state, "text": event.text}
+            lost = [_lost(each) for each in event.lost_records]
+            return {"event": "state_changed", "state": event.state, "text": event.text, "lost_records": lost}
         case Ended():
             ending = {"event": "ended", "exit_code": event.exit_code, "text": event.text}
             return {**ending, "next_command": event.next_command}
     return {"event": "asked" if isinstance(event, Asked) else "noted", "text": event.text}
+
+
+def _lost(lost: LostRecords) -> dict[str, Any]:
+    return {**asdict(lost), **asdict(lost.partition)}
 
 
 def _progress(event: Progressed) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from support.cluster.states import cluster, tp
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.operations.decide import remember
+from kadmin.operations.decide import recall, remember
 from kadmin.operations.decide.actions import Memory, Observed
 from kadmin.operations.decide.leaders import leaders_in_words
 
@@ -53,6 +53,20 @@ def test_a_broker_of_the_last_isr_that_returns_loses_nothing() -> None:
 def test_a_run_that_never_saw_the_isr_says_nothing_of_it() -> None:
     back = seen(5, (5,), 1, 2, 5)
     assert leaders_in_words([A], (), after(seen(*GONE, 1, 2), back), back) == ""
+
+
+@pytest.mark.parametrize(("leader", "clean"), [(5, True), (2, True), (1, False)], ids=["last ISR", "ELR", "neither"])
+def test_the_reading_that_an_operation_was_recorded_from_names_the_eligible_leaders(leader: int, clean: bool) -> None:  # noqa: FBT001 - a row of the table
+    """The partition had no leader then: later readings show no ISR, and no eligible leaders."""
+    first = seen(*GONE, 1, 2)
+    first = replace(first, states={A: replace(first.states[A], elr=(5, 2))})
+    led = seen(leader, (leader,), 1, 2, 5)
+    memory = recall((), first)
+    for number, state in enumerate([seen(*GONE, 1, 2), led]):
+        memory = remember(memory, Observed(state, ()), float(number))
+    said = leaders_in_words([A], [A], memory, led)
+    assert said.startswith("" if clean else "led by a broker that was not in the last ISR: a-0 by broker 1")
+    assert bool(said) is not clean
 
 
 def test_a_partition_that_was_offline_before_and_is_led_now_is_named_by_every_run() -> None:

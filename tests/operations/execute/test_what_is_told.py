@@ -71,6 +71,19 @@ def heal(cluster: SimpleController) -> str:
     return record.operation_id
 
 
+def test_a_loss_of_records_that_could_not_be_seen_is_said_when_an_operation_begins(
+    cluster: SimpleController, tmp_path: Path
+) -> None:
+    """The brokers of this cluster cannot be asked; those that are not to be asked need no word."""
+    unseen = "warning: a loss of records by other tools would not be seen: 2 partitions: no broker has a PLAINTEXT"
+    for replicas, options in (([2, 1], ()), ([1, 2], ("--without-brokers",))):
+        plan = document(tmp_path / "p.yaml", reassignment("orders", {0: replicas, 1: replicas}))
+        applied = kadmin(cluster, "apply", plan, "--yes", *options)
+        assert applied.status == 0, applied.err
+        assert (unseen in applied.err) is (not options), applied.err
+        assert "are gone" not in applied.out
+
+
 @contextmanager
 def runner(cluster: SimpleController) -> Iterator[Holder]:
     """A runner that holds the lock of the last operation, and confirms requests."""

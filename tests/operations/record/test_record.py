@@ -12,6 +12,7 @@ from support.cluster.states import tp
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import KadminError, NotCompletedError
+from kadmin.insight.diagnosis.health import Health
 from kadmin.operations.record.codec import (
     RECORD_VERSION,
     UndecodableError,
@@ -32,6 +33,7 @@ from kadmin.operations.record.record import (
     TRANSITIONS,
     Author,
     Channel,
+    HighWatermark,
     Intent,
     OperationKind,
     OperationRecord,
@@ -94,6 +96,35 @@ records = st.builds(
 def test_a_record_survives_the_round_trip(record: OperationRecord) -> None:
     """encode then decode is the identity."""
     assert decode_record(encode_record(record), record.operation_id) == record
+
+
+HEALTH = Health(frozenset({1, 2}), frozenset(), frozenset({TopicPartition("a", 0)}))
+
+
+@given(records, st.dictionaries(partitions, st.builds(HighWatermark, st.integers(0, 2**63 - 1), st.integers(0, 99))))
+def test_high_watermarks_are_kept_where_older_versions_skip_them(
+    record: OperationRecord, marks: dict[TopicPartition, HighWatermark]
+) -> None:
+    """Older records have none; versions that do not know them read the record as before: it has no other key."""
+    marked = replace(record, health=HEALTH, high_watermarks=marks)
+    data = encode_record(marked)
+    assert decode_record(data, record.operation_id) == marked
+    value = json.loads(zlib.decompress(data))
+    assert value.keys() == json.loads(zlib.decompress(encode_record(record))).keys()
+    del value["health"]["high_watermarks"]
+    older = zlib.compress(json.dumps(value).encode())
+    assert decode_record(older, record.operation_id) == replace(record, health=HEALTH)
+
+
+def test_a_high_watermark_that_is_no_number_is_refused() -> None:
+    author = Author("ann", "h1", 7)
+    record = OperationRecord(
+        "id", OperationKind.REASSIGNMENT, "{}", "sha256:1", None, "then", author, {}, health=HEALTH
+    )
+    value = json.loads(zlib.decompress(encode_record(record)))
+    value["health"]["high_watermarks"] = [["a", 0, "7100", 4]]
+    with pytest.raises(TypeError, match="'7100' is no int"):
+        decode_record(zlib.compress(json.dumps(value).encode()), "id")
 
 
 @pytest.mark.parametrize("layout", [{"min_reader": RECORD_VERSION + 1}, {"version": 1}])

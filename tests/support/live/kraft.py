@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from kafka.protocol.admin import ElectLeadersRequest
 from support.cli.in_process import command
 from support.live.waiting import wait_until
 
@@ -167,6 +168,14 @@ def set_configs(
     """Set configs of an entity to a value, or delete them."""
     edit = ConfigEdit(ConfigOperation.DELETE if value is None else ConfigOperation.SET, value)
     assert alter_configs(connection, {entity: dict.fromkeys(keys, edit)}, broker_id=broker_id) == {entity: None}
+
+
+def elect_uncleanly(connection: KafkaConnection, partition: TopicPartition) -> None:
+    """Let a replica lead that is not in sync, as kafka-leader-election --election-type unclean does."""
+    named = ElectLeadersRequest.TopicPartitions(topic=partition.topic, partitions=[partition.partition])
+    request = ElectLeadersRequest(election_type=1, topic_partitions=[named], timeout_ms=30_000)
+    answer = connection.change("elect leaders", request, timeout_s=30)
+    assert answer.replica_election_results[0].partition_result[0].error_code == 0, answer
 
 
 def unregister(sandbox: Sandbox, broker_id: int) -> None:

@@ -1,0 +1,67 @@
+"""What an operation says of records that others may have lost, when it begins and when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.errors import KadminError
+from kadmin.operations import events
+from kadmin.operations.decide.actions import Finish
+from kadmin.operations.decide.leaders import leaders_in_words
+from kadmin.operations.decide.lost_records import lost_error, lost_in_words, lost_records
+from kadmin.operations.reading.log_ends import read_epoch_ends, read_high_watermarks
+from kadmin.operations.record.stop_request import StoppedByRequestError
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.context import Context
+    from kadmin.operations.decide.actions import Memory, Observed
+    from kadmin.operations.record.record import OperationRecord
+
+
+def with_high_watermarks(context: Context, record: OperationRecord, state: ClusterState) -> OperationRecord:
+    """Return the record of an operation that begins with the high watermarks of its partitions.
+
+    Those that are not known are noted, unless brokers are not wanted to be asked.
+    """
+    if record.health is None or context.backend.servers(state).unasked:
+        return record
+    found = read_high_watermarks(context, record.origin, state)
+    if found.unknown:
+        reasons = "; ".join(found.unknown)
+        context.tell(events.Noted(f"warning: a loss of records by other tools would not be seen: {reasons}"))
+    return replace(record, high_watermarks=found.known)
+
+
+def with_losses(
+    context: Context, record: OperationRecord, finish: Finish, observed: Observed, memory: Memory
+) -> Finish:
+    """Return how an operation ends, with what others did to its partitions: what is said here is also noted.
+
+    Where records are gone, one that did what was asked has an error nevertheless.
+    """
+    lost, unknown = _losses(context, record, observed)
+    offline = () if record.health is None else record.health.offline
+    others = record.origin.keys() - {each.partition for each in lost}
+    said = [lost_in_words(lost), leaders_in_words(others, offline, memory, observed.state), unknown]
+    for words in filter(None, said):
+        context.tell(events.Noted(f"warning: {words}"))
+    stopped_well = finish.error is None or isinstance(finish.error, StoppedByRequestError)
+    error = lost_error(lost, record.operation_id) if lost and stopped_well else finish.error
+    return Finish(finish.state, "; ".join(filter(None, (finish.message, *said))), error, lost)
+
+
+def _losses(
+    context: Context, record: OperationRecord, observed: Observed
+) -> tuple[tuple[events.LostRecords, ...], str]:
+    """Return the records that are gone, and what is not known of others."""
+    if not record.high_watermarks:
+        return (), ""
+    try:
+        ends = read_epoch_ends(context, record.high_watermarks, observed.steps)
+        unknown = ends.unknown
+        lost = lost_records(record.high_watermarks, ends.known, ends.state)
+    except KadminError as error:
+        lost, unknown = (), (error.message,)
+    return lost, f"whether records are gone is not known: {'; '.join(unknown)}" if unknown else ""

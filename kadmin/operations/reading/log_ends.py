@@ -1,0 +1,134 @@
+"""Asks the leaders of partitions how far their logs go, when an operation begins and when it ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.kafka.connection import ATTEMPT_S, KafkaConnection
+from kadmin.cluster.kafka.from_brokers import why
+from kadmin.cluster.kafka.offsets import EPOCHS_NOT_KEPT, LogEnd, ask_epoch_ends, ask_log_offsets
+from kadmin.errors import KadminError, count
+from kadmin.operations.context import POLL_S
+from kadmin.operations.decide.actions import Observed
+from kadmin.operations.decide.common import made_again
+from kadmin.operations.record.record import HighWatermark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from kadmin.cluster.kafka.from_brokers import FromBrokers
+    from kadmin.cluster.kafka.offsets import LogOffsets
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.context import Context
+    from kadmin.operations.record.record import Step
+
+    Led = Mapping[int, Mapping[TopicPartition, int]]
+    Question = Callable[[KafkaConnection, Led], Callable[[], FromBrokers[LogOffsets]]]
+
+_NEW_LEADERS_S = 5.0
+"""How long a broker may take to lead a partition after the cluster shows that it does."""
+_NO_LEADER = "no leader"
+_NO_EPOCHS = "brokers before Kafka 2.1 do not tell leader epochs"
+
+
+@dataclass(frozen=True, slots=True)
+class HighWatermarks:
+    """The high watermarks of partitions; `unknown` says why there is none of the others."""
+
+    known: Mapping[TopicPartition, HighWatermark]
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEnds:
+    """Where leader epochs end in the logs of the leaders in `state`; `unknown` says why that of others is not known."""
+
+    known: Mapping[TopicPartition, int]
+    unknown: tuple[str, ...]
+    state: ClusterState
+
+
+def read_high_watermarks(context: Context, partitions: Iterable[TopicPartition], state: ClusterState) -> HighWatermarks:
+    """Ask the leaders of partitions for their high watermarks; nothing is raised."""
+    led, unknown = _by_leader(dict.fromkeys(partitions, 0), state)
+    found, failed = _ask(context, led, state, _ask_last)
+    unknown += failed
+    known: dict[TopicPartition, HighWatermark] = {}
+    for each in found:
+        unknown += each.refused
+        for partition, offset in each.known.items():
+            if partition in each.leader_epochs:
+                known[partition] = HighWatermark(offset, each.leader_epochs[partition])
+            else:
+                unknown[_NO_EPOCHS] += 1
+    return HighWatermarks(known, _in_words(unknown))
+
+
+def read_epoch_ends(
+    context: Context, before: Mapping[TopicPartition, HighWatermark], steps: tuple[Step, ...]
+) -> EpochEnds:
+    """Ask the leaders of now where the epochs of high watermarks end in their logs.
+
+    Partitions that were deleted, or made again after `steps`, are left out. A new leader that does not know it yet is
+    asked again. Raises as `Backend.read` does.
+    """
+    clock = context.clock
+    known: dict[TopicPartition, int] = {}
+    give_up = min(clock.now() + _NEW_LEADERS_S, clock.until)
+    while True:
+        state = context.backend.read({partition.topic for partition in before})
+        left = before.keys() & state.states.keys() - known.keys()
+        left -= made_again(left, Observed(state, steps))
+        led, unknown = _by_leader({each: before[each].leader_epoch for each in sorted(left)}, state)
+        found, failed = _ask(context, led, state, _ask_ends)
+        refused = Counter[str]()
+        for each in found:
+            known |= each.known
+            refused += each.refused
+        if not refused.keys() - {EPOCHS_NOT_KEPT} or clock.now() >= give_up or clock.stop_signal is not None:
+            return EpochEnds(known, _in_words(unknown + failed + refused), state)
+        clock.wait(POLL_S)
+
+
+def _ask_last(connection: KafkaConnection, led: Led) -> Callable[[], FromBrokers[LogOffsets]]:
+    return ask_log_offsets(connection, led, LogEnd.LAST, ATTEMPT_S)
+
+
+def _ask_ends(connection: KafkaConnection, led: Led) -> Callable[[], FromBrokers[LogOffsets]]:
+    return ask_epoch_ends(connection, led, ATTEMPT_S)
+
+
+def _by_leader(epochs: Mapping[TopicPartition, int], state: ClusterState) -> tuple[Led, Counter[str]]:
+    """Return what each live leader is asked, and how many partitions have none."""
+    led: dict[int, dict[TopicPartition, int]] = {}
+    unknown = Counter[str]()
+    for partition, epoch in epochs.items():
+        found = state.states.get(partition)
+        if found is None or found.leader not in state.brokers:
+            unknown[_NO_LEADER] += 1
+        else:
+            led.setdefault(found.leader, {})[partition] = epoch
+    return led, unknown
+
+
+def _ask(
+    context: Context, led: Led, state: ClusterState, question: Question
+) -> tuple[tuple[LogOffsets, ...], Counter[str]]:
+    """Return the answers of brokers, and of how many partitions a reason left none."""
+    if not led:
+        return (), Counter()
+    try:
+        with KafkaConnection(context.backend.servers(state), until=context.clock.until) as connection:
+            found = question(connection, led)()
+    except KadminError as error:
+        return (), Counter({why(error): sum(map(len, led.values()))})
+    failed = Counter[str]()
+    for broker, reason in found.failed.items():
+        failed[why(reason)] += len(led[broker])
+    return tuple(found.given.values()), failed
+
+
+def _in_words(unknown: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(f"{count(number, 'partition')}: {reason}" for reason, number in unknown.items())
