@@ -65,11 +65,7 @@ def _may_run(item: pytest.Item) -> bool:
 
 
 def _is_live_of_main(item: pytest.Item) -> bool:
-    return (
-        suite_of(item) == MAIN
-        and item.get_closest_marker("live") is not None
-        and version_of(item) is not None
-    )
+    return suite_of(item) == MAIN and item.get_closest_marker("live") is not None and version_of(item) is not None
 
 
 def _by_boundaries(items: Sequence[pytest.Item]) -> list[pytest.Item]:
