@@ -142,7 +142,7 @@ def rebalance(
     explained = explain_partitions(explain or [], proposals)
     answer(
         output,
-        lambda: proposals_text(listed, explained, out, throttled=wanted.throttle is not None),
+        lambda: proposals_text(listed, explained, inventory, out, throttled=wanted.throttle is not None),
         lambda: {"clusters": listed} | ({"explained": explained} if explained else {}),
     )
 

@@ -27,6 +27,13 @@ def lacks_source(partition: TopicPartition, state: ClusterState) -> bool:
     return found is not None and not (set(found.isr) & set(state.brokers)) - set(found.offline_replicas)
 
 
+def awaited(partition: TopicPartition, state: ClusterState) -> tuple[int, ...]:
+    """Return the brokers of which one must return before a partition without a source can be copied."""
+    found = state.states[partition]
+    able = {*found.isr, *found.elr} or set(state.replicas(partition) or ())
+    return tuple(sorted(able - set(state.brokers)) or sorted(able))
+
+
 def sender_of(partition: TopicPartition, replicas: Replicas, state: ClusterState) -> int | None:
     """Return the broker that sends copies: the leader, or the live replica that would lead; None where there is none.
 

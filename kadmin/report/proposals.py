@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -39,14 +40,8 @@ def election_answer(proposal: ElectionProposal, path: Path) -> dict[str, Any]:
     }
 
 
-UNTHROTTLED = (
-    "warning: what the plan copies has no throttle: set spec.throttle in the request, "
-    "or take the rate that the next command names: kadmin diff FILE"
-)
-
-
 def proposals_text(
-    figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], out: Path, *, throttled: bool
+    figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], inventory: Path, out: Path, *, throttled: bool
 ) -> str:
     """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster).
 
@@ -64,7 +59,10 @@ def proposals_text(
         ]
         lines += [f"note: {where}{note}" for note in each["notes"]]
     if not throttled and any(each["moves"] for each in figures):
-        lines.append(UNTHROTTLED)
+        lines.append(
+            "warning: what the plan copies has no throttle: set spec.throttle in the request, or take the rate that "
+            f"this names: kadmin validate {shlex.quote(str(out))} --inventory {shlex.quote(str(inventory))}"
+        )
     lines += [f"{partition} {why}" for partition, why in explained.items()]
     entries = sum(each["reassignments"] for each in figures)
     lines.append(f"{NOTHING_TO_DO if entries == 0 else count(entries, 'reassignment')} -> {out}")

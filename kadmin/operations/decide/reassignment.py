@@ -58,6 +58,7 @@ from kadmin.operations.decide.common import (
 )
 from kadmin.operations.decide.election import elect_scope, election_result
 from kadmin.operations.decide.failures import changed_by_others, dead_target, dead_targets, rejected
+from kadmin.operations.decide.troubles import troubles, without_source
 from kadmin.operations.decide.undo import any_moved, undo_of
 from kadmin.operations.decide.verdicts import reassignment_verdicts
 from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
@@ -67,7 +68,7 @@ from kadmin.plan.progress import Progress, is_union, judge
 from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Observed
@@ -281,31 +282,17 @@ def _health_gate(
 
 def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wait:
     names, running = _open(found), found[Progress.RUNNING]
-    dead = dead_targets(running, observed.state)
+    dead, stuck = dead_targets(running, observed.state), without_source(running, observed.state)
     stalled_min = int((now - memory.changed_at) // STALLED_S)
     reason = COPYING
     if dead:
         reason = f"target brokers that are not alive: {name_some(dead)}"
+    elif stuck:
+        reason = f"no replica is alive and in sync: {name_some(stuck)}"
     elif stalled_min:
         what = "copy" if _measured(running, observed) else "ISR"
         reason = f"stalled: no {what} has grown for {stalled_min} min: {name_some(names, most=3)}"
-    return Wait(reason, len(names), "; ".join(_troubles(found, dead, observed.state)) or None)
-
-
-def _troubles(found: Found, dead: Sequence[int], state: ClusterState) -> Iterator[str]:
-    """Say what will keep the wave from its end: the running partitions are followed first."""
-    if dead:
-        waiting = [each.partition for each in found[Progress.RUNNING] if not set(each.replicas).isdisjoint(dead)]
-        waits = f"{name_some(waiting)}: the controller waits for brokers that are not alive: {name_some(dead)}"
-        yield f"{waits}; start them, or take the wave back: kadmin cancel --now"
-    stale = [target.partition for target in found[Progress.STALE]]
-    if gone := [partition for partition in stale if state.replicas(partition) is None]:
-        yield f"{name_some(gone)}: deleted; the operation ends when the rest of its wave is done"
-    if changed := [partition for partition in stale if state.replicas(partition) is not None]:
-        yield f"{name_some(changed)}: reassigned by another tool; the operation ends when the rest of its wave is done"
-    moved = {target.partition.topic for targets in found.values() for target in targets}
-    if doomed := sorted(moved & set(state.requests.deletions)):
-        yield f"topics are being deleted: {name_some(doomed)}"
+    return Wait(reason, len(names), "; ".join(troubles(found, dead, observed.state)) or None)
 
 
 def _measured(targets: Iterable[PartitionTarget], observed: Observed) -> bool:

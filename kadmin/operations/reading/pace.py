@@ -6,7 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.actions import Tally
+from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.troubles import without_source
 from kadmin.operations.events import Progressed
 from kadmin.plan.copied import SAMPLE_S, Sample, eta_of, rate_of, with_sample
 
@@ -24,6 +26,7 @@ class Pace:
         self._on_disk: OnDisk | None = None
         self._tally = Tally(0, 0)
         self._samples: tuple[Sample, ...] = ()
+        self._waits_for_brokers = False
 
     def progress(self, observed: Observed, memory: Memory, now: float, throttle: int | None, reason: str) -> Progressed:
         """Return the progress at `now`; a plan is counted again only where something changed: it may be large."""
@@ -33,8 +36,11 @@ class Pace:
             self._tally = self._work.tally(observed, memory)
             if fresh or self._is_news(now):
                 self._add_sample(observed, memory, now)
+            self._waits_for_brokers = _waits_for_brokers(self._work, observed, memory)
             self._seen, self._on_disk = seen, observed.on_disk
         rate, eta_s = rate_of(self._samples), eta_of(self._samples, throttle)
+        if self._waits_for_brokers:
+            eta_s = None
         return Progressed(**asdict(self._tally), rate=rate, eta_s=eta_s, reason=reason)
 
     def _is_news(self, now: float) -> bool:
@@ -48,3 +54,11 @@ class Pace:
         work = self._work
         found = work.copied(observed, memory) if isinstance(work, ReassignmentWork) else None
         self._samples = () if found is None else with_sample(self._samples, Sample(now, found))
+
+
+def _waits_for_brokers(work: Work, observed: Observed, memory: Memory) -> bool:
+    """Whether the wave does not end before a broker returns, however fast its other copies are."""
+    if not isinstance(work, ReassignmentWork):
+        return False
+    wave = work.wave(memory)
+    return bool(dead_targets(wave, observed.state) or without_source(wave, observed.state))

@@ -123,9 +123,18 @@ class StatusReader:
     def _on_record(self, listing: Listing, unknown: str) -> Unfinished:
         if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
             return Unfinished(listing, unknown=unknown)
+        listing = self._with_request(listing)
         record = self._context.operations.record(listing.operation_id)
         throttle = current_throttle(record, self._context.operations.steps(listing.operation_id))
         return Unfinished(listing, record, throttle=throttle, unknown=unknown)
+
+    def _with_request(self, listing: Listing) -> Listing:
+        """Return the listing with a request that no runner has confirmed yet: the next one obeys it."""
+        request = self._context.operations.request(listing.operation_id)
+        if request is None or request.asked in listing.status.message:
+            return listing
+        message = "; ".join(filter(None, (listing.status.message, str(request))))
+        return replace(listing, status=replace(listing.status, message=message))
 
     def _replica_bytes(self, work: Work) -> ReplicaBytes:
         # Which brokers do not answer is the runner's to tell: here it would break what is drawn on a terminal.
@@ -135,6 +144,7 @@ class StatusReader:
     def _read(self, listing: Listing, holder: Holder | None) -> Unfinished:
         if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
             return Unfinished(listing)
+        listing = self._with_request(listing)
         operation_id = listing.operation_id
         if operation_id not in self._known:
             record = self._context.operations.record(operation_id)

@@ -15,7 +15,7 @@ from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, r
 from kadmin.plan.rules.pending import election_running, reassignment_running
 from kadmin.plan.rules.throttle import unthrottled
 from kadmin.plan.rules.together import Touched
-from kadmin.plan.sources import lacks_source, with_source_size
+from kadmin.plan.sources import awaited, lacks_source, with_source_size
 from kadmin.plan.units import format_size, readable_size
 from kadmin.plan.waves import added, bytes_alone, moved_bytes
 
@@ -232,9 +232,7 @@ def _without_source(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic
         reached = now == target.replicas and partition not in world.in_flight
         if now is None or reached or not lacks_source(partition, world.state):
             continue
-        found = world.state.states[partition]
-        able = {*found.isr, *found.elr} or set(now)
-        away = sorted(able - set(world.state.brokers)) or sorted(able)
+        away = awaited(partition, world.state)
         waits = f"{'broker' if len(away) == 1 else 'brokers'} {name_some(away)}"
         message = f"{partition}: no replica is alive and in sync; a copy would wait for {waits}"
         if plan.allow_without_source:

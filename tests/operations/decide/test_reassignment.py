@@ -279,6 +279,19 @@ def test_a_target_that_dies_in_mid_wave_is_named_as_what_is_waited_for() -> None
     assert waiting == Wait("target brokers that are not alive: 4", 1, said)
 
 
+def test_a_copy_without_a_source_is_no_copying_and_names_the_broker_that_it_waits_for() -> None:
+    running = moving(
+        cluster({**START, "a-0": (1, 4, 2)}, states={"a-0": (-1, (2,))}), "a-0", adding=(4,), removing=(2,)
+    )
+    brokers = {broker: found for broker, found in running.brokers.items() if broker != 2}
+    said = (
+        "a-0: no replica is alive and in sync; copies wait for brokers: 2; "
+        "start them, or end the operation: kadmin cancel --now"
+    )
+    expected = Wait("no replica is alive and in sync: a-0", 1, said)
+    assert act(replace(running, brokers=brokers), WAVE_1, now=300.0) == expected
+
+
 def test_the_health_gate_stands_before_every_wave_but_the_first() -> None:
     second = replace(HEARD, wave=1)
     state = cluster({**START, "a-0": (1, 4)})

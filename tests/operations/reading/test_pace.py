@@ -57,6 +57,17 @@ def test_between_two_samples_a_whole_partition_counts_and_the_rate_stays() -> No
     assert run.at(2.2, later) == (120, pytest.approx(50.0), pytest.approx(6.0))
 
 
+def test_there_is_no_remaining_time_while_the_wave_waits_for_a_broker() -> None:
+    run = Run()
+    run.at(0.0, seen(a0=0, a1=0))
+    copying, states = seen(a0=80, a1=20), {"a-3": (-1, (2,))}
+    for number, without in ((3, copying.state), (2, cluster({"a-3": (1, 3, 2)}, states=states))):
+        brokers = {broker: found for broker, found in without.brokers.items() if broker != number}
+        stuck = replace(copying.state, brokers=brokers, states={**copying.state.states, **without.states})
+        assert run.at(2.0, replace(copying, state=stuck, on_disk=dict(copying.on_disk)))[2] is None
+    assert run.at(2.0, replace(copying, on_disk=dict(copying.on_disk)))[2] is not None, "the brokers are back"
+
+
 def test_without_bytes_whole_partitions_count() -> None:
     run = Run()
     assert run.at(0.0, seen()) == (0, None, None)

@@ -23,6 +23,7 @@ from kadmin.errors import NotCompletedError, UnreachableError
 from kadmin.operations.context import Clock
 from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.zookeeper.backend import ZooKeeperBackend, zookeeper_context
 from kadmin.operations.zookeeper.paths import Paths
 from kadmin.report.operations.status import status_answer, status_text
@@ -59,6 +60,17 @@ def test_status_says_that_the_runner_s_process_is_gone_while_its_lock_is_not(kil
             assert f"  runner: {holder}" in text
             said = "its process is not there any more; another runner can continue in 15 s at most: kadmin resume"
             assert (said in text) == gone
+
+
+@pytest.mark.zookeeper
+def test_a_request_that_no_runner_has_read_is_shown_because_the_next_one_obeys_it(killed: Practice) -> None:
+    with Store.connect(killed.connect_string) as store:
+        context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
+        (listing,) = context.operations.listings()
+        request = StopRequest(Stop.CANCEL_NOW, "someone@host", "2026-01-01T00:00:00Z")
+        assert f"  {request}\n" not in command("status", "-z", killed.connect_string).out
+        context.operations.ask(listing.operation_id, request)
+    assert f"  {request}\n" in command("status", "-z", killed.connect_string).out
 
 
 @pytest.mark.zookeeper

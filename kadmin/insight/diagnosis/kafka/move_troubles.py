@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.plan.sources import awaited, lacks_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.diagnostics import Severity
     from kadmin.insight.diagnosis.kafka.evidence import KafkaEvidence, UnansweredRequest
 
 _END = "kadmin cancel --foreign"
@@ -18,7 +20,10 @@ _SHOWN = 5
 
 
 def move_troubles(evidence: KafkaEvidence, state: ClusterState) -> Iterator[Finding]:
-    """Find what is wrong with the moves in flight; one of another tool, or of an operation that is over, stops."""
+    """Find what is wrong with the moves in flight; one of another tool, or of an operation that is over, stops.
+
+    One that has nothing to copy from waits for a broker, and refuses other plans no longer.
+    """
     moves = moves_in_flight(state)
     unfinished = {each.operation_id for each in evidence.operations}
     ours = {each: found for each in moves if (found := evidence.asked.get(each)) in unfinished and found is not None}
@@ -29,7 +34,8 @@ def move_troubles(evidence: KafkaEvidence, state: ClusterState) -> Iterator[Find
         yield Finding(
             Trouble.LATE_MOVE,
             f"Moves are in flight that operation {operation.operation_id} asked for, which is over: {name_some(late)}.",
-            f"end them: {_END}",
+            _end_of(late, state),
+            severity=_severity(late, state),
             evidence=(operation.words, *_shown(state, late)),
         )
     if foreign and not evidence.records_elsewhere:
@@ -37,7 +43,8 @@ def move_troubles(evidence: KafkaEvidence, state: ClusterState) -> Iterator[Find
             Trouble.FOREIGN_MOVE,
             "Partitions are being reassigned, and no operation on record asked for it: another tool or operator is at "
             f"work: {name_some(foreign)}.",
-            f"wait until they are done: kadmin inspect admin; or end them: {_END}",
+            f"wait until they are done: kadmin inspect admin; or {_end_of(foreign, state)}",
+            severity=_severity(foreign, state),
             evidence=_shown(state, foreign),
         )
 
@@ -120,6 +127,20 @@ def _stalled(
             *_shown(state, sorted(waits)),
         ),
     )
+
+
+def _severity(moves: Iterable[TopicPartition], state: ClusterState) -> Severity:
+    return "warning" if all(lacks_source(each, state) for each in moves) else "error"
+
+
+def _end_of(moves: Iterable[TopicPartition], state: ClusterState) -> str:
+    """Return how moves are ended: the controller takes none back that has no source."""
+    stuck = sorted(each for each in moves if lacks_source(each, state))
+    if not stuck:
+        return f"end them: {_END}"
+    away = sorted({broker for each in stuck for broker in awaited(each, state)})
+    brokers = f"{'broker' if len(away) == 1 else 'brokers'} {name_some(away)}"
+    return f"start {brokers}, without which {name_some(stuck)} cannot go back; then end them: {_END}"
 
 
 def _shown(state: ClusterState, partitions: list[TopicPartition]) -> tuple[str, ...]:

@@ -158,6 +158,18 @@ def test_moves_of_nobody_of_the_past_and_of_an_unfinished_operation() -> None:
     assert (held.code, status.hint) == (Trouble.LOCK_HELD, "kadmin status")
 
 
+def test_moves_without_a_source_stop_no_apply_and_go_back_when_their_broker_is_there() -> None:
+    moved = cluster({"foo-0": (1, 4)}, states={"foo-0": (-1, (4,))})
+    state = moving(healthy({}, topics=moved.topics, states=moved.states), "foo-0", adding=(1,), removing=(4,))
+    over, asked = OpenOperation("op-1", "reassignment", "cancelled then"), {tp("foo-0"): "op-1"}
+    end = "start broker 4, without which foo-0 cannot go back; then end them: kadmin cancel --foreign"
+    for changes, trouble in (({}, Trouble.FOREIGN_MOVE), ({"past": (over,), "asked": asked}, Trouble.LATE_MOVE)):
+        found = diagnosed(without(state, 4, fenced=True), **changes)
+        (move,) = [each for each in found if each.code is trouble]
+        assert not move.stops_apply
+        assert (move.hint or "").endswith(end)
+
+
 def test_moves_that_wait_for_a_broker() -> None:
     state = moving(healthy({"foo-0": (3, 4, 1, 2)}), "foo-0", adding=(3, 4), removing=(1, 2))
     ours, asked = OpenOperation("op-1", "reassignment", "running"), {tp("foo-0"): "op-1"}
