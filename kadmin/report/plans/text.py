@@ -65,7 +65,7 @@ def _change(found: PlanDiff, throttle: Throttle | None) -> str:
 
 
 def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
-    headers = ["wave", "partitions", "payload", "bytes", "most in", "most out"]
+    headers = ["wave", "partitions", "payload", "bytes", "most added", "most removed"]
     rows: list[list[object]] = [
         [
             wave.index + 1,
