@@ -125,16 +125,13 @@ def read_throttle(
     if len(given) != 1:
         raise UsageError("One of --rate, --finish-in and --link-budget is needed.", next_command="--rate 50MB/s")
     by, text = given[0]
-    is_time = by is ThrottleBy.FINISH_IN
-    noun, parse, advice = ("duration", parse_duration, "6h") if is_time else ("rate", parse_rate, "50MB/s")
+    noun, parse = ("duration", parse_duration) if by is ThrottleBy.FINISH_IN else ("rate", parse_rate)
     try:
         amount = parse(text)
     except ValueError as error:
-        raise InvalidInputError(
-            f"The {noun} cannot be read.", cause=str(error), next_command=f"write it as {advice}"
-        ) from error
+        raise InvalidInputError(f"The {noun} cannot be read.", cause=str(error)) from error
     if amount == 0:
-        raise InvalidInputError(f"{text} would stop replication.", next_command=f"write a {noun} as {advice}")
+        raise InvalidInputError(f"{text} would stop replication.", next_command="give more, as 50MB/s or 6h")
     return ThrottleSpec(by, amount)
 
 
