@@ -79,24 +79,24 @@ class TopicReader:
         return found is not None
 
     def own(self, producer_id: int) -> None:
-        """Take the producer id of kadmin's transactional id; where others claimed, all records are judged again."""
+        """Take the producer id of kadmin's transactional id; where others wrote, all records are judged again."""
         with self._mutex:
             self._own(producer_id)
 
     def _own(self, producer_id: int) -> None:
-        self._strangers |= self.log.claimants - {producer_id}
+        self._strangers |= self.log.writers - {producer_id}
         if self.log.owner == producer_id:
             return
-        if self.log.claimants <= {producer_id}:
+        if self.log.writers <= {producer_id}:
             self.log.owner = producer_id
         else:
             self.log, self._next, self._ignored = TopicLog(producer_id), 0, {}
 
-    def _settle_claims(self) -> None:
-        """Ask whose the producer ids are, where one that is not known wrote since a claim."""
-        unknown = self.log.claimants - self._strangers - {self.log.owner}
+    def _settle_owner(self) -> None:
+        """Ask which producer id is kadmin's, where one that is not known wrote."""
+        unknown = self.log.writers - self._strangers - {self.log.owner}
         if len(unknown) > (1 if self.log.owner is None else 0):
-            with suppress(KadminError):  # claims are judged by what is known
+            with suppress(KadminError):  # records are judged by what is known
                 producer_id = producer_id_of(self._connection, self._control.topic)
                 if producer_id is not None:
                     self._own(producer_id)
@@ -122,7 +122,7 @@ class TopicReader:
             if self.find():
                 try:
                     self._read_to_end()
-                    self._settle_claims()
+                    self._settle_owner()
                 finally:
                     self._tell_ignored()
             return self.log
