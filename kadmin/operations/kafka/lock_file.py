@@ -22,7 +22,7 @@ def lock_file(folder: Path, kind: int) -> IO[str] | Holder:
     Raises OSError where the file cannot be made.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lock = (folder / "lock").open("a+", encoding="utf-8")
+    lock = (folder / "lock").open("a+", encoding="utf-8", errors="replace")
     try:
         fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -33,7 +33,7 @@ def lock_file(folder: Path, kind: int) -> IO[str] | Holder:
 
 def holder_of(folder: Path) -> Holder | None:
     """Return who holds the file ALONE, None where nobody does; the file is only read."""
-    with suppress(FileNotFoundError), (folder / "lock").open(encoding="utf-8") as lock:
+    with suppress(FileNotFoundError), (folder / "lock").open(encoding="utf-8", errors="replace") as lock:
         try:
             fcntl.flock(lock, SHARED | fcntl.LOCK_NB)
         except BlockingIOError:
