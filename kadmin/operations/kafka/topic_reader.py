@@ -20,6 +20,7 @@ from kadmin.errors import (
     NotCompletedError,
     UnknownOutcomeError,
     UnreachableError,
+    count,
     name_some,
 )
 from kadmin.operations import events
@@ -27,6 +28,8 @@ from kadmin.operations.kafka.topic_log import TopicLog
 from kadmin.operations.kafka.topic_settings import CONTROL, check_topic
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.metadata import PartitionMetadata, TopicMetadata
     from kadmin.cluster.kafka.partition_log import Fetched
@@ -36,6 +39,8 @@ PATIENCE_S = 30.0
 """Longer than a dead transaction holds readers up: its timeout, 10 s, and the brokers' next look for such, 10 s."""
 
 _PAUSE_S = 0.03
+_MOST_TOLD = 10
+"""How many records that do not count are told one by one, of those that one look found."""
 _GONE_S = 5.0
 """How long a broker may not know a topic that was just created."""
 
@@ -46,6 +51,13 @@ class OpenTransactionError(NotCompletedError):
 
 class LostTopicError(UnknownOutcomeError):
     """The topic does not have what was read from it, or what was written to it before."""
+
+
+def ignored_notes(ignored: Sequence[str], partition: TopicPartition) -> list[str]:
+    """Return what is said of records that do not count: of many, the number of those beyond _MOST_TOLD."""
+    more = len(ignored) - _MOST_TOLD
+    notes = [f"ignored in {partition}: {each}" for each in ignored[:_MOST_TOLD]]
+    return notes if more <= 0 else [*notes, f"ignored in {partition}: {count(more, 'more record')}"]
 
 
 class TopicReader:
@@ -103,8 +115,9 @@ class TopicReader:
             self._read_to_end()
 
     def _tell_ignored(self) -> None:
-        for offset in sorted(self._ignored.keys() - self._told):
-            self._tell(events.Noted(self._ignored[offset]))
+        new = sorted(self._ignored.keys() - self._told)
+        for note in ignored_notes([self._ignored[offset] for offset in new], self._control):
+            self._tell(events.Noted(note))
         self._told |= self._ignored.keys()
 
     def reach(self, end: int) -> None:
@@ -151,7 +164,7 @@ class TopicReader:
             for entry in fetched.entries:
                 if ignored := self.log.add(entry):
                     which = f"the record of key {escaped(entry.key)} at offset {entry.offset}"
-                    self._ignored[entry.offset] = f"ignored in {self._control}: {which}, which {ignored}"
+                    self._ignored[entry.offset] = f"{which}, which {ignored}"
             self._next = fetched.next_offset
             if self._next >= end:
                 return

@@ -13,10 +13,12 @@ from support.record_topic.explore import Limits, explore, judged, walk
 
 from kadmin.cluster.kafka.partition_log import LogEntry
 from kadmin.cluster.kafka.transactions import Producer
+from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
 from kadmin.operations.kafka.record_keys import CLAIM, LOCK
 from kadmin.operations.kafka.topic_log import Ignored, TopicLog, encode_lock
 from kadmin.operations.kafka.topic_protocol import Add, Begin, CatchUp, Commit, take, write
+from kadmin.operations.kafka.topic_reader import ignored_notes
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
 
@@ -182,6 +184,13 @@ def test_what_never_counted_does_not_count_after_compaction() -> None:
     log = TopicLog(owner=1)
     assert [log.add(entry) for entry in kept] == [None, Ignored.NOT_HELD, Ignored.NOT_HELD]
     assert (log.values, log.writers) == ({}, {1, 9})
+
+
+def test_many_records_that_do_not_count_are_told_by_their_number() -> None:
+    """A stranger's thousands hid the answer of every command."""
+    notes = ignored_notes([f"record {number}" for number in range(3_000)], TopicPartition("t", 0))
+    assert (notes[0], notes[-1], len(notes)) == ("ignored in t-0: record 0", "ignored in t-0: 2,990 more records", 11)
+    assert ignored_notes(["x"], TopicPartition("t", 0)) == ["ignored in t-0: x"]
 
 
 def test_records_of_an_id_that_expired_count() -> None:
