@@ -23,6 +23,7 @@ from kadmin.operations.record.loading import (
     load_throttle_request,
     require,
     require_any,
+    require_rate,
 )
 from kadmin.operations.record.record import (
     KEPT_CHANGES,
@@ -276,7 +277,7 @@ def _load_status(value: dict[str, Any]) -> OperationStatus:
 def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
     if value is None:
         return None
-    require(int, value["rate"])
+    require_rate(value["rate"])
     return ThrottleRecord(value["rate"], _load_changes(value["changes"]))
 
 
@@ -304,7 +305,7 @@ def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
 
 def _load_throttle_change(value: dict[str, Any]) -> ThrottleChange:
     request = None if value["request"] is None else load_throttle_request(value["request"])
-    require(int, value["rate"])
+    require_rate(value["rate"])
     return ThrottleChange(value["rate"], _load_changes(json.loads(_unpack(value["changes"]))), request)
 
 

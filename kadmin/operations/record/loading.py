@@ -9,6 +9,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
 from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.plan.units import MOST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,6 +27,13 @@ def require(wanted: type, *values: object) -> None:
 def require_any(wanted: type, *values: object) -> None:
     """Raise TypeError for a value that is neither None nor exactly of a type."""
     require(wanted, *(value for value in values if value is not None))
+
+
+def require_rate(value: int) -> None:
+    """Raise for what no broker takes as a rate."""
+    require(int, value)
+    if not 0 < value <= MOST_BYTES:
+        raise ValueError(f"{value} is no rate")
 
 
 def load_author(value: Mapping[str, Any]) -> Author:
@@ -71,9 +79,7 @@ def load_throttle_request(value: Mapping[str, Any]) -> ThrottleRequest:
     """Return a request to change the throttle."""
     request = ThrottleRequest(**value)
     require(str, request.by, request.at)
-    require(int, request.rate)
-    if request.rate <= 0:
-        raise ValueError(f"rate {request.rate!r}")
+    require_rate(request.rate)
     return request
 
 

@@ -21,6 +21,7 @@ from kadmin.operations.record.codec import (
     decode_record,
     decode_status,
     decode_step,
+    decode_throttle_request,
     decoding,
     encode_holder,
     encode_record,
@@ -361,3 +362,12 @@ def test_a_holder_of_other_types_is_unknown(changed: dict[str, object]) -> None:
     holder = Holder(ANN, "id", "now", 6.0)
     assert decode_holder(encode_holder(holder)) == holder
     assert decode_holder(json.dumps({**json.loads(encode_holder(holder)), **changed})).author.user == "unknown"
+
+
+@pytest.mark.parametrize("rate", [0, -1, 2**63, 1.5, "5", None, True])
+def test_a_rate_that_no_broker_takes_is_refused(rate: object) -> None:
+    """Whoever may ask for a throttle asked for one that ended the runner with the brokers' refusal."""
+    asked = {"rate": rate, "by": "ann", "at": "now"}
+    assert refused(lambda: decode_throttle_request(json.dumps(asked).encode()))
+    record = put(json.loads(zlib.decompress(encode_record(WHOLE))), "throttle|rate", rate)
+    assert refused(lambda: decode_record(zlib.compress(record), "id"))
