@@ -11,6 +11,7 @@ from kadmin.operations.decide.deletion import DELETION
 from kadmin.operations.decide.election import ELECTION
 from kadmin.operations.decide.reassignment import REASSIGNMENT
 from kadmin.operations.decide.recreation import RECREATION
+from kadmin.operations.record.codec import decoding
 from kadmin.operations.record.record import OperationKind
 
 if TYPE_CHECKING:
@@ -56,4 +57,5 @@ def work_of(record: OperationRecord) -> Work:
     kind = _BY_OPERATION[record.kind]
     if not isinstance(plan, kind.plan):
         raise InvalidInputError(f"Operation {record.operation_id} has no plan that can be executed.")
-    return kind.work_of(plan, record)
+    with decoding(f"The record of operation {record.operation_id}"):
+        return kind.work_of(plan, record)

@@ -13,10 +13,11 @@ Layout below `<folder>/<cluster id>`::
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.errors import BusyError, KadminError
+from kadmin.errors import BusyError, KadminError, NotCompletedError
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.kafka.keyed import KeyedOperations
@@ -26,11 +27,24 @@ from kadmin.operations.kafka.value_files import ValueFiles
 from kadmin.operations.record.holder import Holder, Lease, held_lock, lost_lock, require_held_for
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kadmin.operations.context import Clock
     from kadmin.operations.events import Tell
+
+
+@contextmanager
+def _of_files() -> Iterator[None]:
+    """Raise NotCompletedError naming the file that cannot be used."""
+    try:
+        yield
+    except OSError as error:
+        raise NotCompletedError(
+            f"{error.filename or 'A file'} keeps lock and record, and cannot be used.",
+            cause=error.strerror,
+            next_command="repeat the command when the folder of --records is in order",
+        ) from error
 
 
 class FolderOperations(KeyedOperations):
@@ -47,10 +61,12 @@ class FolderOperations(KeyedOperations):
         self._topic = topic
         self._lock: IO[str] | None = None
 
+    @_of_files()
     def holder(self) -> Holder | None:
         """Return who holds the lock."""
         return holder_of(self._folder) if self._lock is None else read_holder(self._lock)
 
+    @_of_files()
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
 
@@ -76,6 +92,7 @@ class FolderOperations(KeyedOperations):
         del lease, holder
         raise lost_lock()
 
+    @_of_files()
     def release(self, lease: Lease) -> None:
         """Give the lock back; a lock that is no longer ours is left alone."""
         if self._lock is not None and self._token() == lease.token:
@@ -84,6 +101,7 @@ class FolderOperations(KeyedOperations):
             self._lock.close()
             self._lock = None
 
+    @_of_files()
     def release_by_hand(self, operation_id: str) -> Holder:
         """Make every later write of the holder fail; its lock is free when its process ends."""
         holder = require_held_for(operation_id, self.holder())
@@ -109,22 +127,28 @@ class FolderOperations(KeyedOperations):
         if self._lock is None or self._token() != lease.token:
             raise lost_lock()
 
+    @_of_files()
     def _token(self) -> int:
         return int(self._files.get("fence") or 0)
 
+    @_of_files()
     def _get(self, key: str) -> bytes | None:
         return self._files.get(key)
 
+    @_of_files()
     def _names(self, parent: str) -> Sequence[str]:
         return self._files.names(parent)
 
+    @_of_files()
     def _values(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
         return self._files.values(parent, leaf)
 
+    @_of_files()
     def _put(self, values: Mapping[str, bytes | None], lease: Lease) -> None:
         self._require(lease)
         self._files.put(values)
 
+    @_of_files()
     def _leave(self, key: str, value: bytes) -> None:
         self._files.put({key: value})
 

@@ -10,13 +10,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
-from kadmin.operations import events
 from kadmin.operations.kafka.record_keys import CONFIRMED, OPERATIONS, key_of, no_operation
 from kadmin.operations.record.codec import (
     REPLACE_REQUEST,
     REPLACE_THROTTLE_REQUEST,
     UndecodableError,
-    decode_listing,
     decode_record,
     decode_request,
     decode_status,
@@ -30,6 +28,7 @@ from kadmin.operations.record.codec import (
     encode_throttle_request,
     restate,
 )
+from kadmin.operations.record.listings import Listings
 from kadmin.operations.record.record import (
     OperationState,
     OperationStatus,
@@ -56,7 +55,7 @@ class KeyedOperations(ABC):
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
-        self._left_out: set[str] = set()
+        self._listings = Listings(tell)
 
     @abstractmethod
     def _get(self, key: str) -> bytes | None:
@@ -99,29 +98,15 @@ class KeyedOperations(ABC):
 
     def listings(self) -> tuple[Listing, ...]:
         """Return every operation, oldest first; one whose status cannot be decoded is left out, with a note."""
-        found, undecodable = self._listed()
-        for name in sorted(undecodable.keys() - self._left_out):
-            self._tell(events.Noted(f"operation {name} is left out: {undecodable[name].message}"))
-        self._left_out |= undecodable.keys()
-        return found
+        return self._listings.all(self._statuses())
 
     def unfinished(self) -> tuple[Listing, ...]:
         """Return the operations that are not finished; an undecodable one may be one of them, and raises."""
-        found, undecodable = self._listed()
-        for error in undecodable.values():
-            raise error
-        return tuple(each for each in found if not each.status.state.finished)
+        return self._listings.unfinished(self._statuses())
 
-    def _listed(self) -> tuple[tuple[Listing, ...], dict[str, UndecodableError]]:
-        found: list[Listing] = []
-        undecodable: dict[str, UndecodableError] = {}
-        for name, data in self._values(OPERATIONS, "/status").items():
-            try:
-                with decoding(self._place(key_of(name, "status"))):
-                    found.append(decode_listing(name, data))
-            except UndecodableError as error:
-                undecodable[name] = error
-        return tuple(found), undecodable
+    def _statuses(self) -> list[tuple[str, str, bytes]]:
+        found = self._values(OPERATIONS, "/status")
+        return [(name, self._place(key_of(name, "status")), data) for name, data in found.items()]
 
     def record(self, operation_id: str) -> OperationRecord:
         """Return the immutable part; raises InvalidInputError for an unknown operation."""

@@ -6,6 +6,7 @@ import fcntl
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
+from kadmin.operations.kafka.value_files import require_file
 from kadmin.operations.record.codec import decode_holder, encode_holder
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ def lock_file(folder: Path, kind: int) -> IO[str] | Holder:
     Raises OSError where the file cannot be made.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lock = (folder / "lock").open("a+", encoding="utf-8")
+    with suppress(FileNotFoundError):
+        require_file(folder / "lock")
+    lock = (folder / "lock").open("a+", encoding="utf-8", errors="replace")
     try:
         fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -33,11 +36,13 @@ def lock_file(folder: Path, kind: int) -> IO[str] | Holder:
 
 def holder_of(folder: Path) -> Holder | None:
     """Return who holds the file ALONE, None where nobody does; the file is only read."""
-    with suppress(FileNotFoundError), (folder / "lock").open(encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, SHARED | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return read_holder(lock)
+    with suppress(FileNotFoundError):
+        require_file(folder / "lock")
+        with (folder / "lock").open(encoding="utf-8", errors="replace") as lock:
+            try:
+                fcntl.flock(lock, SHARED | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return read_holder(lock)
     return None
 
 

@@ -8,6 +8,9 @@ and finds its own LOCK still the last one.
 
 A claim counts from kadmin's transactional id alone: its producer id is the `owner` of the log. Where that is not known
 every claim counts.
+
+Compaction keeps the last record of each key, also where it never counted, and removes the claims that would show that.
+So a taker writes again what others wrote over, and beside records of the owner those of other ids do not count.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
-from kadmin.operations.kafka.record_keys import CLAIM, LOCK, is_asked, is_of_topic
+from kadmin.operations.kafka.record_keys import CLAIM, LOCK, is_asked, is_key, is_of_topic
 from kadmin.operations.record.codec import RECORD_VERSION, decode_holder
 
 if TYPE_CHECKING:
@@ -53,33 +56,48 @@ class TopicLog:
 
     def __init__(self, owner: int | None = None) -> None:
         self.owner = owner
-        self.claimants: set[int] = set()
-        """Producer ids of the first claim that is left, and of what was written in transactions since."""
+        self.writers: set[int] = set()
+        """Producer ids of all that was written in transactions."""
         self.values: dict[str, bytes] = {}
         self.writer: Producer | None = None
-        self.lock: TopicLock | None = None
+        self._lock: TopicLock | None = None
+        self._unreadable: int | None = None
+        self._owner_wrote = False
+        self._overwritten: set[str] = set()
 
     def add(self, entry: LogEntry) -> Ignored | None:
         """Take the next record; returns why one does not count.
 
-        Compaction removes claims, and never a record that is the last of its key: what comes before the first claim
-        that is left, and was written in a transaction, counted when it was written.
+        Compaction removes claims. What comes before the first claim that is left, and was written in a transaction by
+        the owner, or before all that is left of the owner, as by an id of kadmin's that expired, counts.
         """
         if not is_of_topic(entry.key):
             return Ignored.NO_KEY
-        if entry.producer is not None and (entry.key == CLAIM or self.claimants):
-            self.claimants.add(entry.producer.producer_id)
+        if entry.producer is not None:
+            self.writers.add(entry.producer.producer_id)
         if not is_asked(entry.key) and not self._is_written_by_right(entry):
+            self._overwritten.add(entry.key)
             return Ignored.NOT_HELD
+        self._overwritten.discard(entry.key)
         if entry.key == CLAIM:
             self.writer = entry.producer
         elif entry.key == LOCK:
-            self.lock = _decode_lock(entry)
+            self._keep_lock(entry)
         elif entry.value is None:
             self.values.pop(entry.key, None)
         else:
             self.values[entry.key] = entry.value
         return None
+
+    @property
+    def lock(self) -> TopicLock | None:
+        """The last lock record that counts; raises NotCompletedError where it is of a newer kadmin's layout."""
+        if self._unreadable is not None:
+            raise NotCompletedError(
+                f"The lock record at offset {self._unreadable} cannot be read; another version of kadmin wrote it.",
+                next_command="use that version of kadmin",
+            )
+        return self._lock
 
     def may_take(self, claimant: Producer, judged: TopicLock | None) -> bool:
         """Whether a claimant that has read its claim takes the lock, which it had `judged` to be free before.
@@ -87,6 +105,13 @@ class TopicLog:
         Another lock record since then means that the holder lives, or that somebody else took the lock.
         """
         return self.writer == claimant and self.lock == judged
+
+    def overwritten(self) -> dict[str, bytes | None]:
+        """Return what counts under each key of an operation whose last record does not count; None where nothing does.
+
+        Compaction would keep that record alone.
+        """
+        return {key: self.values.get(key) for key in sorted(self._overwritten) if is_key(key)}
 
     def is_held(self, token: int) -> bool:
         """Whether the lock with this token was not given back, and not taken by another one."""
@@ -96,33 +121,36 @@ class TopicLog:
         """Return who took the lock over from the holder with this token, and has not given it back."""
         return None if self.lock is None or self.lock.token == token else self.lock.holder
 
+    def _keep_lock(self, entry: LogEntry) -> None:
+        # Whether a record counts may be judged anew, so that one that cannot be read is no error yet.
+        self._lock, self._unreadable = None, None
+        if entry.value is None:
+            return
+        try:
+            value = json.loads(entry.value)
+            token, holder = value["token"], value["holder"]
+            readable = type(token) is int and value["min_reader"] <= RECORD_VERSION
+        except (ValueError, LookupError, TypeError, RecursionError):
+            readable = False
+        if not readable:
+            self._unreadable = entry.offset
+            return
+        held_by = None if holder is None else decode_holder(json.dumps(holder))
+        self._lock = TopicLock(entry.offset, entry.timestamp_ms, token, held_by)
+
     def _is_written_by_right(self, entry: LogEntry) -> bool:
         if entry.producer is None:
             return False
+        is_owner = entry.producer.producer_id == self.owner
+        self._owner_wrote = self._owner_wrote or is_owner
         if entry.key == CLAIM:
-            return self.owner in {None, entry.producer.producer_id}
-        return self.writer in {None, entry.producer}
+            return self.owner is None or is_owner
+        if self.writer is None:
+            return is_owner or not self._owner_wrote
+        return self.writer == entry.producer
 
 
 def encode_lock(holder: Holder | None, token: int) -> bytes:
     """Encode a lock record; without a holder the lock is free."""
     value = {"min_reader": RECORD_VERSION, "token": token, "holder": None if holder is None else asdict(holder)}
     return json.dumps(value, sort_keys=True).encode()
-
-
-def _decode_lock(entry: LogEntry) -> TopicLock | None:
-    if entry.value is None:
-        return None
-    try:
-        value = json.loads(entry.value)
-        token, holder = value["token"], value["holder"]
-        readable = value["min_reader"] <= RECORD_VERSION
-    except (ValueError, KeyError, TypeError):
-        readable = False
-    if not readable:
-        raise NotCompletedError(
-            f"The lock record at offset {entry.offset} cannot be read; another version of kadmin wrote it.",
-            next_command="use that version of kadmin",
-        )
-    held_by = None if holder is None else decode_holder(json.dumps(holder))
-    return TopicLock(entry.offset, entry.timestamp_ms, token, held_by)

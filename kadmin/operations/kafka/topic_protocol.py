@@ -31,9 +31,13 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Write values in the open transaction; the answer is the offset of the first. None removes a value."""
+    """Write values in the open transaction; the answer is the offset of the first. None removes a value.
+
+    `again`: they were on record already, and are written as they are there.
+    """
 
     values: Mapping[str, bytes | None]
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ def take(holder: Holder, judged: TopicLock | None) -> Steps[int | None]:
     log: TopicLog = yield CatchUp()
     if not log.may_take(claimant, judged):
         return None
+    if overwritten := log.overwritten():
+        yield Add(overwritten, again=True)
     yield Add({LOCK: encode_lock(holder, token)})
     yield Commit()
     return token

@@ -20,6 +20,7 @@ from kadmin.errors import (
     NotCompletedError,
     UnknownOutcomeError,
     UnreachableError,
+    count,
     name_some,
 )
 from kadmin.operations import events
@@ -27,6 +28,8 @@ from kadmin.operations.kafka.topic_log import TopicLog
 from kadmin.operations.kafka.topic_settings import CONTROL, check_topic
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.metadata import PartitionMetadata, TopicMetadata
     from kadmin.cluster.kafka.partition_log import Fetched
@@ -36,6 +39,8 @@ PATIENCE_S = 30.0
 """Longer than a dead transaction holds readers up: its timeout, 10 s, and the brokers' next look for such, 10 s."""
 
 _PAUSE_S = 0.03
+_MOST_TOLD = 10
+"""How many records that do not count are told one by one, of those that one look found."""
 _GONE_S = 5.0
 """How long a broker may not know a topic that was just created."""
 
@@ -46,6 +51,13 @@ class OpenTransactionError(NotCompletedError):
 
 class LostTopicError(UnknownOutcomeError):
     """The topic does not have what was read from it, or what was written to it before."""
+
+
+def ignored_notes(ignored: Sequence[str], partition: TopicPartition) -> list[str]:
+    """Return what is said of records that do not count: of many, the number of those beyond _MOST_TOLD."""
+    more = len(ignored) - _MOST_TOLD
+    notes = [f"ignored in {partition}: {each}" for each in ignored[:_MOST_TOLD]]
+    return notes if more <= 0 else [*notes, f"ignored in {partition}: {count(more, 'more record')}"]
 
 
 class TopicReader:
@@ -79,32 +91,33 @@ class TopicReader:
         return found is not None
 
     def own(self, producer_id: int) -> None:
-        """Take the producer id of kadmin's transactional id; where others claimed, all records are judged again."""
+        """Take the producer id of kadmin's transactional id; where others wrote, all records are judged again."""
         with self._mutex:
             self._own(producer_id)
 
     def _own(self, producer_id: int) -> None:
-        self._strangers |= self.log.claimants - {producer_id}
+        self._strangers |= self.log.writers - {producer_id}
         if self.log.owner == producer_id:
             return
-        if self.log.claimants <= {producer_id}:
+        if self.log.writers <= {producer_id}:
             self.log.owner = producer_id
         else:
             self.log, self._next, self._ignored = TopicLog(producer_id), 0, {}
 
-    def _settle_claims(self) -> None:
-        """Ask whose the producer ids are, where one that is not known wrote since a claim."""
-        unknown = self.log.claimants - self._strangers - {self.log.owner}
+    def _settle_owner(self) -> None:
+        """Ask which producer id is kadmin's, where one that is not known wrote."""
+        unknown = self.log.writers - self._strangers - {self.log.owner}
         if len(unknown) > (1 if self.log.owner is None else 0):
-            with suppress(KadminError):  # claims are judged by what is known
+            with suppress(KadminError):  # records are judged by what is known
                 producer_id = producer_id_of(self._connection, self._control.topic)
                 if producer_id is not None:
                     self._own(producer_id)
             self._read_to_end()
 
     def _tell_ignored(self) -> None:
-        for offset in sorted(self._ignored.keys() - self._told):
-            self._tell(events.Noted(self._ignored[offset]))
+        new = sorted(self._ignored.keys() - self._told)
+        for note in ignored_notes([self._ignored[offset] for offset in new], self._control):
+            self._tell(events.Noted(note))
         self._told |= self._ignored.keys()
 
     def reach(self, end: int) -> None:
@@ -122,7 +135,7 @@ class TopicReader:
             if self.find():
                 try:
                     self._read_to_end()
-                    self._settle_claims()
+                    self._settle_owner()
                 finally:
                     self._tell_ignored()
             return self.log
@@ -151,7 +164,7 @@ class TopicReader:
             for entry in fetched.entries:
                 if ignored := self.log.add(entry):
                     which = f"the record of key {escaped(entry.key)} at offset {entry.offset}"
-                    self._ignored[entry.offset] = f"ignored in {self._control}: {which}, which {ignored}"
+                    self._ignored[entry.offset] = f"{which}, which {ignored}"
             self._next = fetched.next_offset
             if self._next >= end:
                 return

@@ -144,7 +144,9 @@ class TopicWriter:
                 self._reader.own(self._producer.identity.producer_id)
                 return self._producer.identity
             case Add() if self._producer is not None:
-                return self._add(self._producer, request.values)
+                values = [*request.values.items()]
+                control = values if request.again else self._with_bodies(self._producer, values)
+                return self._add(self._producer, control)
             case Commit() if self._producer is not None:
                 self._producer.commit()
                 return self._reader.reach(self._written_end)
@@ -154,25 +156,25 @@ class TopicWriter:
                 return time.sleep(AGAIN_S)
         raise KadminError(f"{request} comes before a producer began.")
 
-    def _add(self, producer: TransactionalProducer, values: Mapping[str, bytes | None]) -> int:
-        """Write values, in as many batches as it takes, and return the first offset.
-
-        Those of bodies go in parts to their partition, and their offsets are the value.
-        """
-        control: list[tuple[str, bytes | None]] = []
-        for key, value in values.items():
-            if is_body(key) and value is not None:
-                parts = [value[start : start + BATCH_BYTES] for start in range(0, len(value), BATCH_BYTES)]
-                offsets = [producer.add(BODIES, [(f"{key}/{number}", part)]) for number, part in enumerate(parts)]
-                control.append((key, json.dumps(offsets).encode()))
-                continue
-            if is_body(key):
-                gone = decode_offsets(self._reader.log.values.get(key, b"[]"))
-                producer.add(BODIES, [(f"{key}/{number}", None) for number in range(len(gone))])
-            control.append((key, value))
+    def _add(self, producer: TransactionalProducer, control: Iterable[tuple[str, bytes | None]]) -> int:
+        """Write values, in as many batches as it takes, and return the first offset."""
         added = [(producer.add(CONTROL, batch), len(batch)) for batch in batches(control)]
         self._written_end = sum(added[-1])
         return added[0][0]
+
+    def _with_bodies(
+        self, producer: TransactionalProducer, values: Iterable[tuple[str, bytes | None]]
+    ) -> Iterator[tuple[str, bytes | None]]:
+        """Write bodies in parts to their partition; yields the values, with the offsets of bodies instead of them."""
+        for key, value in values:
+            if is_body(key) and value is not None:
+                parts = [value[start : start + BATCH_BYTES] for start in range(0, len(value), BATCH_BYTES)]
+                offsets = [producer.add(BODIES, [(f"{key}/{number}", part)]) for number, part in enumerate(parts)]
+                yield key, json.dumps(offsets).encode()
+                continue
+            if is_body(key) and (gone := decode_offsets(self._reader.log.values.get(key, b"[]"))):
+                producer.add(BODIES, [(f"{key}/{number}", None) for number in range(len(gone))])
+            yield key, value
 
 
 def batches(records: Iterable[tuple[str, bytes | None]]) -> Iterator[list[tuple[str, bytes | None]]]:

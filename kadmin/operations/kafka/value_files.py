@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError
@@ -13,6 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def require_file(path: Path) -> None:
+    """Raise OSError where what is there is no file: opening a FIFO may never end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is no file", str(path))
+
+
 class ValueFiles:
     """The values below `folder`, which need not exist; every method raises OSError as the file system does."""
 
@@ -22,7 +31,10 @@ class ValueFiles:
     def get(self, key: str) -> bytes | None:
         """Return a value, None where there is none."""
         path = self._path(key)
-        return path.read_bytes() if path.exists() else None
+        if not os.path.lexists(path):
+            return None
+        require_file(path)
+        return path.read_bytes()
 
     def names(self, parent: str) -> Sequence[str]:
         """Return the names directly below a parent of keys, sorted; files that are not of the record are left out."""

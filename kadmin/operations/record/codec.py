@@ -9,15 +9,27 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
 from kadmin.insight.diagnosis.health import Health
 from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.loading import (
+    load_assignment,
+    load_author,
+    load_high_watermarks,
+    load_holder,
+    load_numbers,
+    load_partition,
+    load_partitions,
+    load_texts,
+    load_throttle_request,
+    require,
+    require_any,
+    require_rate,
+)
 from kadmin.operations.record.record import (
     KEPT_CHANGES,
     Author,
     Channel,
-    HighWatermark,
     Intent,
     Listing,
     OperationKind,
@@ -32,14 +44,15 @@ from kadmin.operations.record.record import (
     ThrottleRecord,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
-from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.plan.model import TopicRecipe
 from kadmin.plan.throttle import ConfigChange, is_broker, is_throttle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kadmin.cluster.model import Assignment, Replicas
+    from kadmin.cluster.model import Assignment, Replicas, TopicPartition
+    from kadmin.operations.record.record import HighWatermark
+    from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.throttle import ConfigChanges
 
 RECORD_VERSION = 3
@@ -82,15 +95,19 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
     value = json.loads(zlib.decompress(packed))
     _require_readable(value.pop("min_reader", RECORD_VERSION + 1), f"Operation {operation_id}")
     value["kind"] = OperationKind(value["kind"])
-    value["author"] = Author(**value["author"])
-    value["origin"] = _load_assignment(value["origin"])
-    value["targets"] = _load_partitions(value["targets"])
-    value["waves"] = tuple(tuple(wave) for wave in value["waves"])
+    value["author"] = load_author(value["author"])
+    value["origin"] = load_assignment(value["origin"])
+    value["targets"] = load_partitions(value["targets"])
+    value["waves"] = tuple(load_numbers(wave) for wave in value["waves"])
     value["topic_ids"] = {each["topic"]: each["topic_id"] for each in value["recipes"] if each.get("topic_id")}
     value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
-    value["high_watermarks"] = _load_high_watermarks(value.get("health") or {})
+    value["high_watermarks"] = load_high_watermarks(value.get("health") or {})
     value["health"] = _load_health(value.get("health"))
     value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
+    require(str, *(value[name] for name in ("plan_text", "plan_digest", "created_at")))
+    load_texts({"cluster_id": value["cluster_id"], **value["topic_ids"]})
+    if value["operation_id"] != operation_id:
+        raise ValueError(f"it is the record of operation {value['operation_id']!r}")
     return OperationRecord(**value)
 
 
@@ -127,13 +144,16 @@ def decode_status(data: bytes) -> OperationStatus:
 def decode_listing(operation_id: str, data: bytes) -> Listing:
     """Decode an operation's own znode for a listing."""
     value = json.loads(data)
+    require(str, value["plan_digest"], value["created_at"])
+    require_any(str, *(value.get(name) for name in ("file_digest", "plan_name", "rolls_back")))
+    require_any(int, value.get("to_copy_bytes"))
     return Listing(
         operation_id,
         OperationKind(value["kind"]),
         decode_status(data),
         value["plan_digest"],
         value["created_at"],
-        Author(**value["author"]),
+        load_author(value["author"]),
         tuple(_load_status(change) for change in value.get("changes", ())),
         value.get("file_digest"),
         value.get("to_copy_bytes"),
@@ -170,13 +190,17 @@ def decode_step(data: bytes) -> Step:
     _require_readable(value.pop("min_reader", _BEFORE_INTENTS), "A step on record")
     sending, intent = value.get("sending"), value.get("intent")
     channel, replaced, throttle = value["channel"], value["replaced"], value.get("throttle")
+    require(int, value["number"])
+    require(str, value["at"], *value["topics"], *(reason for _, _, reason in value["refused"]))
+    require_any(int, value["wave"])
+    load_texts(value.get("refused_topics", {}))
     value |= {
         "kind": StepKind(value["kind"]),
-        "partitions": _load_partitions(value["partitions"]),
+        "partitions": load_partitions(value["partitions"]),
         "topics": tuple(value["topics"]),
         "channel": None if channel is None else Channel(channel),
         "replaced": None if replaced is None else _load_replaced(replaced),
-        "refused": {TopicPartition(topic, number): reason for topic, number, reason in value["refused"]},
+        "refused": {load_partition(topic, number): reason for topic, number, reason in value["refused"]},
         "throttle": None if throttle is None else _load_throttle_change(throttle),
         "sending": None if sending is None else Sending(sending),
         "intent": None if intent is None else _load_intent(intent),
@@ -199,16 +223,8 @@ def _dump_assignment(assignment: Assignment) -> list[list[Any]]:
     return [[tp.topic, tp.partition, list(replicas)] for tp, replicas in sorted(assignment.items())]
 
 
-def _load_assignment(value: list[list[Any]]) -> Assignment:
-    return {TopicPartition(topic, number): tuple(replicas) for topic, number, replicas in value}
-
-
 def _dump_partitions(partitions: Sequence[TopicPartition]) -> list[list[Any]]:
     return [[tp.topic, tp.partition] for tp in partitions]
-
-
-def _load_partitions(value: list[list[Any]]) -> tuple[TopicPartition, ...]:
-    return tuple(TopicPartition(topic, number) for topic, number in value)
 
 
 def _dump_health(health: Health, high_watermarks: Mapping[TopicPartition, HighWatermark]) -> dict[str, Any]:
@@ -226,15 +242,9 @@ def _dump_health(health: Health, high_watermarks: Mapping[TopicPartition, HighWa
 def _load_health(value: dict[str, Any] | None) -> Health | None:
     if value is None:
         return None
-    offline, short = (frozenset(_load_partitions(value[key])) for key in ("offline", "under_min_isr"))
+    offline, short = (frozenset(load_partitions(value[key])) for key in ("offline", "under_min_isr"))
     late = frozenset(value.get("lagging_controllers", ()))  # records before KRaft mode have none
-    return Health(frozenset(value["brokers"]), offline, short, late)
-
-
-def _load_high_watermarks(health: Mapping[str, Any]) -> dict[TopicPartition, HighWatermark]:
-    marks = health.get("high_watermarks", ())  # records of older versions have none
-    _require_types({int: [value for mark in marks for value in mark[2:]]})
-    return {TopicPartition(topic, number): HighWatermark(offset, epoch) for topic, number, offset, epoch in marks}
+    return Health(frozenset(load_numbers(value["brokers"])), offline, short, frozenset(load_numbers(late)))
 
 
 def _dump_recipe(recipe: TopicRecipe, topic_id: str | None) -> dict[str, Any]:
@@ -243,7 +253,9 @@ def _dump_recipe(recipe: TopicRecipe, topic_id: str | None) -> dict[str, Any]:
 
 
 def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
-    replicas = {number: tuple(ids) for number, ids in value["replicas"]}
+    replicas = {number: load_numbers(ids) for number, ids in value["replicas"]}
+    require(str, value["topic"], *value["configs"].values())
+    require(int, *replicas)
     return TopicRecipe(value["topic"], replicas, value["configs"])
 
 
@@ -255,18 +267,24 @@ def _dump_replaced(replaced: Replaced) -> dict[str, Any]:
 def _load_replaced(value: dict[str, Any]) -> Replaced:
     packed = value["data"]
     data = None if packed is None else _unpack(packed)
+    require(str, value["path"])
+    require(int, value["version"])
     return Replaced(value["path"], value["version"], data, value.get("deleted"))
 
 
 def _load_status(value: dict[str, Any]) -> OperationStatus:
     removed = value.get("throttle_removed", False)  # statuses of older versions do not say so
-    return OperationStatus(
-        OperationState(value["state"]), value["updated_at"], value["message"], value.get("by", ""), removed
-    )
+    state, by = OperationState(value["state"]), value.get("by", "")
+    require(str, value["updated_at"], value["message"], by)
+    require(bool, removed)
+    return OperationStatus(state, value["updated_at"], value["message"], by, removed)
 
 
 def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
-    return None if value is None else ThrottleRecord(value["rate"], _load_changes(value["changes"]))
+    if value is None:
+        return None
+    require_rate(value["rate"])
+    return ThrottleRecord(value["rate"], _load_changes(value["changes"]))
 
 
 def _dump_changes(changes: ConfigChanges) -> dict[str, Any]:
@@ -281,6 +299,7 @@ def _load_changes(value: dict[str, Any]) -> ConfigChanges:
         for key in keys:
             if not is_throttle(entity, key) or not (entity.startswith("topics/") or is_broker(entity)):
                 raise ValueError(f"{key} of {entity} is no throttle of an operation")
+            require_any(str, *keys[key].values())
     return {entity: {key: ConfigChange(**change) for key, change in keys.items()} for entity, keys in value.items()}
 
 
@@ -291,7 +310,8 @@ def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
 
 
 def _load_throttle_change(value: dict[str, Any]) -> ThrottleChange:
-    request = None if value["request"] is None else ThrottleRequest(**value["request"])
+    request = None if value["request"] is None else load_throttle_request(value["request"])
+    require_rate(value["rate"])
     return ThrottleChange(value["rate"], _load_changes(json.loads(_unpack(value["changes"]))), request)
 
 
@@ -308,11 +328,12 @@ def _load_intent(packed: str) -> Intent:
     targets: dict[TopicPartition, Replicas | None] = {}
     epochs = {}
     for topic, number, replicas, epoch in value["targets"]:
-        partition = TopicPartition(topic, number)
-        targets[partition] = None if replicas is None else tuple(replicas)
+        partition = load_partition(topic, number)
+        targets[partition] = None if replicas is None else load_numbers(replicas)
+        require_any(int, epoch)
         if epoch is not None:
             epochs[partition] = epoch
-    return Intent(targets, value["topic_ids"], epochs)
+    return Intent(targets, load_texts(value["topic_ids"]), epochs)
 
 
 def _pack(data: bytes) -> str:
@@ -331,9 +352,8 @@ def encode_holder(holder: Holder) -> str:
 def decode_holder(text: str) -> Holder:
     """Decode the holder of a lock; what cannot be read is an unknown holder."""
     try:
-        value = json.loads(text)
-        return Holder(**{**value, "author": Author(**value["author"])})
-    except (ValueError, KeyError, TypeError):
+        return load_holder(json.loads(text))
+    except (ValueError, LookupError, TypeError, RecursionError):
         return Holder(Author("unknown", "unknown", 0), "unknown", "unknown", 0.0)
 
 
@@ -346,7 +366,8 @@ def decode_request(data: bytes) -> StopRequest:
     """Decode a request to stop."""
     value = json.loads(data)
     request = StopRequest(**{**value, "stop": Stop[value["stop"]]})
-    _require_types({str: (request.by, request.at), bool: (request.allow_foreign,)})
+    require(str, request.by, request.at)
+    require(bool, request.allow_foreign)
     return request
 
 
@@ -357,18 +378,7 @@ def encode_throttle_request(request: ThrottleRequest) -> bytes:
 
 def decode_throttle_request(data: bytes) -> ThrottleRequest:
     """Decode a request to change the throttle."""
-    request = ThrottleRequest(**json.loads(data))
-    _require_types({str: (request.by, request.at), int: (request.rate,)})
-    if request.rate <= 0:
-        raise ValueError(f"rate {request.rate!r}")
-    return request
-
-
-def _require_types(values: Mapping[type, Sequence[object]]) -> None:
-    for wanted, found in values.items():
-        for value in found:
-            if type(value) is not wanted:
-                raise TypeError(f"{value!r} is no {wanted.__name__}")
+    return load_throttle_request(json.loads(data))
 
 
 @contextmanager

@@ -63,12 +63,16 @@ def zookeeper_context(
 
     `brokers` says how brokers are asked, and where; without addresses, at the listeners that their znodes name.
     """
-    operations = ZooKeeperOperations(store, paths, clock)
+    operations = ZooKeeperOperations(store, paths, clock, tell)
     return ZooKeeperContext(ZooKeeperBackend(store, paths, clock, brokers), operations, clock, tell, store, paths)
 
 
 class ZooKeeperOperations(Lock, Journal):
     """The lock and the operations of one cluster."""
+
+    def __init__(self, store: Store, paths: Paths, clock: Clock, tell: Tell) -> None:
+        Lock.__init__(self, store, paths, clock)
+        Journal.__init__(self, store, paths, tell)
 
     def sync(self) -> None:
         """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""

@@ -11,7 +11,6 @@ from kadmin.operations.record.codec import (
     REPLACE_REQUEST,
     REPLACE_THROTTLE_REQUEST,
     UndecodableError,
-    decode_listing,
     decode_record,
     decode_request,
     decode_status,
@@ -26,6 +25,7 @@ from kadmin.operations.record.codec import (
     restate,
 )
 from kadmin.operations.record.holder import lost_lock
+from kadmin.operations.record.listings import Listings
 from kadmin.operations.record.record import (
     OperationState,
     OperationStatus,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.zookeeper.model import MultiResult, Op, Znode
     from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.events import Tell
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
@@ -58,20 +59,28 @@ class Journal:
     Raises UndecodableError with the path of a znode that cannot be decoded.
     """
 
-    def __init__(self, store: Store, paths: Paths) -> None:
+    def __init__(self, store: Store, paths: Paths, tell: Tell = lambda _: None) -> None:
         self._store = store
         self._paths = paths
+        self._listings = Listings(tell)
 
     def listings(self) -> tuple[Listing, ...]:
-        """Return every operation, oldest first: by the transaction that created it, as ids count in seconds."""
+        """Return every operation, oldest first; one whose status cannot be decoded is left out, with a note."""
+        return self._listings.all(self._statuses())
+
+    def unfinished(self) -> tuple[Listing, ...]:
+        """Return the operations that are not finished, at most one unless edited by hand.
+
+        An undecodable one may be one of them, and raises.
+        """
+        return self._listings.unfinished(self._statuses())
+
+    def _statuses(self) -> list[tuple[str, str, bytes]]:
+        """Return the statuses by the transactions that created their operations, as ids count in seconds."""
         names = self._store.children(self._paths.operations) or ()
         nodes = self._store.get_many([self._paths.operation(name) for name in names])
         found = [(node.czxid, name, node.data) for name, node in zip(names, nodes, strict=True) if node is not None]
-        return tuple(self._listing(name, data) for _, name, data in sorted(found) if data)
-
-    def unfinished(self) -> tuple[Listing, ...]:
-        """Return the operations that are not finished; at most one unless edited by hand."""
-        return tuple(listing for listing in self.listings() if not listing.status.state.finished)
+        return [(name, self._paths.operation(name), data) for _, name, data in sorted(found) if data]
 
     def record(self, operation_id: str) -> OperationRecord:
         """Return the immutable part; an operation whose runner died while `preparing` has none.
@@ -235,10 +244,6 @@ class Journal:
         names = self._store.children(parent) or ()
         nodes = self._store.get_many([f"{parent}/{name}" for name in names])
         return {name: node.data or b"" for name, node in zip(names, nodes, strict=True) if node is not None}
-
-    def _listing(self, operation_id: str, data: bytes) -> Listing:
-        with decoding(self._paths.operation(operation_id)):
-            return decode_listing(operation_id, data)
 
     def _operation(self, operation_id: str) -> tuple[bytes, int]:
         """Return the status of an operation as it is written, and its version."""

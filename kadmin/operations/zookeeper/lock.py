@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.zookeeper.model import Check, Create, Delete, SetData
 from kadmin.operations.context import POLL_S
 from kadmin.operations.record.holder import Holder, Lease, changed_lock, held_lock, lost_lock, require_held_for
+from kadmin.operations.record.loading import load_holder
 from kadmin.operations.record.record import Author
 from kadmin.operations.zookeeper.transaction import ensure, write
 
@@ -50,10 +51,8 @@ class Lock:
         if node is None:
             return None
         try:
-            value = json.loads(node.data or b"")
-            author = Author(**value.pop("author"))
-            return Holder(author=author, **value, session_id=node.ephemeral_owner)
-        except (ValueError, KeyError, TypeError, AttributeError):
+            return load_holder({**json.loads(node.data or b""), "session_id": node.ephemeral_owner})
+        except (ValueError, LookupError, TypeError, RecursionError):
             return Holder(Author("unknown", "unknown", 0), "unknown", "unknown", 0.0, node.ephemeral_owner)
 
     def to_create(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import zlib
 from dataclasses import replace
 from shutil import copytree
@@ -238,3 +240,26 @@ def test_files_that_are_not_of_the_record_are_left_out(folder: Path) -> None:
 
 def test_every_id_that_kadmin_makes_may_be_on_record() -> None:
     assert is_key(key_of(new_operation_id(Clock().timestamp()), "status"))
+
+
+@pytest.mark.parametrize("name", ["lock", f"operations/{OP_1}/status"])
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to(path)])
+def test_what_is_no_file_is_named(folder: Path, name: str, make: Callable[[Path], None]) -> None:
+    """Opening a FIFO would never end, and a folder or a link to itself was a traceback."""
+    path = folder / name
+    path.parent.mkdir(parents=True)
+    make(path)
+    operations = in_folder(folder)
+    asked = operations.holder if name == "lock" else operations.listings
+    with pytest.raises(NotCompletedError, match=f"{path} keeps lock and record, and cannot be used"):
+        asked()
+
+
+def test_the_holder_that_a_foreign_lock_names_is_unknown(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "lock").write_bytes(b"\xff\xfe")
+    with (folder / "lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        holder = in_folder(folder).holder()
+    assert holder is not None
+    assert holder.author.user == "unknown"

@@ -13,9 +13,12 @@ from support.record_topic.explore import Limits, explore, judged, walk
 
 from kadmin.cluster.kafka.partition_log import LogEntry
 from kadmin.cluster.kafka.transactions import Producer
+from kadmin.cluster.model import TopicPartition
+from kadmin.errors import NotCompletedError
 from kadmin.operations.kafka.record_keys import CLAIM, LOCK
 from kadmin.operations.kafka.topic_log import Ignored, TopicLog, encode_lock
-from kadmin.operations.kafka.topic_protocol import CatchUp, take, write
+from kadmin.operations.kafka.topic_protocol import Add, Begin, CatchUp, Commit, take, write
+from kadmin.operations.kafka.topic_reader import ignored_notes
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
 
@@ -85,7 +88,7 @@ def check(entries: tuple[LogEntry, ...]) -> None:
         assert log.lock is None or before is None or log.lock.token >= before.token
         if counts and entry.key == LOCK and before is not None and log.lock is not None and log.lock.holder is not None:
             assert log.lock.token == before.token or log.lock.holder.started_at == str(before.offset)
-        if counts and entry.key.startswith(STEPS):
+        if counts and entry.key.startswith(STEPS) and entry.value is not None:  # what others wrote over goes
             assert log.lock is not None
             assert log.lock.holder is not None
             assert json.loads(entry.value or b"") == [log.lock.holder.author.user, log.lock.token]
@@ -154,7 +157,70 @@ def test_a_claim_by_another_transactional_id_ends_no_holder() -> None:
         claimed = log.add(LogEntry(1, CLAIM, b"{}", theirs, 0))
         assert claimed is (None if owner is None else Ignored.NOT_HELD)
         assert log.add(LogEntry(2, f"{OPERATION}/status", b"{}", counts, 0)) is Ignored.NOT_HELD
-        assert log.claimants == {1, 9}
+        assert log.writers == {1, 9}
+
+
+@pytest.mark.parametrize(
+    "value", [b"garbage", b"[]", b'{"min_reader": 99}', b'{"min_reader":1,"token":"1","holder":{}}']
+)
+def test_a_lock_that_cannot_be_read_is_an_error_only_where_it_counts(value: bytes) -> None:
+    """Whose the producer ids are is asked after all was read."""
+    log = TopicLog()
+    for offset, key in enumerate((CLAIM, LOCK)):
+        assert log.add(LogEntry(offset, key, value, Producer(9, 0), 0)) is None
+    with pytest.raises(NotCompletedError, match="lock record at offset 1 cannot be read"):
+        _ = log.lock
+    log = TopicLog(owner=1)
+    for offset, (key, by) in enumerate([(CLAIM, 1), (CLAIM, 9), (LOCK, 9)]):
+        log.add(LogEntry(offset, key, value, Producer(by, 0), 0))
+    assert log.lock is None
+
+
+def test_what_never_counted_does_not_count_after_compaction() -> None:
+    """A record of another id under a key of its own is the last one of its key, and stays when the claims are gone."""
+    ours, theirs = Producer(1, 0), Producer(9, 0)
+    held, forged = LogEntry(3, LOCK, encode_lock(who("ann"), 0), ours, 0), f"{OPERATION}/status"
+    kept = (held, LogEntry(5, forged, b"{}", theirs, 0), LogEntry(6, CLAIM, b"{}", theirs, 0))
+    log = TopicLog(owner=1)
+    assert [log.add(entry) for entry in kept] == [None, Ignored.NOT_HELD, Ignored.NOT_HELD]
+    assert (log.values, log.writers) == ({}, {1, 9})
+
+
+def test_many_records_that_do_not_count_are_told_by_their_number() -> None:
+    """A stranger's thousands hid the answer of every command."""
+    notes = ignored_notes([f"record {number}" for number in range(3_000)], TopicPartition("t", 0))
+    assert (notes[0], notes[-1], len(notes)) == ("ignored in t-0: record 0", "ignored in t-0: 2,990 more records", 11)
+    assert ignored_notes(["x"], TopicPartition("t", 0)) == ["ignored in t-0: x"]
+
+
+def test_records_of_an_id_that_expired_count() -> None:
+    """Its operations are older than all that kadmin's new producer id wrote."""
+    expired, ours = Producer(1, 7), Producer(2, 0)
+    log = TopicLog(owner=2)
+    for offset, (key, by) in enumerate([(f"{OPERATION}/status", expired), (CLAIM, ours), (LOCK, ours)]):
+        assert log.add(LogEntry(offset, key, encode_lock(None, 1), by, 0)) is None
+    assert [*log.values] == [f"{OPERATION}/status"]
+
+
+@pytest.mark.parametrize("by", [None, Producer(9, 0)])
+def test_a_taker_writes_again_what_others_wrote_over(by: Producer | None) -> None:
+    """Compaction keeps the last record of each key, whoever wrote it, and no claim before the last."""
+    log, before, ours, step_key = TopicLog(owner=1), Producer(1, 0), Producer(1, 1), f"{STEPS}/000000"
+    for offset, key in enumerate((CLAIM, step_key)):
+        assert log.add(LogEntry(offset, key, b"[1]", before, 0)) is None
+    for offset, key in enumerate((step_key, f"{OPERATION}/status", CLAIM, LOCK, f"{OPERATION}/request", "x"), start=2):
+        log.add(LogEntry(offset, key, b"{}", by, 0))
+    asks = take(who("ben"), log.lock)
+    assert next(asks) == Begin()
+    assert asks.send(ours) == Add({CLAIM: b"{}"})
+    assert asks.send(9) == Commit()
+    assert asks.send(None) == CatchUp()
+    assert log.add(LogEntry(9, CLAIM, b"{}", ours, 0)) is None
+    again = asks.send(log)
+    assert again == Add({step_key: b"[1]", f"{OPERATION}/status": None}, again=True)
+    for key, value in again.values.items():
+        assert log.add(LogEntry(10, key, value, ours, 0)) is None
+    assert (log.overwritten(), log.values) == ({}, {step_key: b"[1]", f"{OPERATION}/request": b"{}"})
 
 
 def test_anybody_asks_and_the_holder_alone_writes() -> None:

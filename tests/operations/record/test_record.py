@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -16,17 +17,20 @@ from kadmin.insight.diagnosis.health import Health
 from kadmin.operations.record.codec import (
     RECORD_VERSION,
     UndecodableError,
+    decode_holder,
     decode_listing,
     decode_record,
     decode_status,
     decode_step,
+    decode_throttle_request,
     decoding,
+    encode_holder,
     encode_record,
     encode_status,
     encode_step,
     restate,
 )
-from kadmin.operations.record.holder import LostLockError, lost_lock
+from kadmin.operations.record.holder import Holder, LostLockError, lost_lock
 from kadmin.operations.record.record import (
     KEPT_CHANGES,
     ROLLS_BACK,
@@ -39,6 +43,7 @@ from kadmin.operations.record.record import (
     OperationRecord,
     OperationState,
     OperationStatus,
+    Replaced,
     Sending,
     Step,
     StepKind,
@@ -51,7 +56,7 @@ from kadmin.plan.throttle import LISTS, RATES, ConfigChange, require_throttles
 from kadmin.report.operations.status import history_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 partitions = st.builds(TopicPartition, st.text("abc._-", min_size=1, max_size=20), st.integers(0, 2**31 - 1))
 replicas = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=5, unique=True).map(tuple)
@@ -266,3 +271,134 @@ def test_preparing_running_and_paused_are_unfinished() -> None:
         OperationState.RUNNING,
         OperationState.PAUSED,
     }
+
+
+def put(value: dict[str, Any], path: str, other: object) -> bytes:
+    """JSON with another value at a path, whose parts are keys and positions."""
+    *parents, last = [int(part) if part.isdecimal() else part for part in path.split("|")]
+    place: Any = value
+    for part in parents:
+        place = place[part]
+    assert place[last] != other
+    place[last] = other
+    return json.dumps(value).encode()
+
+
+def refused(decode: Callable[[], object]) -> bool:
+    try:
+        with decoding("it"):
+            decode()
+    except UndecodableError:
+        return True
+    return False
+
+
+ANN = Author("ann", "host", 1)
+STATUS = OperationStatus(OperationState.RUNNING, "now", "copying", "ben")
+WHOLE = OperationRecord(
+    "id",
+    OperationKind.REASSIGNMENT,
+    "{}",
+    "sha256:0",
+    "c",
+    "now",
+    ANN,
+    {tp("a-0"): (1, 2)},
+    ((0,),),
+    (tp("a-0"),),
+    (TopicRecipe("b", {0: (1,)}, {"k": "v"}),),
+    throttle=ThrottleRecord(5, {"brokers/1": {RATES[0]: ConfigChange("1", "2")}}),
+    to_copy_bytes=5,
+)
+
+
+@pytest.mark.parametrize("other", [[1], {"a": 1}, 1.5])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "state",
+        "updated_at",
+        "message",
+        "by",
+        "throttle_removed",
+        "kind",
+        "plan_digest",
+        "created_at",
+        "author|user",
+        "author|pid",
+        "changes|0|message",
+        "file_digest",
+        "to_copy_bytes",
+        "plan_name",
+        "rolls_back",
+    ],
+)
+def test_a_status_of_other_types_is_refused(path: str, other: object) -> None:
+    """A message that is a number was a traceback of every `status` and `history`."""
+    value = json.loads(restate(encode_status(STATUS, WHOLE), STATUS))
+    assert refused(lambda: decode_listing("id", put(value, path, other)))
+
+
+@pytest.mark.parametrize("other", [[[1]], {"a": 1}, 1.5])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "operation_id",
+        "kind",
+        "plan_text",
+        "plan_digest",
+        "cluster_id",
+        "created_at",
+        "author|host",
+        "origin|0|0",
+        "origin|0|1",
+        "origin|0|2",
+        "waves|0",
+        "targets|0|1",
+        "recipes|0|topic",
+        "recipes|0|replicas|0|1",
+        "recipes|0|configs|k",
+        "throttle|rate",
+        f"throttle|changes|brokers/1|{RATES[0]}|previous",
+    ],
+)
+def test_a_record_of_other_types_is_refused(path: str, other: object) -> None:
+    value = json.loads(zlib.decompress(encode_record(WHOLE)))
+    assert refused(lambda: decode_record(zlib.compress(put(value, path, other)), "id"))
+
+
+@pytest.mark.parametrize("other", [[[1]], {"a": 1}, 1.5])
+@pytest.mark.parametrize(
+    "path", ["number", "kind", "at", "wave", "partitions", "topics|0", "refused|0|2", "replaced|path"]
+)
+def test_a_step_of_other_types_is_refused(path: str, other: object) -> None:
+    step = Step(1, StepKind.REPAIR, "now", 0, topics=("a",), replaced=Replaced("/a", 1, b""), refused={tp("a-0"): "no"})
+    assert refused(lambda: decode_step(put(json.loads(encode_step(step)), path, other)))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"operation_id": 5},
+        {"started_at": []},
+        {"session_timeout_s": "z"},
+        {"session_timeout_s": math.nan},
+        {"session_timeout_s": -1},
+        {"author": {"user": "a", "host": "b", "pid": "x"}},
+        {"author": 5},
+    ],
+)
+def test_a_holder_of_other_types_is_unknown(changed: dict[str, object]) -> None:
+    """Whether its process exists was asked of the system, and its lease was reckoned with."""
+    holder = Holder(ANN, "id", "now", 6.0)
+    assert decode_holder(encode_holder(holder)) == holder
+    assert decode_holder(json.dumps({**json.loads(encode_holder(holder)), **changed})).author.user == "unknown"
+
+
+@pytest.mark.parametrize("rate", [0, -1, 2**63, 1.5, "5", None, True])
+def test_a_rate_that_no_broker_takes_is_refused(rate: object) -> None:
+    """Whoever may ask for a throttle asked for one that ended the runner with the brokers' refusal."""
+    asked = {"rate": rate, "by": "ann", "at": "now"}
+    assert refused(lambda: decode_throttle_request(json.dumps(asked).encode()))
+    record = put(json.loads(zlib.decompress(encode_record(WHOLE))), "throttle|rate", rate)
+    assert refused(lambda: decode_record(zlib.compress(record), "id"))

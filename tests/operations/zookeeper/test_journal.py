@@ -8,7 +8,8 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.zookeeper.model import Create, SetData
 from kadmin.errors import InvalidInputError, KadminError, NotCompletedError
 from kadmin.operations.context import Clock
-from kadmin.operations.record.codec import encode_step
+from kadmin.operations.events import Noted
+from kadmin.operations.record.codec import UndecodableError, encode_step
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
     Author,
@@ -25,6 +26,7 @@ from kadmin.operations.zookeeper.paths import Paths
 
 if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.store import Store
+    from kadmin.operations.events import Event
     from kadmin.operations.record.holder import Lease
 
 pytestmark = pytest.mark.zookeeper
@@ -56,6 +58,21 @@ def test_a_large_record_is_read_back_whole_and_no_znode_passes_the_cap(store: St
     ]
     assert max(sizes) <= CHUNK_BYTES
     assert journal.status("op-1").state is OperationState.RUNNING
+
+
+def test_an_operation_that_cannot_be_decoded_costs_no_other(store: Store, lease: Lease) -> None:
+    """Its status is left out of the history with one note; it may be unfinished, so that nothing new begins."""
+    told: list[Event] = []
+    journal = Journal(store, PATHS, told.append)
+    journal.create(record("op-1"), lease, "now")
+    store.multi([Create(PATHS.operation("op-2"), b"[" * 100_000, store.acl("/admin"))])
+    for _ in range(2):
+        assert [listing.operation_id for listing in journal.listings()] == ["op-1"]
+    place = PATHS.operation("op-2")
+    left_out = f"operation op-2 is left out: {place} cannot be decoded; another version of kadmin wrote it, or another"
+    assert told == [Noted(f"{left_out} program.")]
+    with pytest.raises(UndecodableError, match=PATHS.operation("op-2")):
+        journal.unfinished()
 
 
 def test_unfinished_operations_are_found_and_finished_ones_are_not(store: Store, lease: Lease) -> None:

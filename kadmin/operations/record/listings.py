@@ -1,0 +1,52 @@
+"""All operations on record by their statuses: one that cannot be decoded costs that operation, and no other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.operations import events
+from kadmin.operations.record.codec import UndecodableError, decode_listing, decoding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias
+
+    from kadmin.operations.events import Tell
+    from kadmin.operations.record.record import Listing
+
+    Statuses: TypeAlias = Iterable[tuple[str, str, bytes]]
+
+
+class Listings:
+    """Decodes statuses, which come as operation, place as messages have it, and value, oldest operation first."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._left_out: set[str] = set()
+
+    def all(self, statuses: Statuses) -> tuple[Listing, ...]:
+        """Return every operation; one whose status cannot be decoded is left out, with a note."""
+        found, undecodable = _decoded(statuses)
+        for name in sorted(undecodable.keys() - self._left_out):
+            self._tell(events.Noted(f"operation {name} is left out: {undecodable[name].message}"))
+        self._left_out |= undecodable.keys()
+        return found
+
+    def unfinished(self, statuses: Statuses) -> tuple[Listing, ...]:
+        """Return the operations that are not finished; an undecodable one may be one of them, and raises."""
+        found, undecodable = _decoded(statuses)
+        for error in undecodable.values():
+            raise error
+        return tuple(each for each in found if not each.status.state.finished)
+
+
+def _decoded(statuses: Statuses) -> tuple[tuple[Listing, ...], dict[str, UndecodableError]]:
+    found: list[Listing] = []
+    undecodable: dict[str, UndecodableError] = {}
+    for name, place, data in statuses:
+        try:
+            with decoding(place):
+                found.append(decode_listing(name, data))
+        except UndecodableError as error:
+            undecodable[name] = error
+    return tuple(found), undecodable

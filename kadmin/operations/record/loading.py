@@ -1,0 +1,100 @@
+"""What values on record consist of, decoded from JSON: each as it must be, or TypeError or ValueError."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.record import Author, HighWatermark
+from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.plan.units import MOST_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kadmin.cluster.model import Assignment, Replicas
+
+
+def require(wanted: type, *values: object) -> None:
+    """Raise TypeError for a value that is not exactly of a type."""
+    for value in values:
+        if type(value) is not wanted:
+            raise TypeError(f"{value!r} is no {wanted.__name__}")
+
+
+def require_any(wanted: type, *values: object) -> None:
+    """Raise TypeError for a value that is neither None nor exactly of a type."""
+    require(wanted, *(value for value in values if value is not None))
+
+
+def require_rate(value: int) -> None:
+    """Raise for what no broker takes as a rate."""
+    require(int, value)
+    if not 0 < value <= MOST_BYTES:
+        raise ValueError(f"{value} is no rate")
+
+
+def load_author(value: Mapping[str, Any]) -> Author:
+    """Return who wrote something."""
+    author = Author(**value)
+    require(str, author.user, author.host)
+    require(int, author.pid)
+    return author
+
+
+def load_partition(topic: str, number: int) -> TopicPartition:
+    """Return a partition."""
+    require(str, topic)
+    require(int, number)
+    return TopicPartition(topic, number)
+
+
+def load_partitions(value: Iterable[list[Any]]) -> tuple[TopicPartition, ...]:
+    """Return partitions in order."""
+    return tuple(load_partition(topic, number) for topic, number in value)
+
+
+def load_numbers(value: Iterable[int]) -> Replicas:
+    """Return ordered replicas, or other numbers."""
+    numbers = tuple(value)
+    require(int, *numbers)
+    return numbers
+
+
+def load_assignment(value: Iterable[list[Any]]) -> Assignment:
+    """Return replicas by partition."""
+    return {load_partition(topic, number): load_numbers(replicas) for topic, number, replicas in value}
+
+
+def load_texts(value: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    """Return texts by name; None for what has none."""
+    require(str, *value)
+    require_any(str, *value.values())
+    return value
+
+
+def load_throttle_request(value: Mapping[str, Any]) -> ThrottleRequest:
+    """Return a request to change the throttle."""
+    request = ThrottleRequest(**value)
+    require(str, request.by, request.at)
+    require_rate(request.rate)
+    return request
+
+
+def load_holder(value: Mapping[str, Any]) -> Holder:
+    """Return the holder of a lock."""
+    holder = Holder(**{**value, "author": load_author(value["author"])})
+    require(str, holder.operation_id, holder.started_at)
+    require(int, holder.session_id)
+    if not 0 <= holder.session_timeout_s < math.inf:
+        raise ValueError(f"{holder.session_timeout_s!r} is no time")
+    return holder
+
+
+def load_high_watermarks(health: Mapping[str, Any]) -> dict[TopicPartition, HighWatermark]:
+    """Return the high watermarks, which are kept beside the health."""
+    marks = health.get("high_watermarks", ())  # records of older versions have none
+    require(int, *(value for mark in marks for value in mark[2:]))
+    return {load_partition(topic, number): HighWatermark(offset, epoch) for topic, number, offset, epoch in marks}
