@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.operations.events import Noted
 from kadmin.operations.kafka.record_keys import CONFIRMED, OPERATIONS, key_of, no_operation
 from kadmin.operations.record.codec import (
     REPLACE_REQUEST,
@@ -55,7 +56,7 @@ class KeyedOperations(ABC):
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
-        self._listings = Listings(tell)
+        self._listings = Listings(lambda text: tell(Noted(text)))
 
     @abstractmethod
     def _get(self, key: str) -> bytes | None:

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.operations import events
 from kadmin.operations.record.codec import UndecodableError, decode_listing, decoding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
-    from kadmin.operations.events import Tell
     from kadmin.operations.record.record import Listing
 
     Statuses: TypeAlias = Iterable[tuple[str, str, bytes]]
 
 
 class Listings:
-    """Decodes statuses, which come as operation, place as messages have it, and value, oldest operation first."""
+    """Decodes statuses, which come as operation, place as messages have it, and value, oldest operation first.
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    `note` is told once of each operation that is left out.
+    """
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note = note
         self._left_out: set[str] = set()
 
     def all(self, statuses: Statuses) -> tuple[Listing, ...]:
         """Return every operation; one whose status cannot be decoded is left out, with a note."""
         found, undecodable = _decoded(statuses)
         for name in sorted(undecodable.keys() - self._left_out):
-            self._tell(events.Noted(f"operation {name} is left out: {undecodable[name].message}"))
+            self._note(f"operation {name} is left out: {undecodable[name].message}")
         self._left_out |= undecodable.keys()
         return found
 

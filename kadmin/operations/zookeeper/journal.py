@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.model import Create, Delete, SetData
 from kadmin.errors import BusyError, InvalidInputError
+from kadmin.operations.events import Noted
 from kadmin.operations.record.codec import (
     REPLACE_REQUEST,
     REPLACE_THROTTLE_REQUEST,
@@ -62,7 +63,7 @@ class Journal:
     def __init__(self, store: Store, paths: Paths, tell: Tell = lambda _: None) -> None:
         self._store = store
         self._paths = paths
-        self._listings = Listings(tell)
+        self._listings = Listings(lambda text: tell(Noted(text)))
 
     def listings(self) -> tuple[Listing, ...]:
         """Return every operation, oldest first; one whose status cannot be decoded is left out, with a note."""
