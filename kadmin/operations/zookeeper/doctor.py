@@ -64,18 +64,21 @@ def gather(context: ZooKeeperContext) -> Evidence:
     source = ZnodeReader(context.store, tolerant=True)
     first, started = look_at_admin(source), context.clock.now()
     samples = [_sample(source)]
-    listening = _listening(context, samples[0].controller)
     while len(samples) <= (_MORE_SAMPLES + 1 if _unsteady(samples) else 1):
         _pause(context, BETWEEN_SAMPLES_S)
         samples.append(_sample(source))
+    # The last one is asked about: a controller that was elected meanwhile may be deaf, too.
+    asked = samples[-1].controller
+    listening = _listening(context, asked)
     if first.reassignment or first.election or first.deletions:
         while (left := STAYS_S - (context.clock.now() - started)) > 0:
             _pause(context, left)
     context.store.sync("/")
     stayed_s = context.clock.now() - started
     last, state = look_at_admin(source), read_tolerantly(source)
-    same = len({sample.controller and sample.controller.session_id for sample in samples}) == 1
     details = details_of(state)
+    now = details.controller
+    same = asked is not None and now is not None and asked.session_id == now.session_id
     lock = _lock(context, source)
     evidence = Evidence(
         zookeeper=context.store.connect_string,

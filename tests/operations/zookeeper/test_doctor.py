@@ -199,6 +199,23 @@ def test_looks_that_a_signal_cut_short_prove_nothing(brokers: Store) -> None:
     assert stopped.value.exit_status == 130
 
 
+def test_a_controller_that_is_elected_between_two_looks_is_asked_whether_it_watches(brokers: Store) -> None:
+    """Rule: no controller at the first look, a deaf one at the second: heal ended as if all were healed."""
+    with Store.connect(brokers.connect_string) as deaf:
+
+        class Electing(Clock):
+            def wait(self, seconds: float) -> None:
+                if deaf.exists("/controller") is None:
+                    node = b'{"version":1,"brokerid":1,"timestamp":"1"}'
+                    write(deaf, Create("/controller", node, ephemeral=True))
+                super().wait(seconds)
+
+        write(brokers, Delete("/controller", -1))
+        found = gather(zookeeper_context(brokers, Paths(), Electing(), lambda _: None))
+    assert [sample.controller is None for sample in found.samples[:2]] == [True, False]
+    assert found.deaf == frozenset(WATCHED)
+
+
 def test_what_is_no_cluster_is_refused(chroot: str) -> None:
     for arguments in (("doctor",), ("inspect", "admin")):
         assert command(*arguments, "-z", chroot).status == 6
