@@ -26,8 +26,6 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSeria
 
 # Examples are judged by what they show, not by how busy the machine is, and are the same in every run.
 settings.register_profile("kadmin", deadline=None, derandomize=True, max_examples=50)
-# A line that ten examples do not reach, more of them seldom do.
-settings.register_profile("coverage", parent=settings.get_profile("kadmin"), max_examples=10)
 settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
 settings.load_profile("kadmin")
 
