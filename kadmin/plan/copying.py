@@ -82,19 +82,18 @@ def suggested_rate(
     """Return a rate at which a plan without a throttle may copy, and where it comes from.
 
     The budget of the brokers' links where an inventory has one, else a third of NAMED_LINK; less what the busiest
-    broker replicates now. It has two digits, to be typed.
+    broker replicates now. Where that is not known, a third of the budget. It has two digits, to be typed.
     """
     brokers = {broker for each in copied for broker in (*each.replicas, *(each.current or ()))}
     link = min((facts.links[broker] for broker in brokers if broker in facts.links), default=None)
     known = state is not None and bool(facts.inbound)
     now = math.ceil(_spoken_for(brokers, state, facts.inbound)) if state is not None else 0
     less = f"less {readable_rate(now)} that the busiest broker replicates now"
-    if link is not None:
-        source = f"the inventory's link budget of {readable_rate(link)}"
-        left, least = int(link) - now, int(link) // LEAST_SHARE
-    else:
-        source = "a third of a link of 1 Gbit/s"
-        left, least = (NAMED_LINK - now) // NAMED_LINK_SHARE, NAMED_LINK // LEAST_SHARE // NAMED_LINK_SHARE
+    source = "a link of 1 Gbit/s" if link is None else f"the inventory's link budget of {readable_rate(link)}"
+    budget, share = (NAMED_LINK if link is None else int(link)), 1
+    if link is None or not known:
+        source, share = f"a third of {source}", NAMED_LINK_SHARE
+    left, least = (budget - now) // share, budget // LEAST_SHARE // share
     why = f"{source}, {less}" if known else f"{source}; what brokers replicate now is not known"
     return _two_digits(max(left, least, 1)), why
 

@@ -114,6 +114,11 @@ def test_a_rate_below_what_producers_write_is_warned_about() -> None:
             89_000_000,
             "the inventory's link budget of 99.6 MB/s, less 10.0 MB/s that the busiest broker replicates now",
         ),
+        (
+            ClusterFacts(links={1: 99_600_000.0}),
+            33_000_000,
+            "a third of the inventory's link budget of 99.6 MB/s; what brokers replicate now is not known",
+        ),
     ],
 )
 def test_a_rate_for_a_plan_without_one_is_what_a_link_has_left(facts: ClusterFacts, rate: int, why: str) -> None:
