@@ -128,12 +128,12 @@ def apply(
             throttle=record_throttle(context.backend, examination.throttle),
             to_copy_bytes=None if change is None else change.moved_bytes,
         )
-        record = with_high_watermarks(context, record, state)
+        record, warning = with_high_watermarks(context, record, state)
         _stop_if_asked(context)
         context.operations.create(record, lease, now)
         context.operations.prune(lease)
         runner = Runner(context, record, examination.work, holder, lease)
-        return Outcome(operation_id, runner.run(state))
+        return Outcome(operation_id, runner.run(state, warning))
     finally:
         context.give_back(runner.lease if runner is not None else lease)
 

@@ -20,18 +20,19 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import OperationRecord
 
 
-def with_high_watermarks(context: Context, record: OperationRecord, state: ClusterState) -> OperationRecord:
+def with_high_watermarks(
+    context: Context, record: OperationRecord, state: ClusterState
+) -> tuple[OperationRecord, str | None]:
     """Return the record of an operation that begins with the high watermarks of its partitions.
 
-    Those that are not known are noted, unless brokers are not wanted to be asked.
+    With it comes a warning where some are not known, unless brokers are not wanted to be asked.
     """
     if record.health is None or context.backend.servers(state).unasked:
-        return record
-    found = read_high_watermarks(context, record.origin, state)
+        return record, None
+    found, warning = read_high_watermarks(context, record.origin, state), None
     if found.unknown:
-        reasons = "; ".join(found.unknown)
-        context.tell(events.Noted(f"warning: a loss of records by other tools would not be seen: {reasons}"))
-    return replace(record, high_watermarks=found.known)
+        warning = f"a loss of records by other tools would not be seen: {'; '.join(found.unknown)}"
+    return replace(record, high_watermarks=found.known), warning
 
 
 def with_losses(

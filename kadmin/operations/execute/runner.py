@@ -86,10 +86,10 @@ class Runner:
         """The current lease; after a session expired it is a new one."""
         return self._lease
 
-    def run(self, seen: ClusterState | None = None) -> str:
+    def run(self, seen: ClusterState | None = None, warning: str | None = None) -> str:
         """Run the operation to its end and return the success message; raises the error that ended it.
 
-        `seen` is the reading that it was recorded from, where it begins.
+        `seen` is the reading that it was recorded from, where it begins; `warning` what that left unknown.
 
         At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave,
         not for a run that only stops the operation, and removed at the end unless something is in flight.
@@ -105,6 +105,8 @@ class Runner:
             f"kadmin resume {operation_id}",
         )
         self._context.tell(events.Opened(operation_id, self._record.cluster_id))
+        if warning is not None:
+            self._note(f"warning: {warning}")
         try:
             if self._context.operations.request(operation_id) is None:
                 self._under_lock(self._throttling.set_up)
