@@ -12,10 +12,10 @@ KERBEROS := .kerberos
 SERVERS := .servers
 SERVERS_READY := $(SERVERS)/.ready
 # Each worker runs the tests of one cluster at a time, and tests/support/suites/plugin.py has them in order. Tests wait
-# for servers much of their time: four serve two cores.
+# for servers much of their time: five serve two cores.
 PYTEST := $(BIN)/python -m pytest --tb=short
 SHARED := --dist loadgroup --no-loadscope-reorder --once-more
-WORKERS := -n 4 $(SHARED)
+WORKERS := -n 5 $(SHARED)
 # On brokers of many versions they wait even more.
 MORE_WORKERS := -n 6 $(SHARED)
 # The versions of `make test-eras` and `make test-matrix`; `make test` runs on 2.8.2 and 4.4.0.
@@ -90,7 +90,7 @@ unit: $(READY)
 live: $(READY)
 	$(PYTEST) $(WORKERS) -m live
 
-coverage: MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=85
+coverage: MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=92
 coverage: test
 
 test-eras: $(READY)
