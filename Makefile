@@ -12,12 +12,9 @@ KERBEROS := .kerberos
 SERVERS := .servers
 SERVERS_READY := $(SERVERS)/.ready
 # Each worker runs the tests of one cluster at a time, and tests/support/suites/plugin.py has them in order. Tests wait
-# for servers much of their time: five serve two cores.
+# for servers much of their time: four serve two cores.
 PYTEST := $(BIN)/python -m pytest --tb=short
-SHARED := --dist loadgroup --no-loadscope-reorder --once-more
-WORKERS := -n 5 $(SHARED)
-# On brokers of many versions they wait even more.
-MORE_WORKERS := -n 6 $(SHARED)
+WORKERS := -n 4 --dist loadgroup --no-loadscope-reorder --once-more
 # The versions of `make test-eras` and `make test-matrix`; `make test` runs on 2.8.2 and 4.4.0.
 ERAS := 0.10.2.2,1.1.1,2.3.1,2.4.1,2.8.2,3.9.2
 KRAFT := 3.9.2,4.1.2,4.3.0,4.4.0
@@ -94,13 +91,13 @@ coverage: MEASURED := --cov --cov-report=term:skip-covered --cov-fail-under=92
 coverage: test
 
 test-eras: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(MORE_WORKERS) --suite eras
+	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite eras
 
 test-matrix: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(MORE_WORKERS) --suite matrix
+	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=$(KRAFT) $(PYTEST) $(WORKERS) --suite matrix
 
 test-executor: $(READY)
-	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=3.9.2,4.4.0 $(PYTEST) $(MORE_WORKERS) --suite executor
+	KADMIN_TEST_VERSIONS=$(ERAS) KADMIN_TEST_KRAFT=3.9.2,4.4.0 $(PYTEST) $(WORKERS) --suite executor
 
 test-containers: $(READY)
 	containers/with-docker.sh $(PYTEST) --suite containers tests/containers -s
