@@ -25,7 +25,7 @@ import signal
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 
 class KadminError(Exception):
@@ -132,6 +132,11 @@ def name_some(names: Iterable[object], *, most: int = 5) -> str:
     listed = [str(name) for name in names]
     rest = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def brokers_in_words(ids: Collection[int]) -> str:
+    """Return brokers as part of a sentence, `broker 3`."""
+    return f"{'broker' if len(ids) == 1 else 'brokers'} {name_some(sorted(ids))}"
 
 
 def count(number: int, noun: str, nouns: str | None = None) -> str:

@@ -93,9 +93,13 @@ def suggested_rate(
     budget, share = (NAMED_LINK if link is None else int(link)), 1
     if link is None or not known:
         source, share = f"a third of {source}", NAMED_LINK_SHARE
-    left, least = (budget - now) // share, budget // LEAST_SHARE // share
     why = f"{source}, {less}" if known else f"{source}; what brokers replicate now is not known"
-    return _two_digits(max(left, least, 1)), why
+    return _two_digits(max(_left_of(budget, now) // share, 1)), why
+
+
+def _left_of(budget: int, spoken_for: float) -> int:
+    """Return what a link's budget leaves to the copies beside ordinary replication."""
+    return max(budget - math.ceil(spoken_for), budget // LEAST_SHARE, 1)
 
 
 def _two_digits(rate: int) -> int:
@@ -121,8 +125,7 @@ def _rate(
         return target.amount
     if target.by is ThrottleBy.LINK_BUDGET:
         brokers = {broker for each in every for broker in (*each.replicas, *(each.current or ()))}
-        left = target.amount - math.ceil(_spoken_for(brokers, state, inbound))
-        return max(left, target.amount // LEAST_SHARE, 1)
+        return _left_of(target.amount, _spoken_for(brokers, state, inbound))
     unknown = [each.partition for each in every if each.size_bytes is None]
     if unknown:
         raise InvalidInputError(

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.errors import count, name_some
+from kadmin.errors import brokers_in_words, count, name_some
 from kadmin.insight.predict.whatif import Bound
 from kadmin.report.text import SHOWN_ROWS, UNKNOWN, about, change, replicas, shortened, table, wrapped
 
@@ -30,7 +30,7 @@ def loss_text(lost: Sequence[int], found: Prediction) -> str:
     """Show what a loss of brokers does, the worst first."""
     lossy = found.figures.lossy
     summary = (
-        f"without {'broker' if len(lost) == 1 else 'brokers'} {name_some(lost)}: "
+        f"without {brokers_in_words(lost)}: "
         f"{counted(found.figures.offline, 'partition')} offline{_already(found)}, {_refuse(found)}, "
         f"{counted(found.figures.leader_changes, 'leader change')}"
         f"{f', {lossy} of them unclean: records are lost' if lossy.most else ''}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.errors import name_some
+from kadmin.errors import brokers_in_words, name_some
 from kadmin.insight.diagnosis.quorum import has_majority, lagging
 from kadmin.plan.min_isr import min_insync_replicas
 
@@ -75,11 +75,6 @@ def awaited_leaders(state: ClusterState, offline: Iterable[TopicPartition]) -> A
         lost,
         frozenset(broker for each in lost for broker in state.states[each].last_known_elr),
     )
-
-
-def brokers_in_words(ids: Collection[int]) -> str:
-    """Return brokers as part of a sentence, `broker 3`."""
-    return f"{'broker' if len(ids) == 1 else 'brokers'} {name_some(sorted(ids))}"
 
 
 def return_or_replace(ids: Collection[int]) -> str:

@@ -23,12 +23,11 @@ name a broker twice, need `--allow-foreign`. A refusal changes nothing; every ot
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.errors import BusyError, NotCompletedError, name_some
 from kadmin.operations.decide.actions import STALLED_S, Finish, TakeBack, Wait, unfinished
-from kadmin.operations.decide.cancelled import cancelled
+from kadmin.operations.decide.cancelled import asked_back, cancelled, way_back
 from kadmin.operations.decide.common import made_again, overdue
 from kadmin.operations.decide.reassignment import published_targets
 from kadmin.operations.record.record import StepKind
@@ -37,7 +36,7 @@ from kadmin.plan.progress import Progress, judge
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kadmin.cluster.model import Assignment, ClusterState, Replicas, TopicPartition
+    from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, Replicas, TopicPartition
     from kadmin.errors import KadminError
     from kadmin.operations.decide.actions import Memory, Observed
     from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -60,8 +59,10 @@ def decide_cancel(
     left = {each: why for each, replicas in origin.items() if (why := why_left(each, replicas, observed))}
     origin = {partition: replicas for partition, replicas in origin.items() if partition not in left}
     if origin:
-        error = _refusal(work, origin, state, allow_foreign=allow_foreign)
-        return TakeBack({**_as_they_are(work, origin, state), **origin}) if error is None else unfinished(error)
+        others = _others(work, origin, state)
+        kept = _as_they_are(others, state)
+        error = _refusal(pending, others, kept, allow_foreign=allow_foreign)
+        return TakeBack({**kept, **origin}) if error is None else unfinished(error)
     on_way = _on_the_way_back(targets, left, observed)
     ends = overdue(memory, now) if all(on_way.values()) else now - memory.changed_at >= STALLED_S
     if on_way and not ends:
@@ -71,7 +72,7 @@ def decide_cancel(
 
 def _to_take_back(targets: Iterable[PartitionTarget], observed: Observed) -> Assignment:
     """Return the original replicas of what is in flight to a target of ours; () where its topic was made again."""
-    state, asked = observed.state, _asked(observed)
+    state, asked = observed.state, asked_back(observed)
     listed = _listed(state)
     back: dict[TopicPartition, Replicas] = {}
     origin: dict[TopicPartition, Replicas] = {}
@@ -84,10 +85,6 @@ def _to_take_back(targets: Iterable[PartitionTarget], observed: Observed) -> Ass
             origin[target.partition] = target.current
     origin |= unfinished_returns(back, observed)
     return origin | dict.fromkeys(made_again(origin, observed), ())
-
-
-def _asked(observed: Observed) -> frozenset[TopicPartition]:
-    return frozenset(p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions)
 
 
 def why_left(partition: TopicPartition, original: Replicas, observed: Observed) -> str | None:
@@ -143,22 +140,23 @@ def _listed(state: ClusterState) -> Assignment:
 
 
 def _refusal(
-    work: ReassignmentWork, origin: Mapping[TopicPartition, Replicas], state: ClusterState, *, allow_foreign: bool
+    pending: PendingRequest | None, others: Assignment, kept: Assignment, *, allow_foreign: bool
 ) -> KadminError | None:
-    pending, others = state.requests.reassignment, _others(work, origin, state)
-    if pending is not None and (empty := [partition for partition, replicas in others.items() if not replicas]):
+    if pending is None:
+        return None
+    if empty := [partition for partition, replicas in others.items() if not replicas]:
         return NotCompletedError(
             f"{pending.place} has invalid entries of other tools: {name_some(empty)}.",
             cause="a list is empty; nothing was changed",
             next_command="kadmin heal",
         )
-    if pending is not None and not allow_foreign and (kept := _as_they_are(work, origin, state)):
+    if kept and not allow_foreign:
         return NotCompletedError(
             f"{pending.place} has invalid entries of other tools: {name_some(kept)}.",
             cause="a list names a broker twice; nothing was changed",
             next_command="kadmin cancel --now --allow-foreign, which ends them: these partitions keep their replicas",
         )
-    begun = [] if pending is None else [partition for partition in pending.not_begun if partition in others]
+    begun = [partition for partition in pending.not_begun if partition in others]
     if not begun or allow_foreign:
         return None
     return BusyError(
@@ -178,12 +176,11 @@ def _others(work: ReassignmentWork, origin: Mapping[TopicPartition, Replicas], s
     }
 
 
-def _as_they_are(work: ReassignmentWork, origin: Mapping[TopicPartition, Replicas], state: ClusterState) -> Assignment:
-    """Return entries of other tools that name a broker twice, with the replicas that their partitions have.
+def _as_they_are(others: Assignment, state: ClusterState) -> Assignment:
+    """Return the entries of other tools that name a broker twice, with the replicas that their partitions have.
 
     Such a list is never written; a controller drops an entry that changes nothing, or names no partition.
     """
-    others = _others(work, origin, state)
     repeating = [partition for partition, replicas in others.items() if len(set(replicas)) < len(replicas)]
     return {each: state.replicas(each) or tuple(dict.fromkeys(others[each])) for each in repeating}
 
@@ -192,10 +189,10 @@ def _on_the_way_back(
     targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], observed: Observed
 ) -> dict[TopicPartition, list[int]]:
     """Return what was asked to go back and is on its way, with the dead brokers among its original replicas."""
-    state, asked = observed.state, _asked(observed)
+    state, asked = observed.state, asked_back(observed)
     found = {}
     for target in targets:
-        back = replace(target, current=target.replicas, replicas=target.current or ())
+        back = way_back(target)
         if target.partition in asked - left.keys() and judge(back, state, published=True) is Progress.RUNNING:
             found[target.partition] = sorted(set(back.replicas) - set(state.brokers))
     return found

@@ -36,6 +36,7 @@ from kadmin.operations.decide.actions import (
     failed,
 )
 from kadmin.operations.decide.cancel_now import unfinished_returns, unreadable, why_left
+from kadmin.operations.decide.cancelled import by_reason
 from kadmin.operations.decide.common import overdue
 from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.foreign import requested, through_brokers
@@ -119,10 +120,9 @@ def _take_back(targets: list[PartitionTarget], *, through_brokers: bool = False)
 
 
 def _left(left: Mapping[PartitionTarget, str]) -> Finish:
-    reasons = {why: [each.partition for each in left if left[each] == why] for why in dict.fromkeys(left.values())}
     return failed(
         NotCompletedError(
-            "; ".join(f"{name_some(names)}: {why}" for why, names in reasons.items()) + ".",
+            "; ".join(by_reason({target.partition: why for target, why in left.items()})) + ".",
             cause="these reassignments are left in flight, and every other one is back at its original replicas",
             next_command="start the original brokers, then kadmin cancel --foreign",
         )

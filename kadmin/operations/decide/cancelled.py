@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, count, name_some
-from kadmin.insight.diagnosis.health import brokers_in_words
+from kadmin.errors import NotCompletedError, brokers_in_words, count, name_some
 from kadmin.operations.decide.actions import Finish
 from kadmin.operations.record.record import OperationState, StepKind
 from kadmin.plan.progress import Progress, judge
@@ -27,7 +26,7 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
     A partition that was to go back and is elsewhere is an error, one that had reached its target before is not.
     """
     state = observed.state
-    asked = {p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions}
+    asked = asked_back(observed)
     found = {target: _at(target, state, asked=target.partition in asked) for target in targets}
     resting = {target: at for target, at in found.items() if target.partition not in left}
     summary = list(_summary(resting, state))
@@ -37,7 +36,7 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
     away = [target for target, at in resting.items() if target.partition in asked and at is not Progress.CANCELLED]
     if not left and not away:
         return Finish(OperationState.CANCELLED, message)
-    why = [f"{name_some(names)}: {reason}" for reason, names in _grouped(left)]
+    why = by_reason(left)
     if away:
         why.append(
             f"{name_some(target.partition for target in away)}: the controller dropped them, or another tool "
@@ -51,10 +50,19 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
     return Finish(OperationState.CANCELLED, said, error)
 
 
+def asked_back(observed: Observed) -> frozenset[TopicPartition]:
+    """Return the partitions that steps of this operation asked to go back."""
+    return frozenset(p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions)
+
+
+def way_back(target: PartitionTarget) -> PartitionTarget:
+    """Return the reassignment from a target to its original replicas."""
+    return replace(target, current=target.replicas, replicas=target.current or ())
+
+
 def _at(target: PartitionTarget, state: ClusterState, *, asked: bool) -> Progress:
     """Judge a partition; CANCELLED is back at its original replicas, once it was `asked` to go back."""
-    back = replace(target, current=target.replicas, replicas=target.current or ())
-    if asked and judge(back, state, published=True) in _THERE:
+    if asked and judge(way_back(target), state, published=True) in _THERE:
         return Progress.CANCELLED
     return judge(target, state, published=True)
 
@@ -76,9 +84,10 @@ def _in_sync(partition: TopicPartition, replicas: Iterable[int], state: ClusterS
     return known is not None and set(replicas) <= set(known.isr)
 
 
-def _grouped(left: Mapping[TopicPartition, str]) -> Iterator[tuple[str, list[TopicPartition]]]:
-    for reason in dict.fromkeys(left.values()):
-        yield reason, [partition for partition, why in left.items() if why == reason]
+def by_reason(left: Mapping[TopicPartition, str]) -> list[str]:
+    """Name the partitions that remain in flight, those with the same reason together."""
+    reasons = dict.fromkeys(left.values())
+    return [f"{name_some(each for each, why in left.items() if why == reason)}: {reason}" for reason in reasons]
 
 
 def _once_in_sync(targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], state: ClusterState) -> str:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kadmin.documents import read
-from kadmin.errors import StalePlanError, count, name_some
+from kadmin.errors import StalePlanError, brokers_in_words, count, name_some
 from kadmin.operations.decide.deletion import plan_deletion
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -127,10 +127,9 @@ def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterF
     """
     lacking = check_room([wave.reassignments for wave in change.waves], facts.usable)
     receivers = {broker for target in change.pending for broker in added(target)}
-    unavailable = sorted(broker for broker in receivers if facts.usable.get(broker, 0) is None)
+    unavailable = {broker for broker in receivers if facts.usable.get(broker, 0) is None}
     if unavailable:
-        which = f"{'broker' if len(unavailable) == 1 else 'brokers'} {name_some(unavailable)}"
-        unknown = f"room on disk is not known (Kafka 3.3 and later report it): {which}"
+        unknown = f"room on disk is not known (Kafka 3.3 and later report it): {brokers_in_words(unavailable)}"
         found = replace(found, warnings=(*found.warnings, unknown))
     limited = {broker for broker, usable in facts.usable.items() if usable is not None} | facts.capacities.keys()
     unsized = [each.partition for each in change.pending if each.size_bytes is None and limited & set(added(each))]

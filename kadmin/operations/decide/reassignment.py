@@ -292,7 +292,7 @@ def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wa
     elif stalled_min:
         what = "copy" if _measured(running, observed) else "ISR"
         reason = f"stalled: no {what} has grown for {stalled_min} min: {name_some(names, most=3)}"
-    return Wait(reason, len(names), "; ".join(troubles(found, dead, observed.state)) or None)
+    return Wait(reason, len(names), "; ".join(troubles(found, dead, stuck, observed.state)) or None)
 
 
 def _measured(targets: Iterable[PartitionTarget], observed: Observed) -> bool:

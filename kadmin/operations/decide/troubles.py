@@ -16,14 +16,20 @@ if TYPE_CHECKING:
 
 
 def troubles(
-    found: Mapping[Progress, Sequence[PartitionTarget]], dead: Sequence[int], state: ClusterState
+    found: Mapping[Progress, Sequence[PartitionTarget]],
+    dead: Sequence[int],
+    stuck: Sequence[TopicPartition],
+    state: ClusterState,
 ) -> Iterator[str]:
-    """Say what will keep the wave from its end: the running partitions are followed first."""
+    """Say what will keep the wave from its end: the running partitions are followed first.
+
+    `dead` and `stuck` are their targets that are not alive, and those of them with nothing to copy from.
+    """
     if dead:
         waiting = [each.partition for each in found[Progress.RUNNING] if not set(each.replicas).isdisjoint(dead)]
         waits = f"{name_some(waiting)}: the controller waits for brokers that are not alive: {name_some(dead)}"
         yield f"{waits}; start them, or take the wave back: kadmin cancel --now"
-    if stuck := without_source(found[Progress.RUNNING], state):
+    if stuck:
         brokers = sorted({broker for each in stuck for broker in awaited(each, state)})
         waits = f"{name_some(stuck)}: no replica is alive and in sync; copies wait for brokers: {name_some(brokers)}"
         yield f"{waits}; start them, or end the operation: kadmin cancel --now"

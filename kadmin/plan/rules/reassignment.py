@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import count, name_some
+from kadmin.errors import brokers_in_words, count, name_some
 from kadmin.plan import codes
 from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.model import Elect, ThrottleBy
@@ -232,8 +232,7 @@ def _without_source(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic
         reached = now == target.replicas and partition not in world.in_flight
         if now is None or reached or not lacks_source(partition, world.state):
             continue
-        away = awaited(partition, world.state)
-        waits = f"{'broker' if len(away) == 1 else 'brokers'} {name_some(away)}"
+        waits = brokers_in_words(awaited(partition, world.state))
         message = f"{partition}: no replica is alive and in sync; a copy would wait for {waits}"
         if plan.allow_without_source:
             yield Diagnostic(codes.WITHOUT_SOURCE, message, f"start {waits}", "warning", partition=partition)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import name_some
+from kadmin.errors import brokers_in_words, name_some
 from kadmin.insight.diagnosis.finding import Trouble
-from kadmin.insight.diagnosis.health import brokers_in_words
 from kadmin.insight.diagnosis.kafka.move_troubles import late_targets, move_troubles, unanswered_requests
 from kadmin.insight.diagnosis.kafka.partition_troubles import partition_troubles, standing_troubles
 from kadmin.insight.diagnosis.kafka.record_topic_troubles import record_topic_troubles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import name_some
+from kadmin.errors import brokers_in_words, name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.plan.sources import awaited, lacks_source
 
@@ -138,9 +138,8 @@ def _end_of(moves: Iterable[TopicPartition], state: ClusterState) -> str:
     stuck = sorted(each for each in moves if lacks_source(each, state))
     if not stuck:
         return f"end them: {_END}"
-    away = sorted({broker for each in stuck for broker in awaited(each, state)})
-    brokers = f"{'broker' if len(away) == 1 else 'brokers'} {name_some(away)}"
-    return f"start {brokers}, without which {name_some(stuck)} cannot go back; then end them: {_END}"
+    away = {broker for each in stuck for broker in awaited(each, state)}
+    return f"start {brokers_in_words(away)}, without which {name_some(stuck)} cannot go back; then end them: {_END}"
 
 
 def _shown(state: ClusterState, partitions: list[TopicPartition]) -> tuple[str, ...]:

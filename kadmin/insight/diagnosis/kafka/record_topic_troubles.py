@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.errors import brokers_in_words
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.insight.diagnosis.health import brokers_in_words
 from kadmin.plan.min_isr import min_insync_replicas
 
 if TYPE_CHECKING:
