@@ -52,13 +52,17 @@ def test_long(live): pass
 @pytest.mark.parametrize("live", {versions})
 def test_short(live): pass
 
+@pytest.mark.eras
+@pytest.mark.matrix
+def test_of_minutes(): pass
+
 @pytest.mark.executor
 @pytest.mark.eras
 def test_of_the_executor(): pass
 """
 VERSIONS = list(CLAIMS[0].seen)
 INI = "[pytest]\nmarkers =\n" + "".join(
-    f"    {each}\n" for each in ("live", "eras", "executor", "on(v)", "claims(t)", "unsteady(r)")
+    f"    {each}\n" for each in ("live", "eras", "matrix", "executor", "on(v)", "claims(t)", "unsteady(r)")
 )
 
 
@@ -104,6 +108,7 @@ def test_a_suite_runs_what_its_marks_say(tmp_path: Path) -> None:
     assert chosen(tmp_path, MATRIX) == {
         *(f"test_{name}[{each}]" for name in ("node_deleted_by_hand", "long") for each in VERSIONS),
         *(f"test_short[{each}]" for each in ("1.1.1", "2.8.2", "3.9.2")),
+        "test_of_minutes",
     }
     assert chosen(tmp_path, "executor") == {"test_of_the_executor"}
 

@@ -99,6 +99,7 @@ def test_k03_a_majority_that_is_lost_and_comes_back_is_waited_for(
     reached(connection, plan)
 
 
+@pytest.mark.matrix
 @pytest.mark.on("4.4.0")
 def test_k03_a_majority_that_stays_away_ends_at_the_deadline_with_the_way_to_resume(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, others: tuple[int, int]

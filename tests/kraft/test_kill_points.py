@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("record")
 
-SAMPLE, PAIRS = 6, 20
+SAMPLE, PAIRS = 3, 20
 SEED = 20_261_123
 
 

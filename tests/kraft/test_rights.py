@@ -7,12 +7,15 @@ import os
 import re
 import shlex
 import subprocess
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from kafka.protocol.admin import ACLOperation, DescribeAclsRequest
+from kafka import KafkaAdminClient
+from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
+from kafka.protocol.admin import DescribeAclsRequest
 from support.cli.in_process import command
 from support.documents.plans import deletion, document, reassignment
 from support.kafka.broker_proxy import BrokerProxy
@@ -26,7 +29,8 @@ from support.network.frame_proxy import Action
 from kadmin.cluster.kafka.configs import read_own_configs
 from kadmin.cluster.kafka.connection import KafkaConnection
 from kadmin.cluster.kafka.groups import describe_groups
-from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.kafka.mechanisms import Password
+from kadmin.cluster.kafka.servers import Security, SecurityProtocol, Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.java import cache_folder, find_java
@@ -44,9 +48,16 @@ pytestmark = [pytest.mark.live, pytest.mark.eras]
 PAGE = Path(__file__).parents[2] / "docs" / "kraft.md"
 VERSION = "3.9.2"
 """The last version whose jars have the tool; 4.0 and later keep it in a jar that brokers do not need."""
-_TOOL_S = 120
+WAIT_S = 120
 ANY = 1
-RESOURCES = {"--topic": 2, "--group": 3, "--cluster": 4, "--transactional-id": 5}
+RESOURCES = {
+    "--topic": ResourceType.TOPIC,
+    "--group": ResourceType.GROUP,
+    "--cluster": ResourceType.CLUSTER,
+    "--transactional-id": ResourceType.TRANSACTIONAL_ID,
+}
+ALTER = ("--cluster", "--operation", "Alter")
+ADMIN = Security(SecurityProtocol.SASL_PLAINTEXT, sasl=Password("PLAIN", "admin", "admin"))
 THROTTLE = {"rate": "10MB/s"}
 
 
@@ -83,7 +94,7 @@ class Guarded:
         config.write_text(f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={_ADMIN}\n")
         command = [str(java.executable), "-Xmx128m", "-cp", class_path(VERSION, java, cache), "kafka.admin.AclCommand"]
         command += ["--bootstrap-server", self.internal, "--command-config", str(config), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TOOL_S, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def grant(self) -> None:
@@ -95,15 +106,24 @@ class Guarded:
         for arguments in granted():
             self.kafka_acls(*arguments)
 
-    def change(self, change: str, *right: str) -> None:
-        """Grant a right, or take it away (`--remove`), and wait for every broker; by default to Alter the cluster."""
-        forced = ("--force",) if change == "--remove" else ()
-        named = right or ("--cluster", "--operation", "Alter")
-        self.kafka_acls(change, *forced, "--allow-principal", "User:ANONYMOUS", *named)
-        wanted = (RESOURCES[named[0]], "kafka-cluster" if named[0] == "--cluster" else named[1], named[-1].upper())
-        with KafkaConnection(Servers(self.sandbox.bootstrap)) as connection:
+    def change(self, change: str, *right: str, permission: ACLPermissionType = ACLPermissionType.ALLOW) -> None:
+        """Have a rule for kadmin (`--add`), or no longer (`--remove`), at every broker; by default on ALTER.
+
+        Kafka's tool, which does the same, would start a JVM each time.
+        """
+        kind, *name, _, operation = right or ALTER
+        resource = ResourcePattern(RESOURCES[kind], name[0] if name else "kafka-cluster")
+        (allows,) = (each for each in ACLOperation if each.name.replace("_", "") == operation.upper())
+        rule = ACL("User:ANONYMOUS", "*", allows, permission, resource)
+        servers = Servers(self.internal.split(","), ADMIN)
+        with closing(KafkaAdminClient(bootstrap_servers=list(servers.addresses), **ADMIN.settings())) as admin:
+            if change == "--add":
+                assert admin.create_acls([rule])["failed"] == []
+            else:
+                assert [removed for _, removed, _ in admin.delete_acls([rule])] == [[rule]]
+        with KafkaConnection(servers) as connection:
             at = self.sandbox.broker_ports
-            wait_until(lambda: all((wanted in rights(connection, each)) == (change == "--add") for each in at), _TOOL_S)
+            wait_until(lambda: all((rule in rules(connection, each)) == (change == "--add") for each in at), WAIT_S)
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +153,8 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     sandbox.down()
 
 
-def rights(connection: KafkaConnection, broker_id: int) -> set[tuple[int, str, str]]:
-    """What a broker knows of kadmin's rights: kinds and names of resources with operations, as `ALTERCONFIGS`."""
+def rules(connection: KafkaConnection, broker_id: int) -> set[ACL]:
+    """What a broker knows of kadmin's rights."""
     everything = DescribeAclsRequest(
         resource_type_filter=ANY,
         resource_name_filter=None,
@@ -146,7 +166,13 @@ def rights(connection: KafkaConnection, broker_id: int) -> set[tuple[int, str, s
     )
     answer = connection.ask("describe ACLs", everything, broker_id=broker_id)
     return {
-        (resource.resource_type, resource.resource_name, ACLOperation(each.operation).name.replace("_", ""))
+        ACL(
+            each.principal,
+            each.host,
+            ACLOperation(each.operation),
+            ACLPermissionType(each.permission_type),
+            ResourcePattern(ResourceType(resource.resource_type), resource.resource_name),
+        )
         for resource in answer.resources
         for each in resource.acls
     }
@@ -246,12 +272,12 @@ def test_the_doctor_names_each_right_that_is_missing_and_topics_that_are_hidden(
                 ["--bootstrap-server", ",".join(guarded.sandbox.bootstrap)],
             )
             guarded.kafka_acls(*arguments[2:])
-            wait_until(lambda: findings() == {}, _TOOL_S)
-        hide = ("--topic", secret, "--deny-principal", "User:ANONYMOUS", "--operation", "Describe")
-        guarded.kafka_acls("--add", *hide)
-        wait_until(lambda: any(each.startswith("Topics are on the brokers' disks") for each in findings()), _TOOL_S)
-        guarded.kafka_acls("--remove", "--force", *hide)
-        wait_until(lambda: findings() == {}, _TOOL_S)
+            wait_until(lambda: findings() == {}, WAIT_S)
+        hidden = ("--topic", secret, "--operation", "Describe")
+        guarded.change("--add", *hidden, permission=ACLPermissionType.DENY)
+        wait_until(lambda: any(each.startswith("Topics are on the brokers' disks") for each in findings()), WAIT_S)
+        guarded.change("--remove", *hidden, permission=ACLPermissionType.DENY)
+        wait_until(lambda: findings() == {}, WAIT_S)
 
 
 MISSING = {
@@ -297,28 +323,19 @@ def test_each_right_that_is_missing_is_named(guarded: Guarded, tmp_path: Path, m
         assert cluster.kadmin("verify", plan).status == 0
 
 
-ADMIN = {
-    "security_protocol": "SASL_PLAINTEXT",
-    "sasl_mechanism": "PLAIN",
-    "sasl_plain_username": "admin",
-    "sasl_plain_password": "admin",
-}
-"""User:admin as kafka-python is told."""
-
-
 def test_a_group_that_may_not_be_described_costs_itself_alone(guarded: Guarded, tmp_path: Path) -> None:
     """One such group made the consumers of every topic unknown, which was a warning."""
     with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection:
         cluster = KraftCluster(guarded.sandbox, connection)
         used, free = (make_topic(connection, {0: (1, 2)}) for _ in range(2))
         seen, secret = f"seen-{used}", f"secret-{free}"
-        commit(guarded.internal.split(","), seen, used, **ADMIN)
-        commit(guarded.internal.split(","), secret, free, **ADMIN)
-        hide = ("--group", secret, "--deny-principal", "User:ANONYMOUS", "--operation", "Describe")
-        guarded.kafka_acls("--add", *hide)
+        commit(guarded.internal.split(","), seen, used, **ADMIN.settings())
+        commit(guarded.internal.split(","), secret, free, **ADMIN.settings())
+        hidden = ("--group", secret, "--operation", "Describe")
+        guarded.change("--add", *hidden, permission=ACLPermissionType.DENY)
         unseen = f"what these groups use was not all seen ({secret}): GROUP_AUTHORIZATION_FAILED"
         plan = document(tmp_path / "free.json", deletion(free))
-        wait_until(lambda: unseen in cluster.kadmin("apply", plan, "--yes").err, _TOOL_S)
+        wait_until(lambda: unseen in cluster.kadmin("apply", plan, "--yes").err, WAIT_S)
         refused = cluster.kadmin("apply", plan, "--yes")
         assert (refused.status, "KA073" in refused.err) == (6, True), refused.err
         waived = {"allow": {"unchecked_guards": True}}
@@ -329,13 +346,13 @@ def test_a_group_that_may_not_be_described_costs_itself_alone(guarded: Guarded, 
         done = cluster.kadmin("apply", document(tmp_path / "waived.json", deletion(free, **waived)), "--yes")
         assert (done.status, unseen in done.err) == (0, True), done.err
 
-        blind = ("--cluster", "--deny-principal", "User:ANONYMOUS", "--operation", "Describe")
-        guarded.kafka_acls("--add", *blind)
+        blind = ("--cluster", "--operation", "Describe")
+        guarded.change("--add", *blind, permission=ACLPermissionType.DENY)
         missing = ("groups that may not be described were not seen", "the right Describe on the cluster is missing")
         servers, brokers = connection.servers, guarded.sandbox.broker_ports
-        wait_until(lambda: describe_groups(servers, brokers).unseen == (missing,), _TOOL_S)
+        wait_until(lambda: describe_groups(servers, brokers).unseen == (missing,), WAIT_S)
         found = describe_groups(servers, brokers).topics
         assert (seen in found, secret in found) == (True, False), "left out without an error"
-        for each in (blind, hide):
-            guarded.kafka_acls("--remove", "--force", *each)
-        wait_until(lambda: describe_groups(servers, brokers).unseen == (), _TOOL_S)
+        for each in (blind, hidden):
+            guarded.change("--remove", *each, permission=ACLPermissionType.DENY)
+        wait_until(lambda: describe_groups(servers, brokers).unseen == (), WAIT_S)

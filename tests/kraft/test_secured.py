@@ -71,9 +71,12 @@ WAYS: dict[str, tuple[str, Callable[[Secured], dict[str, str]]]] = {
     "certificate in PEM": ("MUTUAL", own_certificate),
     "certificate in PKCS12": ("MUTUAL", in_pkcs12),
 }
+RARE = ("SCRAM without TLS", "certificate in PKCS12")
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", ["PLAIN", "SCRAM", "certificate in PEM", *(pytest.param(each, marks=pytest.mark.matrix) for each in RARE)]
+)
 def test_the_whole_way(cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     listener, write = WAYS[way]

@@ -65,7 +65,7 @@ def test_k07_a_runner_that_wakes_after_a_take_over_changes_nothing_more(
 @pytest.mark.parametrize(
     "times",
     [
-        pytest.param(20, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")]),
+        pytest.param(4, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")]),
         pytest.param(100, marks=pytest.mark.executor),
     ],
 )

@@ -122,6 +122,7 @@ def test_a_reassignment_through_the_brokers_is_ended_through_them(cluster: Clust
     assert [step.kind for step in cluster.steps(cluster.history()[-1].operation_id)] == [StepKind.CANCEL]
 
 
+@pytest.mark.eras
 @pytest.mark.on("2.8.2")
 def test_f42_f44_a_deleted_topic_and_a_foreign_move_in_mid_run_are_told_within_ten_seconds(
     cluster: Cluster, tmp_path: Path
@@ -151,6 +152,7 @@ def test_f42_f44_a_deleted_topic_and_a_foreign_move_in_mid_run_are_told_within_t
         assert cluster.kadmin("heal", "--yes").status == 0
 
 
+@pytest.mark.eras
 @pytest.mark.on("2.8.2")
 def test_f43_a_target_that_dies_in_mid_run_is_named_with_its_partition(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})

@@ -176,6 +176,7 @@ def test_a_move_its_records_and_its_history_come_through(walk: tuple[Walk, Clust
     assert all(len(found) == RECORDS * BATCHES for found in cluster.read_back(moved).values())
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("walk", ["3.7.2"], indirect=True)
 def test_an_older_cluster_goes_and_comes_back_and_what_goes_wrong_is_found(
     walk: tuple[Walk, Cluster], tmp_path: Path
@@ -227,6 +228,7 @@ def what_znodes_show_is_found(steps: Walk, cluster: Cluster, topic: str) -> None
     cluster.raw.delete(late)
 
 
+@pytest.mark.matrix
 def test_what_the_page_tells_to_type_works(tmp_path: Path) -> None:
     with workplace_in(tmp_path) as workplace:
         printed = typed(workplace, "docs/migration.md")

@@ -56,6 +56,7 @@ def wrong_after_a_tenth(told: list[Told]) -> float:
     return float(abs(expected - took) / took)
 
 
+@pytest.mark.eras
 def test_bytes_inside_a_partition_are_told_while_it_copies(cluster: Cluster, tmp_path: Path) -> None:
     """Before 1.1 brokers cannot be asked: a note says so, and the plan has no sizes."""
     topic = cluster.create_topic({0: [1, 2]})

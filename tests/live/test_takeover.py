@@ -72,6 +72,7 @@ def test_f04_a_lost_reply_is_resolved_by_the_step_record_after_the_controller_co
     assert [step.wave for step in steps if step.kind == "wave"] == [0]
 
 
+@pytest.mark.eras
 @pytest.mark.on("0.10.2.2", "2.8.2", "3.9.2")
 def test_f05_a_reply_lost_for_good_is_reported_as_unknown(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})

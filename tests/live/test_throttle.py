@@ -52,6 +52,7 @@ def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: Cluster
     assert cluster.throttles(topic) == {}
 
 
+@pytest.mark.eras
 @pytest.mark.on("0.10.2.2", "2.8.2", "3.9.2")
 def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: Cluster, tmp_path: Path) -> None:
     """F39: throttled copies run, so the throttle stays; an operator's edit meanwhile is kept and reported."""

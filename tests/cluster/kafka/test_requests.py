@@ -129,6 +129,7 @@ def oldest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     sandbox.down()
 
 
+@pytest.mark.eras
 @pytest.mark.live
 def test_the_oldest_brokers_take_records_but_give_no_sizes(oldest: Sandbox) -> None:
     topic = make_topic(oldest, {0: (1,)})

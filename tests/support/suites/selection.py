@@ -1,9 +1,9 @@
 """Which tests a suite runs: `pytest --suite NAME`.
 
 A test belongs to the suite that a mark of it names, and to `main` without one. `matrix` runs every test of `eras`, and
-every live test of `main`, on every version of Kafka that the session names. `eras` chooses among those what each
-version proves: a claim of a table runs on both sides of each change, any other test on the newest version, and a live
-test of `main`, which `main` itself runs on one version, on the oldest besides.
+every live test of `main`, on every version of Kafka that the session names, beside its own. `eras` chooses among those
+what each version proves: a claim of a table runs on both sides of each change, any other test on the newest version,
+and a live test of `main`, which `main` itself runs on one version, on the oldest besides.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from support.eras.claims import Claim
 
 MAIN, ERAS, MATRIX = "main", "eras", "matrix"
-OWN_SUITES = ("executor", ERAS, "containers", "browser", "release", "kerberos", "spark", "pages")
+OWN_SUITES = ("executor", MATRIX, ERAS, "containers", "browser", "release", "kerberos", "spark", "pages")
 """Marks that keep a test out of the other suites; the first that a test has counts."""
-SUITES = (MAIN, MATRIX, *OWN_SUITES)
+SUITES = (MAIN, *OWN_SUITES)
 VERSIONS_OF_MAIN = ("2.8.2", "4.4.0")
 _VERSION = re.compile(r"\d+(\.\d+)+")
 
@@ -31,7 +31,7 @@ def select(items: Sequence[pytest.Item], suite: str) -> list[pytest.Item]:
     """Return the tests that a suite runs, in their order."""
     able = [item for item in items if _may_run(item)]
     if suite == MATRIX:
-        return [item for item in able if suite_of(item) == ERAS or _is_live_of_main(item)]
+        return [item for item in able if suite_of(item) in {ERAS, MATRIX} or _is_live_of_main(item)]
     own = [item for item in able if suite_of(item) == suite]
     return own if suite != ERAS else _by_boundaries([*own, *filter(_is_live_of_main, able)])
 
