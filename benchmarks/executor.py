@@ -30,8 +30,6 @@ from support.executor.runs import Site
 from support.network.frame_proxy import Action, Fault, Side
 from support.zookeeper.fault_proxy import FaultProxy
 
-from kadmin.cluster.zookeeper.reader import read_cluster
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.documents import dump_json
 from kadmin.operations.context import Clock
 from kadmin.operations.decide import decide
@@ -39,13 +37,15 @@ from kadmin.operations.decide.actions import Memory, Observed, PublishWave
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Step, StepKind
-from kadmin.operations.zookeeper.backend import ZooKeeperBackend
-from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.lock import Lock
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.report.text import table
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.zookeeper.backend import ZooKeeperBackend
+from kadmin.worlds.zookeeper.reader import read_cluster
+from kadmin.worlds.zookeeper.values.journal import Journal
+from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

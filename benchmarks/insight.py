@@ -19,19 +19,19 @@ from run import PARTITIONS, TOPICS, kadmin, load_cluster, timed
 from support.kafka.crowd import crowd, reorder
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.insight.predict.whatif import placements_of, single_losses
 from kadmin.inventory import read_inventory, state_of
 from kadmin.inventory.sample_files import write_sample
 from kadmin.inventory.samples import LoadSample
 from kadmin.operations.context import Clock
-from kadmin.operations.reading.sampling import take_sample
 from kadmin.report.text import table
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.kafka.sampling import take_sample
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 MOVES = 1_000
 SAMPLED_BROKERS, OF_A_TOPIC = 12, 500

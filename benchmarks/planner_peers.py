@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 from kazoo.client import KazooClient
 from support.zookeeper.znode_cluster import seed
 
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

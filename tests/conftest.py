@@ -10,10 +10,10 @@ from kazoo.client import KazooClient
 from support.suites.versions import KRAFT_VERSIONS, VERSIONS
 from support.zookeeper.fault_proxy import FaultProxy
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.connect_string import parse_connect_string
+from kadmin.cluster.servers import Servers
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

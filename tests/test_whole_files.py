@@ -9,9 +9,9 @@ import pytest
 from kadmin.cli.inputs import replace_file
 from kadmin.inventory.model import SINGLE_CLUSTER, ClusterInventory, Inventory
 from kadmin.inventory.writing import write_inventory
-from kadmin.operations.kafka.value_files import ValueFiles
 from kadmin.planner.load_build.history import write_whole
 from kadmin.whole_files import replaced
+from kadmin.worlds.kafka.values.value_files import ValueFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable

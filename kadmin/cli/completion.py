@@ -46,7 +46,7 @@ def complete_topic(ctx: typer.Context) -> Suggestions:
 
 
 def _operations_on_record(ctx: typer.Context) -> Iterable[Listing]:
-    from kadmin.operations.kafka.record_copy import copies_folder, operations_in
+    from kadmin.worlds.kafka.values.record_copy import copies_folder, operations_in
 
     cluster = _cluster(ctx)
     if cluster is not None and cluster.bootstrap is None:

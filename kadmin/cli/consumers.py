@@ -50,8 +50,8 @@ def preview(
     """
     from kadmin.cluster.names import one_line
     from kadmin.insight.tables.inspection import Inspection
-    from kadmin.operations.zookeeper.old_consumers import Change
-    from kadmin.operations.zookeeper.old_consumers import preview as look
+    from kadmin.worlds.zookeeper.old_consumers import Change
+    from kadmin.worlds.zookeeper.old_consumers import preview as look
 
     if not (add_partitions or members or lose):
         raise UsageError("No change is named.", next_command="add --add-partitions N, --members N or --lose MEMBER")

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from kadmin.cli.address import ClusterAddress
     from kadmin.cli.telling import Telling
-    from kadmin.cluster.kafka.connection import KafkaConnection
-    from kadmin.cluster.kafka.servers import Security
+    from kadmin.cluster.servers import Security
     from kadmin.operations.context import Clock, Context
     from kadmin.operations.events import Tell
-    from kadmin.operations.kafka.context import KafkaContext
-    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.kafka.context import KafkaContext
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
 
 ROOT_VARIABLE = "KADMIN_ROOT"
 LEASE_VARIABLE = "KADMIN_LEASE"
@@ -143,16 +143,16 @@ def connect_brokers(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterat
     With -b no controller is asked.
     """
     from kadmin.cli.protection import require_cluster_id
-    from kadmin.cluster.kafka.addresses import parse_bootstrap
-    from kadmin.cluster.kafka.connection import KafkaConnection
-    from kadmin.cluster.kafka.metadata import read_metadata
-    from kadmin.cluster.kafka.servers import Servers
+    from kadmin.cluster.bootstrap import parse_bootstrap
+    from kadmin.cluster.servers import Servers
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.metadata import read_metadata
 
     if cluster.zookeeper is None:
         servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
     else:
         with connect_zookeeper(cluster, clock, tell) as context:
-            servers = context.backend.servers(context.backend.read(()))
+            servers = context.backend.brokers(context.backend.read(())).servers
     with KafkaConnection(servers, until=clock.until) as connection:
         if cluster.zookeeper is None and cluster.context is not None and cluster.context.cluster_id is not None:
             require_cluster_id(cluster, read_metadata(connection, ()).cluster_id, f"{cluster.bootstrap}")
@@ -167,11 +167,11 @@ def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iter
     the default.
     """
     from kadmin.cli.credentials import authentication_of
-    from kadmin.cluster.kafka.addresses import parse_bootstrap
-    from kadmin.cluster.kafka.servers import Servers
-    from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.zookeeper.backend import zookeeper_context
-    from kadmin.operations.zookeeper.paths import DEFAULT_ROOT, Paths
+    from kadmin.cluster.bootstrap import parse_bootstrap
+    from kadmin.cluster.servers import Servers
+    from kadmin.worlds.zookeeper.backend import zookeeper_context
+    from kadmin.worlds.zookeeper.values.paths import DEFAULT_ROOT, Paths
+    from kadmin.worlds.zookeeper.wire.store import Store
 
     named = cluster.context and cluster.context.kafka.bootstrap_servers
     brokers = Servers(parse_bootstrap(named) if named else (), _security(cluster, tell), cluster.without_brokers)
@@ -188,11 +188,11 @@ def connect_kafka(
     cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool, in_any_mode: bool = False
 ) -> Iterator[KafkaContext]:
     """Connect to brokers; what `reads` only takes no lock and needs no record, in ZooKeeper mode, too."""
-    from kadmin.cluster.kafka.addresses import parse_bootstrap
-    from kadmin.cluster.kafka.connection import KafkaConnection
-    from kadmin.cluster.kafka.servers import Servers
-    from kadmin.operations.kafka.context import kafka_context, reading_context, require_kraft_mode
-    from kadmin.operations.kafka.record_copy import copies_folder
+    from kadmin.cluster.bootstrap import parse_bootstrap
+    from kadmin.cluster.servers import Servers
+    from kadmin.worlds.kafka.context import kafka_context, reading_context, require_kraft_mode
+    from kadmin.worlds.kafka.values.record_copy import copies_folder
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
     lease_s, copies = _lease_s(), copies_folder()
     servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
@@ -219,12 +219,12 @@ def _require_its_cluster(cluster: ClusterAddress, context: Context) -> None:
 
 def _security(cluster: ClusterAddress, tell: Tell) -> Security:
     """Read how brokers are asked; keys of the file that are not used are told."""
-    from kadmin.cluster.kafka.servers import PLAIN
+    from kadmin.cluster.servers import PLAIN
     from kadmin.operations.events import Noted
 
     if cluster.command_config is None:
         return PLAIN
-    from kadmin.cluster.kafka.client_properties import read_client_properties
+    from kadmin.worlds.kafka.wire.client_properties import read_client_properties
 
     found = read_client_properties(cluster.command_config)
     if found.unused:
@@ -236,7 +236,7 @@ def _security(cluster: ClusterAddress, tell: Tell) -> Security:
 
 def _lease_s() -> float:
     """Return how long the lock of a dead holder lasts in the record topic: the variable KADMIN_LEASE, in seconds."""
-    from kadmin.operations.kafka.topic import LEASE_S
+    from kadmin.worlds.kafka.values.topic import LEASE_S
 
     text = os.environ.get(LEASE_VARIABLE)
     if text is None:

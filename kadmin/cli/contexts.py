@@ -117,17 +117,17 @@ def _chosen(name: str | None) -> Setting:
 
 def _through_zookeeper(address: ClusterAddress, context: NamedContext, timeout_s: float) -> RightsFound:
     from kadmin.cli.context import open_zookeeper
-    from kadmin.cluster.kafka.connection import KafkaConnection
-    from kadmin.operations.kafka.rights import RightsCheck
     from kadmin.operations.reading.rights import RightsFound
-    from kadmin.operations.zookeeper.rights import check_rights
+    from kadmin.worlds.kafka.rights import RightsCheck
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+    from kadmin.worlds.zookeeper.rights import check_rights
 
     with open_zookeeper(address, "kadmin context check", timeout_s=timeout_s) as opened:
         opened.backend.check()
         state = opened.backend.read(())
         missing, unchecked = check_rights(opened.store, opened.paths.root)
         if context.kafka.bootstrap_servers is not None or context.kafka.command_config is not None:
-            with KafkaConnection(opened.backend.servers(state), until=opened.clock.until) as connection:
+            with KafkaConnection(opened.backend.brokers(state).servers, until=opened.clock.until) as connection:
                 brokers = RightsCheck(connection, writes=False)
                 brokers.run()
             missing, unchecked = [*missing, *brokers.missing], [*unchecked, *brokers.unchecked]
@@ -137,8 +137,8 @@ def _through_zookeeper(address: ClusterAddress, context: NamedContext, timeout_s
 
 def _through_brokers(address: ClusterAddress, context: NamedContext, timeout_s: float) -> RightsFound:
     from kadmin.cli.context import open_kafka
-    from kadmin.operations.kafka.rights import RightsCheck
     from kadmin.operations.reading.rights import RightsFound
+    from kadmin.worlds.kafka.rights import RightsCheck
 
     del context
     with open_kafka(address, timeout_s=timeout_s) as opened:

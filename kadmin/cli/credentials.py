@@ -10,8 +10,8 @@ from kadmin.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from kadmin.cluster.kerberos import Kerberos
-    from kadmin.cluster.zookeeper.authentication import Authentication
     from kadmin.contexts.model import KerberosUser, NamedContext, SecretReference
+    from kadmin.worlds.zookeeper.wire.authentication import Authentication
 
 
 def authentication_of(context: NamedContext | None, within_s: float) -> Authentication | None:
@@ -20,9 +20,9 @@ def authentication_of(context: NamedContext | None, within_s: float) -> Authenti
     Programs that print secrets have `within_s` in all. Raises NotAuthorizedError for a secret that cannot be had,
     InvalidInputError where a package is missing.
     """
-    from kadmin.cluster.zookeeper.authentication import Authentication, Digest, Sasl, Tls
     from kadmin.contexts.model import SaslUser
     from kadmin.contexts.secrets import read_secret
+    from kadmin.worlds.zookeeper.wire.authentication import Authentication, Digest, Sasl, Tls
 
     if context is None or context.zookeeper is None:
         return None

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from kadmin.cli.side_by_side import FleetAnswer
     from kadmin.insight.diagnosis.finding import Finding
-    from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
-    from kadmin.operations.kafka.context import KafkaContext
-    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.kafka.context import KafkaContext
+    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
 
 MetricsOption: TypeAlias = Annotated[
     Path | None,
@@ -118,7 +118,7 @@ def _of_fleet(fleet: Fleet, metrics: Path | None, timeout_s: float, output: opti
 
 def examine(cluster: ClusterAddress, context: KafkaContext | ZooKeeperContext) -> Examined:
     """Examine a cluster; hints name the commands with the address that was typed."""
-    from kadmin.operations.kafka.context import KafkaContext
+    from kadmin.worlds.kafka.context import KafkaContext
 
     through = _through_brokers if isinstance(context, KafkaContext) else _through_zookeeper
     found = through(context)  # type: ignore[arg-type] # each takes the context that is chosen for it
@@ -127,9 +127,9 @@ def examine(cluster: ClusterAddress, context: KafkaContext | ZooKeeperContext) -
 
 
 def _through_zookeeper(context: ZooKeeperContext) -> Examined:
-    from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose, unchecked
     from kadmin.insight.tables.partitions import condition_counts
-    from kadmin.operations.zookeeper.doctor import gather, look_at_disks
+    from kadmin.worlds.zookeeper.doctor.diagnose import diagnose, unchecked
+    from kadmin.worlds.zookeeper.doctor.gather import gather, look_at_disks
 
     evidence = look_at_disks(context, gather(context))
     counts = condition_counts(evidence.state)
@@ -137,9 +137,9 @@ def _through_zookeeper(context: ZooKeeperContext) -> Examined:
 
 
 def _through_brokers(context: KafkaContext) -> Examined:
-    from kadmin.insight.diagnosis.kafka.diagnose import diagnose, unchecked
     from kadmin.insight.tables.partitions import condition_counts
-    from kadmin.operations.kafka.doctor import gather
+    from kadmin.worlds.kafka.doctor.diagnose import diagnose, unchecked
+    from kadmin.worlds.kafka.doctor.gather import gather
 
     evidence = gather(context)
     silent = evidence.looks[-1].controllers_silent

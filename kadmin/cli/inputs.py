@@ -157,7 +157,7 @@ def _read_document_in(path: Path, approved: str | None = None) -> Document:
 
 def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
     """Read bytes per partition from the output of `kafka-log-dirs --describe`; no path gives no sizes."""
-    from kadmin.cluster.kafka.log_dirs_file import parse_log_dirs_json
+    from kadmin.inventory.log_dirs_file import parse_log_dirs_json
 
     return {} if path is None else parse_log_dirs_json(_read(path).decode("utf-8", errors="replace"))
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.context import Context
-    from kadmin.operations.kafka.context import KafkaContext
-    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.kafka.context import KafkaContext
+    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
 
 _CLEAR = "\x1b[2J\x1b[H"
 _Found = TypeVar("_Found")
@@ -74,8 +74,8 @@ def inspect_admin(
     With -z each entry is shown with what is wrong with it; CSV has the rows of `inspect admin-entries`. With -b each
     reassignment in flight is shown with the operation on record that asked for it.
     """
-    from kadmin.operations.zookeeper.doctor import AdminSurvey, survey_admin
     from kadmin.report.zookeeper.admin_nodes import admin_answer, admin_text
+    from kadmin.worlds.zookeeper.doctor.gather import AdminSurvey, survey_admin
 
     view = TableView((), (), output)
     if isinstance(cluster, Fleet):
@@ -160,9 +160,9 @@ def _inspect(
 
 
 def _table(context: KafkaContext | ZooKeeperContext, name: str) -> Inspection:
-    from kadmin.operations.kafka.context import KafkaContext
-    from kadmin.operations.kafka.inspect import inspect as through_brokers
-    from kadmin.operations.zookeeper.inspect import inspect as through_zookeeper
+    from kadmin.worlds.kafka.context import KafkaContext
+    from kadmin.worlds.kafka.inspect.inspect import inspect as through_brokers
+    from kadmin.worlds.zookeeper.inspect.inspect import inspect as through_zookeeper
 
     return through_brokers(context, name) if isinstance(context, KafkaContext) else through_zookeeper(context, name)
 
@@ -188,7 +188,7 @@ def inspect_tree(
 
     Shows size and number of children, and whether kadmin decodes the data.
     """
-    from kadmin.operations.zookeeper.inspect import inspect_tree as read
+    from kadmin.worlds.zookeeper.inspect.inspect import inspect_tree as read
 
     view = TableView(sort or (), filters or (), output)
     return _inspect(
@@ -212,7 +212,7 @@ def inspect_znode(
     output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> int:
     """Show one znode: its data, raw and decoded, its ACL and stat."""
-    from kadmin.operations.zookeeper.inspect import inspect_znode as read
+    from kadmin.worlds.zookeeper.inspect.inspect import inspect_znode as read
 
     view = TableView((), (), output)
     return _inspect(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.operations.events import Event
-    from kadmin.operations.kafka.context import KafkaContext
-    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.kafka.context import KafkaContext
+    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
 
 
 @on_both_sides
@@ -36,8 +36,8 @@ def doctor_migration(
 
     It names the phase, compares both sides, and finds what would be lost or get stuck. Exit code 8 for a no-go.
     """
-    from kadmin.operations.migration.preflight import examine_migration
     from kadmin.report.migration import migration_answer, migration_text
+    from kadmin.worlds.migration.preflight import examine_migration
 
     with _opened(sides, timeout, reads=True) as (zookeeper, kafka):
         found = examine_migration(zookeeper, kafka)
@@ -60,8 +60,8 @@ def history_import(
     From ZooKeeper to the brokers once these are in KRaft mode, and back after a way back. A running operation is asked
     to pause first, and resumed on the other side. Operations that are on both sides are left alone.
     """
-    from kadmin.operations.migration.history_import import direction, import_history
     from kadmin.report.migration import imported_answer, imported_text
+    from kadmin.worlds.migration.history_import import direction, import_history
 
     with _opened(sides, timeout, reads=False) as (zookeeper, kafka):
         source, target = direction(zookeeper, kafka)

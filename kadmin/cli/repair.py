@@ -39,7 +39,7 @@ def heal(
     Each step is shown and confirmed. What a step replaces is kept on record.
     """
     from kadmin.operations.events import Noted
-    from kadmin.operations.zookeeper.heal import heal as run
+    from kadmin.worlds.zookeeper.heal.heal import heal as run
 
     asked = cluster
 

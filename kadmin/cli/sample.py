@@ -87,7 +87,7 @@ def _taker(cluster: ClusterAddress, clock: Clock, tell: Tell, times: float) -> C
     In the samples' times so many times as much passes as does here.
     """
     from kadmin.operations.context import Clock
-    from kadmin.operations.reading.sampling import take_sample
+    from kadmin.worlds.kafka.sampling import take_sample
 
     told: list[Event] = []
     begun = clock.utc()

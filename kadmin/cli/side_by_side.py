@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from kadmin.cli.address import ClusterAddress, Fleet
     from kadmin.operations.events import Event
-    from kadmin.operations.kafka.context import KafkaContext
-    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.kafka.context import KafkaContext
+    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
 
 Found = TypeVar("Found")
 

@@ -63,12 +63,24 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker, registered since `since_ms` (0: unknown)."""
+    """A broker, registered since `since_ms` (0: unknown); its znode has a `registration_version`, 1 to 5."""
 
     broker_id: int
     rack: str | None
     endpoints: tuple[Endpoint, ...] = ()
     since_ms: int = 0
+    registration_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A part of the metadata that could not be decoded, or (`denied`) not be read."""
+
+    path: str
+    reason: str
+    data: bytes | None = None
+    version: int = -1
+    denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +88,7 @@ class Topic:
     """A topic and its assignment.
 
     `adding_replicas` and `removing_replicas` hold only partitions with something in them (2.4 and later).
-    `topic_id` is the base64 uuid of 2.8 and later.
+    `topic_id` is the base64 uuid of 2.8 and later. `format_version` is the `version` in its znode, 1 to 3.
     """
 
     name: str
@@ -85,6 +97,7 @@ class Topic:
     removing_replicas: Mapping[int, Replicas] = field(default_factory=dict)
     topic_id: str | None = None
     fingerprint: int = 0
+    format_version: int | None = None
 
     @property
     def brokers(self) -> frozenset[int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.kafka.addresses import parse_bootstrap
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.bootstrap import parse_bootstrap
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.contexts.model import (
     WAVE_SIZES,
     ZOOKEEPER_SERVICE,

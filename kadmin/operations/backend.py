@@ -11,10 +11,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from kadmin.cluster.kafka.servers import Servers
-    from kadmin.cluster.model import ClusterState, Listening
+    from kadmin.cluster.from_brokers import FromBrokers
+    from kadmin.cluster.groups import Groups
+    from kadmin.cluster.log_dirs import LogDirs
+    from kadmin.cluster.model import ClusterState, Listening, TopicPartition
+    from kadmin.cluster.offsets import LogEnd, LogOffsets
+    from kadmin.cluster.servers import Servers
     from kadmin.errors import KadminError, NotAuthorizedError
     from kadmin.operations.decide.actions import Publish, TakeBack, Work
     from kadmin.operations.record.holder import Holder, Lease
@@ -87,8 +91,8 @@ class Backend(Protocol):
         """Read all topics, or those named; with `settle`, topics that change meanwhile are read again."""
         ...
 
-    def servers(self, state: ClusterState) -> Servers:
-        """Return where the live brokers of `state` are asked, and how; without an address where no listener serves."""
+    def brokers(self, state: ClusterState) -> Brokers:
+        """Return the live brokers of `state`, to be asked; without an address where no listener serves."""
         ...
 
     def place(self, channel: Channel) -> str:
@@ -157,6 +161,57 @@ class Backend(Protocol):
 
     def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Return, by topic, the consumer groups that keep their offsets with the cluster's metadata."""
+        ...
+
+
+class Brokers(Protocol):
+    """Live brokers, asked over their own protocol, several at once; what one does not answer costs that alone.
+
+    Nothing is asked before a method is called. Each raises UnreachableError where none of the addresses answers and
+    NotCompletedError where there is none. `replica_sizes` leaves its connections open until `close`.
+    """
+
+    @property
+    def servers(self) -> Servers:
+        """The addresses, and how the client proves itself there."""
+        ...
+
+    def log_dirs(self, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
+        """Return what brokers have on disk (DescribeLogDirs, 1.1 and later); raises where none gives sizes."""
+        ...
+
+    def replica_sizes(self, wanted: Mapping[int, Collection[TopicPartition]], timeout_s: float) -> LogDirs:
+        """Return what brokers have on disk of some partitions; raises as `log_dirs` does."""
+        ...
+
+    def settings(self, brokers: Iterable[int], names: Sequence[str]) -> FromBrokers[Mapping[str, str]]:
+        """Return settings that brokers run with, defaults included; one that a broker lacks is left out."""
+        ...
+
+    def groups(self, brokers: Iterable[int]) -> Groups:
+        """Return the groups that brokers coordinate, with their offsets and members."""
+        ...
+
+    def internal_topics(self, topics: Iterable[str]) -> Mapping[str, bool | None]:
+        """Return whether topics are flagged as internal; None where they may not be described."""
+        ...
+
+    def hidden_topics(self, topics: Collection[str]) -> tuple[str, ...]:
+        """Return the topics that this client may not describe, of those named; absent ones are not among them."""
+        ...
+
+    def log_offsets(
+        self, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, until: float
+    ) -> FromBrokers[LogOffsets]:
+        """Return the offset at one end of the partitions that brokers lead; `until` is monotonic seconds."""
+        ...
+
+    def epoch_ends(self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float) -> FromBrokers[LogOffsets]:
+        """Return where leader epochs end in the logs of partitions that brokers lead (KIP-320)."""
+        ...
+
+    def close(self) -> None:
+        """Close what is open."""
         ...
 
 

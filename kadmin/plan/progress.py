@@ -104,6 +104,16 @@ def in_flight(state: ClusterState) -> tuple[TopicPartition, ...]:
     return tuple(sorted(named))
 
 
+def moves_in_flight(state: ClusterState) -> dict[TopicPartition, Replicas]:
+    """Return the target of each reassignment in flight."""
+    return {
+        partition: topic.target(partition.partition)
+        for topic in state.topics.values()
+        for partition in topic.partitions()
+        if partition.partition in topic.adding_replicas or partition.partition in topic.removing_replicas
+    }
+
+
 def _leads_to_target(target: PartitionTarget, topic: Topic) -> bool:
     number = target.partition.partition
     if number not in topic.removing_replicas and number not in topic.adding_replicas:

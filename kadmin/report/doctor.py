@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.insight.diagnosis.finding import Finding
-    from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+    from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
 
 _MOST = 2_000
 _BELOW_NEXT = " " * len("   next: ")

@@ -11,13 +11,13 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import MigrationPhase
+from kadmin.cluster.servers import Servers
 from kadmin.errors import UnreachableError
 from kadmin.sandbox.servers import KAFKA
 from kadmin.sandbox.settings import MIGRATING, broker_place, controller_settings, server_properties
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
 
 if TYPE_CHECKING:
     from kadmin.sandbox.layout import Layout

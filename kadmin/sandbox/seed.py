@@ -10,26 +10,26 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.zookeeper.model import Create
-from kadmin.cluster.zookeeper.reader import read_cluster
-from kadmin.cluster.zookeeper.store import Store
-from kadmin.cluster.zookeeper.znodes.configs import config_path, encode_config
-from kadmin.cluster.zookeeper.znodes.topics import encode_topic, topic_path
+from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
 from kadmin.sandbox.processes import wait_until
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.kafka.wire.topics import create_topic
+from kadmin.worlds.zookeeper.reader import read_cluster
+from kadmin.worlds.zookeeper.wire.model import Create
+from kadmin.worlds.zookeeper.wire.store import Store
+from kadmin.worlds.zookeeper.znodes.configs import config_path, encode_config
+from kadmin.worlds.zookeeper.znodes.topics import encode_topic, topic_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kadmin.cluster.kafka.metadata import PartitionMetadata
     from kadmin.cluster.model import PartitionState, Replicas
     from kadmin.sandbox.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.metadata import PartitionMetadata
 
 READY_S = 60.0
 RECORD_BYTES = 10_000

@@ -7,11 +7,11 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.records import GroupReader, producing
-from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.servers import Servers
 from kadmin.errors import StalePlanError
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.records import GroupReader, producing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.cluster.model import MigrationPhase
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
-from kadmin.cluster.zookeeper.four_letter import ask
-from kadmin.cluster.zookeeper.model import Create, Delete
-from kadmin.cluster.zookeeper.reader import read_migration
-from kadmin.cluster.zookeeper.store import Store
-from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
-from kadmin.cluster.zookeeper.znodes.controller import (
+from kadmin.errors import NotCompletedError
+from kadmin.sandbox.settings import MIGRATING, broker_config, controller_settings, zookeeper_config
+from kadmin.worlds.zookeeper.reader import read_migration
+from kadmin.worlds.zookeeper.wire.four_letter import ask
+from kadmin.worlds.zookeeper.wire.model import Create, Delete
+from kadmin.worlds.zookeeper.wire.store import Store
+from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
+from kadmin.worlds.zookeeper.znodes.controller import (
     CLUSTER_ID,
     CONTROLLER,
     MIGRATION,
     decode_cluster_id,
 )
-from kadmin.errors import NotCompletedError
-from kadmin.sandbox.settings import MIGRATING, broker_config, controller_settings, zookeeper_config
 
 if TYPE_CHECKING:
     from kadmin.sandbox.layout import Layout

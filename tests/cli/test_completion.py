@@ -17,9 +17,9 @@ from support.cli.process import ROOT, RUN, kadmin
 
 from kadmin.cli import answer_shell
 from kadmin.inventory import read_inventory, write_inventory
-from kadmin.operations.kafka.record_copy import RecordCopy
 from kadmin.operations.record.codec import encode_status, restate
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.worlds.kafka.values.record_copy import RecordCopy
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,9 +13,9 @@ import pytest
 from support.cli.in_process import command
 from support.zookeeper.znode_cluster import seed
 
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.inventory import read_inventory
 from kadmin.schema import validate_value
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

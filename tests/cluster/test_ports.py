@@ -8,10 +8,10 @@ import pytest
 from support.cli.in_process import command
 from support.cluster.listeners import listener, tls_listener
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.ports import Listener, listener_at, listeners_instead
+from kadmin.cluster.servers import Servers
 from kadmin.errors import UnreachableError
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
     from socket import socket

@@ -26,11 +26,11 @@ from testcontainers.core.docker_client import DockerClient
 from testcontainers.core.network import Network
 from testcontainers.core.wait_strategies import LogMessageWaitStrategy
 
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
-from kadmin.cluster.zookeeper.four_letter import ask
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.sandbox.jars import DEFAULT_VERSION
 from kadmin.sandbox.processes import free_ports
 from kadmin.sandbox.settings import broker_config, zookeeper_config
+from kadmin.worlds.zookeeper.wire.four_letter import ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.controller.simple_controller import SimpleController
 
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.connect_string import parse_connect_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,16 +20,16 @@ from support.network.frame_proxy import Action, Fault, reply_of
 from support.zookeeper.ensemble import LAGGARD, Ensemble
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, SYNC, FaultProxy
 
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
-from kadmin.cluster.zookeeper.model import Create
-from kadmin.cluster.zookeeper.store import Store
-from kadmin.cluster.zookeeper.znodes.topics import encode_topic
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.documents import parse_document
 from kadmin.operations.context import Clock
 from kadmin.operations.execute import apply as service
-from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.facts import ClusterFacts
+from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.model import Create
+from kadmin.worlds.zookeeper.wire.store import Store
+from kadmin.worlds.zookeeper.znodes.topics import encode_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,12 +16,12 @@ from support.live.waiting import freeze, thaw, wait_until
 from support.network.frame_proxy import Action, Fault, Side, reply_to, request_with
 from support.zookeeper.fault_proxy import MULTI, PUBLISH
 
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
-from kadmin.operations.zookeeper.lock import Lock
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,12 +15,12 @@ from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 from support.zookeeper.fault_proxy import MULTI, PUBLISH
 
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
-from kadmin.cluster.zookeeper.four_letter import ask
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import DEFAULT_VERSION, class_path
 from kadmin.sandbox.processes import free_ports, start
 from kadmin.sandbox.settings import JVM_OPTIONS, zookeeper_config
+from kadmin.worlds.zookeeper.wire.four_letter import ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,14 +10,14 @@ from support.kafka.ground import Ground
 from support.kafka.processes import LEASE_S, KadminProcess
 from support.live.kraft import KraftCluster
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.servers import Servers
 from kadmin.operations.context import Clock
 from kadmin.operations.decide import settling
-from kadmin.operations.kafka.context import kafka_context
-from kadmin.operations.kafka.topic import TopicOperations
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
+from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.values.topic import TopicOperations
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

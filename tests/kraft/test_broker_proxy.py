@@ -9,13 +9,13 @@ from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
 from support.live.kraft import make_topic, wait_assigned
 from support.network.frame_proxy import Action, Fault, Side, reply_of, request_of
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.reassignments import alter_reassignments
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.transactions import TransactionalProducer
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.errors import UnknownOutcomeError
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
+from kadmin.worlds.kafka.wire.transactions import TransactionalProducer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,21 +10,21 @@ import pytest
 from support.kafka.processes import LEASE_S
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
 
-from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations.context import Clock
-from kadmin.operations.kafka.topic import TopicOperations
-from kadmin.operations.kafka.topic_settings import BODIES, CONTROL
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.values.topic import TopicOperations
+from kadmin.worlds.kafka.values.topic_settings import BODIES, CONTROL
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.model import Replicas
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = pytest.mark.live
 

@@ -12,21 +12,21 @@ from support.live.kraft import make_topic, servers_frozen, wait_assigned
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, reply_of, request_of, request_with
 
-from kadmin.cluster.kafka import configs as requests
-from kadmin.cluster.kafka import connection as connections
-from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import BusyError
 from kadmin.operations.backend import ConfigsOutcome
 from kadmin.operations.decide import settling
 from kadmin.operations.events import Noted
 from kadmin.operations.execute.apply import apply
-from kadmin.operations.kafka import configs, sending
 from kadmin.operations.record.record import Sending, StepKind, writes_unanswered
 from kadmin.operations.throttles.audit import Origin, audit
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES, THROTTLE_KEYS
+from kadmin.worlds.kafka import configs, sending
+from kadmin.worlds.kafka.wire import configs as requests
+from kadmin.worlds.kafka.wire import connection as connections
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from support.kafka.broker_proxy import BrokerProxy
     from support.network.frame_proxy import Frame
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.operations.backend import EditConfigs
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
     from kadmin.operations.record.record import Step
     from kadmin.plan.throttle import ConfigValues
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = [pytest.mark.live, pytest.mark.usefixtures("short_settling", "record")]
 

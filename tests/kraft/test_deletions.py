@@ -11,23 +11,23 @@ from support.kafka.group_members import join
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.records import consume_all
 
-from kadmin.cluster.kafka.configs import read_own_configs
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.deletions import delete_topics
-from kadmin.cluster.kafka.groups import describe_groups
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.kafka.wire.configs import read_own_configs
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.deletions import delete_topics
+from kadmin.worlds.kafka.wire.groups import describe_groups
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from kadmin.cluster.kafka.refusals import Refusal
     from kadmin.cluster.model import Replicas
+    from kadmin.worlds.kafka.wire.refusals import Refusal
 
 ASSIGNMENT = {0: (1, 2), 1: (2, 3), 2: (4, 3)}
 
@@ -72,7 +72,7 @@ def test_k13_a_topic_made_again_between_look_and_send_is_spared(
         create_topic(to, topic, {0: (1, 2)})
         return delete_topics(to, topic_ids, send_by=send_by)
 
-    monkeypatch.setattr("kadmin.operations.kafka.requests.delete_topics", late)
+    monkeypatch.setattr("kadmin.worlds.kafka.requests.delete_topics", late)
     applied = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", deletion(topic, other)), "--yes")
     assert applied.status == 4, applied.err
     assert f"Other topics have these names by now: {topic}" in applied.err
@@ -117,7 +117,7 @@ def test_a_topic_made_by_others_meanwhile_is_left_as_it_is(
         create_topic(to, name, {0: (3,)})
         create_topic(to, name, replicas, configs, send_by=send_by)
 
-    monkeypatch.setattr("kadmin.operations.kafka.requests.create_topic", late)
+    monkeypatch.setattr("kadmin.worlds.kafka.requests.create_topic", late)
     made = cluster.kadmin("recreate", operation, "--yes")
     assert made.status == 5, made.err
     assert "created by another client" in made.err
@@ -158,7 +158,7 @@ def test_k20_a_topic_that_another_client_deletes_first_is_gone_and_so_are_the_ot
         assert {name: answer and answer.code for name, answer in answers.items()} == {topic: 100, other: None}
         return answers
 
-    monkeypatch.setattr("kadmin.operations.kafka.requests.delete_topics", late)
+    monkeypatch.setattr("kadmin.worlds.kafka.requests.delete_topics", late)
     applied = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", deletion(topic, other)), "--yes")
     assert applied.status == 0, applied.err
     assert applied.out.startswith("2 topics deleted")

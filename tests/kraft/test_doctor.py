@@ -22,20 +22,20 @@ from support.live.kraft import (
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, request_of
 
-from kadmin.cluster.kafka.configs import DEFAULT_ENTITY
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.execute.apply import apply
-from kadmin.operations.kafka.context import kafka_context
-from kadmin.operations.kafka.folder import FolderOperations
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.values.folder import FolderOperations
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments, list_reassignments
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,13 +11,13 @@ from support.live.doctor import examine, stopped
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.operations.kafka.topic_settings import create_topic
+from kadmin.cluster.servers import Servers
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.kafka.values.topic_settings import create_topic
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,17 +11,17 @@ from support.kafka.processes import KadminProcess
 from support.live.kraft import make_topic, wait_assigned
 from support.network.frame_proxy import Action, Fault, request_of
 
-from kadmin.cluster.kafka.elections import elect_preferred_leaders
-from kadmin.cluster.kafka.reader import read_cluster
-from kadmin.cluster.kafka.reassignments import alter_reassignments
 from kadmin.cluster.model import TopicPartition
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire.elections import elect_preferred_leaders
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from support.live.kraft import KraftCluster
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
 def off_preferred(connection: KafkaConnection, count: int = 2) -> str:

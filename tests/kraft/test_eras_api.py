@@ -32,25 +32,20 @@ from support.live.kraft import THROTTLED_RATES, make_topic, wait_assigned
 from support.live.kraft import THROTTLED_REPLICAS as LISTS
 from support.live.waiting import PATIENCE_S, wait_until
 
-from kadmin.cluster.kafka.configs import (
-    DEFAULT_ENTITY,
-    MOST_VALUE_BYTES,
-    ConfigEdit,
-    alter_configs,
-    read_own_configs,
-)
-from kadmin.cluster.kafka.deletions import delete_topics
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import UnknownOutcomeError
+from kadmin.worlds.kafka.wire.configs import MOST_VALUE_BYTES, ConfigEdit, alter_configs, read_own_configs
+from kadmin.worlds.kafka.wire.deletions import delete_topics
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
 

@@ -22,11 +22,11 @@ from support.eras.kraft import (
 from support.live.kraft import make_topic, unanswered, wait_assigned
 from support.live.waiting import stays, wait_until
 
-from kadmin.cluster.kafka import reassignments
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.reassignments import Reassignment, alter_reassignments
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
+from kadmin.worlds.kafka.wire import reassignments
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.reassignments import Reassignment, alter_reassignments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

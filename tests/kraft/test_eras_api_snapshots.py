@@ -14,14 +14,14 @@ from support.eras.kraft import DELETE, SET, change_config
 from support.live.kraft import THROTTLED_RATES
 from support.live.waiting import PATIENCE_S, stays, wait_until
 
-from kadmin.cluster.kafka.configs import ConfigEdit, read_own_configs
-from kadmin.cluster.kafka.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, read_own_configs
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
 

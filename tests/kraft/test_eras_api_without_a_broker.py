@@ -31,15 +31,15 @@ from support.eras.kraft import (
 from support.live.kraft import THROTTLED_RATES, make_topic, unregister, wait_assigned
 from support.live.waiting import PATIENCE_S, stays, wait_until
 
-from kadmin.cluster.kafka.configs import ConfigEdit, read_own_configs
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.eligible_leaders import EligibleLeaders, read_eligible_leaders
-from kadmin.cluster.kafka.log_dirs import describe_log_dirs
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import NO_LEADER, TopicPartition
+from kadmin.cluster.servers import Servers
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, read_own_configs
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.eligible_leaders import EligibleLeaders, read_eligible_leaders
+from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

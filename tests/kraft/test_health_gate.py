@@ -10,10 +10,8 @@ import pytest
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.errors import UnreachableError
 from kadmin.insight.diagnosis.health import LAG_S
 from kadmin.operations.context import Clock
@@ -21,9 +19,11 @@ from kadmin.operations.events import Noted, Progressed, StepPublished
 from kadmin.operations.execute import apply as apply_module
 from kadmin.operations.execute.apply import apply
 from kadmin.operations.execute.takeover import resume
-from kadmin.operations.kafka.context import kafka_context
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
+from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

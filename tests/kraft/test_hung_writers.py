@@ -10,16 +10,16 @@ import pytest
 from support.documents.plans import document, reassignment
 from support.live.kraft import make_topic, wait_assigned
 
-from kadmin.cluster.kafka import transactions
-from kadmin.cluster.kafka.transactions import TransactionalProducer
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations.context import Clock
-from kadmin.operations.kafka import topic_reader, topic_writer
-from kadmin.operations.kafka.topic import TopicOperations
-from kadmin.operations.kafka.topic_settings import CONTROL
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import Author, Step, StepKind
+from kadmin.worlds.kafka.values import topic_reader, topic_writer
+from kadmin.worlds.kafka.values.topic import TopicOperations
+from kadmin.worlds.kafka.values.topic_settings import CONTROL
+from kadmin.worlds.kafka.wire import transactions
+from kadmin.worlds.kafka.wire.transactions import TransactionalProducer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from support.live.kraft import KraftCluster
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = [pytest.mark.eras, pytest.mark.on("4.4.0")]
 

@@ -25,20 +25,20 @@ from support.live.kraft import (
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action
 
-from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.reassignments import list_reassignments
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.operations.kafka.topic_settings import CONTROL
+from kadmin.worlds.kafka.values.topic_settings import CONTROL
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.reassignments import list_reassignments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = pytest.mark.usefixtures("record")
 

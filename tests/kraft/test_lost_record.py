@@ -17,12 +17,12 @@ from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action
 
-from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
-from kadmin.cluster.kafka.deletions import delete_topics
-from kadmin.cluster.kafka.metadata import leader_of, read_metadata
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.operations.kafka.topic_settings import CONTROL
+from kadmin.worlds.kafka.values.topic_settings import CONTROL
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
+from kadmin.worlds.kafka.wire.deletions import delete_topics
+from kadmin.worlds.kafka.wire.metadata import leader_of, read_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from support.cli.in_process import Answer
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = [pytest.mark.eras, pytest.mark.on("4.4.0"), pytest.mark.usefixtures("record")]
 

@@ -11,10 +11,10 @@ from support.documents.plans import document, reassignment
 from support.live.kraft import elect_uncleanly, held_back, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.reader import read_cluster
-from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.schema import validate_value
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from pathlib import Path

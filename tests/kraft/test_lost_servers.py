@@ -16,8 +16,8 @@ from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, Side, reply_of, request_of
 
-from kadmin.cluster.kafka.quorum import describe_quorum
 from kadmin.cluster.model import TopicPartition
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from support.network.frame_proxy import Frame
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = pytest.mark.usefixtures("record")
 

@@ -12,12 +12,12 @@ from support.kafka.acls import CLUSTER, TOPIC, allow
 from support.live.kraft import KraftCluster, make_topic
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.ports import Listener, listener_at
+from kadmin.cluster.servers import Servers
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.sandbox.processes import free_ports
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,11 +14,11 @@ from support.live.doctor import stopped
 from support.live.kraft import KraftCluster, held_back, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.schema import validate_value
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments, list_reassignments
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from pathlib import Path

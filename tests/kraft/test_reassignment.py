@@ -12,20 +12,20 @@ from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.events import Noted, StepPublished
 from kadmin.operations.execute.apply import apply, prepare
-from kadmin.operations.kafka.context import kafka_context
 from kadmin.operations.reading.snapshot import take_snapshot
 from kadmin.operations.reading.verify import verify
 from kadmin.operations.record.record import OperationState, StepKind
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
+from kadmin.worlds.kafka.context import kafka_context
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = pytest.mark.live
 

@@ -17,22 +17,12 @@ from support.cluster.states import tp
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
 
-from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.partition_log import Fetched, fetch_committed
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer, append_record, producer_id_of
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.documents import dump_json
 from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError, UnreachableError
 from kadmin.operations.context import Clock, new_operation_id
 from kadmin.operations.execute.apply import _record, prepare
-from kadmin.operations.kafka import topic_reader
-from kadmin.operations.kafka.context import kafka_context
-from kadmin.operations.kafka.folder import FolderOperations
-from kadmin.operations.kafka.topic import TopicOperations
-from kadmin.operations.kafka.topic_log import encode_lock
 from kadmin.operations.record.codec import encode_record, encode_status, encode_step
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
@@ -50,17 +40,27 @@ from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.values import topic_reader
+from kadmin.worlds.kafka.values.folder import FolderOperations
+from kadmin.worlds.kafka.values.topic import TopicOperations
+from kadmin.worlds.kafka.values.topic_log import encode_lock
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.partition_log import Fetched, fetch_committed
+from kadmin.worlds.kafka.wire.transactions import FencedError, TransactionalProducer, append_record, producer_id_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from kadmin.cluster.kafka.metadata import TopicMetadata
-    from kadmin.cluster.kafka.model import Quorum
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
     from kadmin.operations.record.holder import Lease
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.metadata import TopicMetadata
+    from kadmin.worlds.kafka.wire.model import Quorum
 
 
 LEASE_S = 2.0
@@ -155,7 +155,7 @@ def test_a_folder_waits_for_a_whole_lease_before_a_holder_counts_as_dead(
     """By this machine's clock, which goes ahead, every renewal is old."""
     runner = store()
     lease = runner.take(ANN, 0)
-    monkeypatch.setattr("kadmin.operations.kafka.topic.time.time", lambda: 2**33)
+    monkeypatch.setattr("kadmin.worlds.kafka.values.topic.time.time", lambda: 2**33)
     with pytest.raises(BusyError, match="in use") as held:
         FolderOperations(tmp_path, Clock(), store(), lambda _: None).take(BEN, 0)
     assert held.value.cause == f"{ANN} holds the lock there"
@@ -510,11 +510,11 @@ def _set(connection: KafkaConnection, entity: str, key: str, value: str) -> None
 
 HOLDER = """
 import sys
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.servers import Servers
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.cluster.servers import Servers
 from kadmin.errors import KadminError
 from kadmin.operations.context import Clock
-from kadmin.operations.kafka.topic import TopicOperations
+from kadmin.worlds.kafka.values.topic import TopicOperations
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, Step, StepKind
 

@@ -13,13 +13,13 @@ from support.live.kraft import make_topic
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.configs import read_own_configs
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.reader import read_cluster
-from kadmin.cluster.kafka.reassignments import list_reassignments
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire.configs import read_own_configs
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.reassignments import list_reassignments
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

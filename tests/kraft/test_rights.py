@@ -26,19 +26,19 @@ from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action
 
-from kadmin.cluster.kafka.configs import read_own_configs
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.groups import describe_groups
-from kadmin.cluster.kafka.mechanisms import Password
-from kadmin.cluster.kafka.servers import Security, SecurityProtocol, Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.cluster.servers import Security, SecurityProtocol, Servers
 from kadmin.java import cache_folder, find_java
 from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.sandbox import Sandbox, SandboxSpec, kraft_mode, settings
 from kadmin.sandbox.jars import class_path
 from kadmin.sandbox.processes import free_ports
 from kadmin.schema import validate_value
+from kadmin.worlds.kafka.wire.configs import read_own_configs
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.groups import describe_groups
+from kadmin.worlds.kafka.wire.mechanisms import Password
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,16 +14,16 @@ from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.sampling import frozen_broker, sample, sampled_traffic
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.model import TopicPartition
 from kadmin.inventory.samples import Metric
+from kadmin.worlds.kafka.reader import read_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = pytest.mark.live
 

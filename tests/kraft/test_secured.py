@@ -19,12 +19,12 @@ from support.live.kraft import make_topic
 from support.network.frame_proxy import Action, Fault, FrameProxy, reply_of
 from support.network.token_endpoint import token_endpoint
 
-from kadmin.cluster.kafka.client_properties import read_client_properties
-from kadmin.cluster.kafka.connection import KafkaConnection, TooLateError, uptime_s
-from kadmin.cluster.kafka.reassignments import alter_reassignments
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
+from kadmin.worlds.kafka.wire.client_properties import read_client_properties
+from kadmin.worlds.kafka.wire.connection import KafkaConnection, TooLateError, uptime_s
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

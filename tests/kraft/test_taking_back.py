@@ -9,17 +9,17 @@ from support.documents.plans import document, reassignment
 from support.live.kraft import THROTTLED_REPLICAS, elect_uncleanly, held_back, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.configs import read_own_configs
-from kadmin.cluster.kafka.reader import read_cluster
-from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.errors import StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.events import StepPublished
 from kadmin.operations.execute.apply import apply
-from kadmin.operations.kafka.context import kafka_context
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire.configs import read_own_configs
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments, list_reassignments
 
 if TYPE_CHECKING:
     from pathlib import Path

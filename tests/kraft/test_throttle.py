@@ -10,24 +10,25 @@ from support.documents.plans import document, reassignment
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.configs import DEFAULT_ENTITY, ConfigEdit, ConfigOperation, alter_configs, read_own_configs
-from kadmin.cluster.kafka.reassignments import list_reassignments
-from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import NotCompletedError
 from kadmin.operations.context import Clock
-from kadmin.operations.kafka.configs import EntityConfigs
-from kadmin.operations.kafka.no_store import NoOperations
 from kadmin.operations.record.holder import Lease
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, MAY_RETURN, RATES, THROTTLE_KEYS
 from kadmin.schema import validate_value
+from kadmin.worlds.kafka.configs import EntityConfigs
+from kadmin.worlds.kafka.values.no_store import NoOperations
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
+from kadmin.worlds.kafka.wire.reassignments import list_reassignments
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from support.live.kraft import KraftCluster
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 SLOW = {"rate": "1B/s"}
 """Holds a copy in flight for as long as it is set: one batch of records per quota window of 11 seconds."""
@@ -175,7 +176,7 @@ def test_the_rate_of_a_dead_broker_that_no_controller_takes_off_is_told_and_clea
     def unknown(_: KafkaConnection) -> int:
         raise NotCompletedError("The brokers do not tell the address of controller 101.")
 
-    monkeypatch.setattr("kadmin.operations.kafka.configs.reach_controller", unknown)
+    monkeypatch.setattr("kadmin.worlds.kafka.configs.reach_controller", unknown)
     topic = filled_topic(cluster, {0: (1, 2, 4)})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [4, 2, 3]}, throttle=SLOW))
     late = cluster.kadmin("apply", plan, "--yes", "--timeout", "15")
@@ -213,7 +214,7 @@ def test_k18_a_throttle_of_a_dead_broker_is_cleared_at_the_controller_or_the_com
     cluster.sandbox.stop_broker(4)
     try:
         with monkeypatch.context() as patched:
-            patched.setattr("kadmin.operations.kafka.configs.reach_controller", unknown)
+            patched.setattr("kadmin.worlds.kafka.configs.reach_controller", unknown)
             failed = cluster.kadmin("throttle", "clear", "--broker", "4", "--yes")
             assert failed.status == 8, failed.err
             assert "The throttle may remain on brokers/4" in failed.err

@@ -9,15 +9,15 @@ import pytest
 from support.live.waiting import wait_until
 from support.record_topic.brokers import Brokers
 
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.partition_log import fetch_committed
-from kadmin.cluster.kafka.topics import create_compacted
-from kadmin.cluster.kafka.transactions import FencedError, TransactionalProducer, append_record
 from kadmin.cluster.model import TopicPartition
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.partition_log import fetch_committed
+from kadmin.worlds.kafka.wire.topics import create_compacted
+from kadmin.worlds.kafka.wire.transactions import FencedError, TransactionalProducer, append_record
 
 if TYPE_CHECKING:
-    from kadmin.cluster.kafka.connection import KafkaConnection
-    from kadmin.cluster.kafka.transactions import Producer
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.transactions import Producer
 
 _topics = itertools.count()
 WAIT_S = 60

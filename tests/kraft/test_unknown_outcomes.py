@@ -23,27 +23,27 @@ from support.live.kraft import (
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, Side, reply_of, request_of
 
-from kadmin.cluster.kafka import reassignments
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.deletions import delete_topics
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.reader import read_cluster
-from kadmin.cluster.kafka.reassignments import list_reassignments
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide import settling
 from kadmin.operations.events import Noted, Progressed
 from kadmin.operations.execute import takeover
 from kadmin.operations.execute.apply import apply
-from kadmin.operations.kafka.context import kafka_context
 from kadmin.operations.record.record import OperationState, Sending, StepKind
 from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.repair.rollback import plan_rollback
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, RecreationPlan, TopicRecipe
+from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire import reassignments
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.deletions import delete_topics
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.reassignments import list_reassignments
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable

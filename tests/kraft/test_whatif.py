@@ -11,11 +11,11 @@ import pytest
 from support.live.kraft import make_topic
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.reader import read_cluster
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import NO_LEADER, TopicPartition
+from kadmin.cluster.servers import Servers
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

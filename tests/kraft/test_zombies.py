@@ -20,9 +20,9 @@ from support.live.kraft import held_back, make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
 from support.network.frame_proxy import Action, Fault, request_of
 
-from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.kafka.sending import SEND_BY_S
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.sending import SEND_BY_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from support.kafka.ground import Ground
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = pytest.mark.usefixtures("record")
 

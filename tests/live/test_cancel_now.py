@@ -16,17 +16,17 @@ from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, Side
 from support.zookeeper.fault_proxy import MULTI, FaultProxy
 
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.servers import Servers
 from kadmin.errors import BusyError, KadminError
 from kadmin.operations.context import Clock
 from kadmin.operations.execute import takeover
 from kadmin.operations.record.record import StepKind
 from kadmin.operations.record.stop_request import Stop
-from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,11 +14,11 @@ from support.documents.plans import UNASKED, deletion, document, election, reass
 from support.live.cluster import Cluster
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import internal_topics
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import internal_topics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,12 +15,11 @@ from support.live.cluster import UNREGISTERED
 from support.live.controllers import REASSIGN
 from support.live.waiting import PATIENCE_S, STAYS_S, stays, wait_until
 
-from kadmin.cluster.kafka.log_dirs import describe_log_dirs
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import NO_LEADER, TopicPartition
-from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode
+from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
+from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -255,7 +254,6 @@ def test_deletion_of_unknown_topic(cluster: Cluster) -> None:
 def test_topic_made_in_version_1(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     found = cluster.state(topic).topics[topic]
-    assert isinstance(found, TopicNode)
     version = found.format_version
     assert ("version 1" if version == 1 else f"rewritten to version {version}") == seen(
         cluster, "topic_made_in_version_1"
@@ -264,7 +262,7 @@ def test_topic_made_in_version_1(cluster: Cluster) -> None:
 
 def test_broker_registration(cluster: Cluster) -> None:
     brokers = cluster.state().brokers.values()
-    versions = {broker.registration_version for broker in brokers if isinstance(broker, BrokerNode)}
+    versions = {broker.registration_version for broker in brokers}
     assert versions == {int(seen(cluster, "broker_registration").removeprefix("version "))}
 
 

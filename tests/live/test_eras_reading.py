@@ -10,11 +10,11 @@ from support.eras.api_claims import READING_CLAIMS, READING_VERSIONS
 from support.eras.claims import claim
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

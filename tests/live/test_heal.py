@@ -17,8 +17,8 @@ from support.zookeeper.fault_proxy import MULTI, FaultProxy
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
-from kadmin.operations.zookeeper.publish import probe_payload
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.zookeeper.publish import probe_payload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

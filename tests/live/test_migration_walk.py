@@ -25,14 +25,14 @@ from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 from support.pages.typed import typed, workplace_in
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.reassignments import list_reassignments
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import MigrationPhase, TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.schema import validate_value
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.reassignments import list_reassignments
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

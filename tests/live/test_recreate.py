@@ -10,9 +10,9 @@ import yaml
 from support.documents.plans import document
 from support.live.records import consume_all
 
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from pathlib import Path

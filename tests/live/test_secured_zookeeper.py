@@ -16,12 +16,12 @@ from support.zookeeper.refusals import MISSING, REFUSED
 from support.zookeeper.secured import BROKERS, CHROOT, SASL, TLS, secured_zookeeper
 from support.zookeeper.whole_way import Client, as_brokers, be_refused, found_below, go_the_whole_way, off_preferred
 
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.servers import Servers
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import class_path
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

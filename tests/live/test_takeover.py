@@ -177,12 +177,12 @@ def test_f28_a_signal_stops_at_a_safe_point_with_the_record_whole(cluster: Clust
 
 
 def test_a_held_lock_is_named_and_released_by_hand(cluster: Cluster, tmp_path: Path) -> None:
-    from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.context import Clock
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Author
-    from kadmin.operations.zookeeper.lock import Lock
-    from kadmin.operations.zookeeper.paths import Paths
+    from kadmin.worlds.zookeeper.values.lock import Lock
+    from kadmin.worlds.zookeeper.values.paths import Paths
+    from kadmin.worlds.zookeeper.wire.store import Store
 
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))

@@ -10,10 +10,10 @@ import pytest
 from support.cli.in_process import command
 from support.live.kraft import wait_assigned
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.reader import read_cluster
-from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.servers import Servers
 from kadmin.schema import validate_value
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ from support.controller.eras import ERAS
 from support.executor.kill_points import Ground
 from support.executor.runs import Site, apply
 
-from kadmin.cluster.zookeeper.model import Create
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.zookeeper.wire.model import Create
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,10 +19,7 @@ from support.cli.in_process import command
 from support.live.sampling import await_topics, run_traffic, sample
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.topics import create_topic
+from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError, UnknownOutcomeError
 from kadmin.inventory.samples import Metric, SampleKind
 from kadmin.java import cache_folder, find_java
@@ -30,6 +27,9 @@ from kadmin.planner.load.columns import BROKER_LOAD
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.sandbox.jars import class_path
 from kadmin.sandbox.processes import free_ports
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

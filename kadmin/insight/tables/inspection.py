@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.zookeeper.model import Unreadable
+    from kadmin.cluster.model import Unreadable
     from kadmin.insight.tables.table import Table
 
 

@@ -7,8 +7,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import NO_LEADER
-from kadmin.cluster.zookeeper.model import BrokerNode, TopicNode
+from kadmin.cluster.model import NO_LEADER, Broker, Topic
 from kadmin.insight.tables.table import Table, moment
 from kadmin.plan.election import off_preferred
 from kadmin.plan.min_isr import min_insync_replicas
@@ -120,7 +119,7 @@ def broker_table(state: ClusterState, size_bytes: Mapping[int, int], *, with_fen
             leaders[broker_id],
             out[broker_id],
             size_bytes.get(broker_id),
-            broker.registration_version if isinstance(broker, BrokerNode) else None,
+            None if broker is None else broker.registration_version,
             None if broker is None else moment(broker.since_ms),
             *((None if fenced is None and not alive else broker_id in (fenced or ()),) if with_fenced else ()),
         )
@@ -145,7 +144,7 @@ def topic_table(state: ClusterState) -> Table:
             *(counts[each] for each in PartitionCondition),
             topic.name in state.requests.deletions,
             topic.topic_id,
-            topic.format_version if isinstance(topic, TopicNode) else None,
+            topic.format_version,
         )
 
     return Table.of("topics", TOPICS, (row(state.topics[name]) for name in sorted(state.topics)))

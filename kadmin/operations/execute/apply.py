@@ -181,7 +181,7 @@ def _study(
         facts = with_guards(given, context.backend, state, plan.topics)
         refused = context.backend.refused_credentials(state)
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
-        facts = with_disks(given, state, context.backend.servers(state))
+        facts = with_disks(given, state, context.backend.brokers(state))
         refused = context.backend.refused_credentials(state)
     examination = examine(plan, state, facts, policy, context.backend.limits)
     if refused is not None:

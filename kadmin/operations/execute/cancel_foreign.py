@@ -98,7 +98,7 @@ def _plan(
         orders = {**orders_on_record(context, moves, state), **given}
     targets = back_to_original(moves, state, given, orders)
     if any(through_brokers(target, state) for target in targets):
-        context.backend.servers(state).require()
+        context.backend.brokers(state).servers.require()
     return targets
 
 

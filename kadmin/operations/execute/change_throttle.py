@@ -24,8 +24,8 @@ from kadmin.plan.throttle import known, merge, throttled, to_set
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState
+    from kadmin.operations.backend import Brokers
     from kadmin.operations.context import Context
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import ForeignValue
@@ -50,7 +50,7 @@ def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
     state = context.backend.read(work.topics())
     left = [_left(wave, state) for wave in work.waves]
     if wanted.by is ThrottleBy.FINISH_IN:
-        left = _sized(left, state, context.backend.servers(state))
+        left = _sized(left, state, context.backend.brokers(state))
     throttle = throttle_of(wanted, left, state, {})
     if throttle is None:
         raise InvalidInputError(f"Operation {operation_id} has nothing left to copy.", next_command="kadmin status")
@@ -149,8 +149,8 @@ def _left(wave: Sequence[PartitionTarget], state: ClusterState) -> list[Partitio
 
 
 def _sized(
-    waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, servers: Servers
+    waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, brokers: Brokers
 ) -> list[list[PartitionTarget]]:
     if all(target.size_bytes is not None for wave in waves for target in wave):
         return [list(wave) for wave in waves]
-    return sized(waves, with_disks(ClusterFacts(), state, servers).sizes)
+    return sized(waves, with_disks(ClusterFacts(), state, brokers).sizes)

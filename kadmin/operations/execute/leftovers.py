@@ -39,7 +39,7 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
     give_up = clock.now() + _REMOVAL_S
     while True:
         try:
-            disks = log_dirs_of(state, context.backend.servers(state))
+            disks = log_dirs_of(state, context.backend.brokers(state))
         except KadminError as error:
             return f"{_UNKNOWN_COPIES}{error.message}{unknown}"
         unused = unused_copies(state, disks.sizes)

@@ -41,7 +41,7 @@ def preview_live(context: Context, plan: Plan, given: ClusterFacts, policy: Poli
 def read_live(context: Context, given: ClusterFacts) -> World:
     """Read a live cluster; the brokers are asked for bytes that were not given."""
     state = read_state(context)
-    return World(state, with_disks(given, state, context.backend.servers(state)))
+    return World(state, with_disks(given, state, context.backend.brokers(state)))
 
 
 def review_operation(context: Context, operation_id: str | None, given: ClusterFacts) -> OperationReview:
@@ -51,7 +51,7 @@ def review_operation(context: Context, operation_id: str | None, given: ClusterF
     """
     state = read_state(context)
     timeline = read_timeline(context, operation_id)
-    facts = with_disks(given, state, context.backend.servers(state)) if timeline.targets else given
+    facts = with_disks(given, state, context.backend.brokers(state)) if timeline.targets else given
     cluster = World(state, facts)
     read_at = "; ".join([f"at {context.clock.timestamp()}", *cluster.why_unsized])
     holder = context.operations.holder()

@@ -27,7 +27,7 @@ def with_high_watermarks(
 
     With it comes a warning where some are not known, unless brokers are not wanted to be asked.
     """
-    if record.health is None or context.backend.servers(state).unasked:
+    if record.health is None or context.backend.brokers(state).servers.unasked:
         return record, None
     found, warning = read_high_watermarks(context, record.origin, state), None
     if found.unknown:

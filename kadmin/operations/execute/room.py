@@ -13,13 +13,13 @@ from kadmin.plan.waves import added
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState
+    from kadmin.operations.backend import Brokers
     from kadmin.plan.model import PartitionTarget
 
 
 def too_little_room(
-    waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, servers: Servers
+    waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, brokers: Brokers
 ) -> tuple[str, ...] | None:
     """Ask the live brokers for their disks, and name those that lack room for the waves; unknown room is enough.
 
@@ -27,7 +27,7 @@ def too_little_room(
     """
     if not any(added(target) for wave in waves for target in wave):
         return ()
-    facts = with_disks(ClusterFacts(), state, servers)
+    facts = with_disks(ClusterFacts(), state, brokers)
     if all(usable is None for usable in facts.usable.values()):
         return None
     return tuple(str(each) for each in shortages(sized(waves, facts.sizes), facts.usable))

@@ -76,7 +76,7 @@ class Runner:
         self._noted = ""
         self._others: tuple[TopicPartition, ...] = ()
         self._throttling = Throttling(context, record, work)
-        self._replica_bytes = ReplicaBytes(work, context.backend.servers, context.clock, context.tell)
+        self._replica_bytes = ReplicaBytes(work, context.backend.brokers, context.clock, context.tell)
         self._pace = Pace(work)
         self._room_is_known = True
         self._look_around_at = context.clock.now() + LOOK_AROUND_S
@@ -224,7 +224,7 @@ class Runner:
             self._note(f"unhealthy before the operation, or part of it: {name_some(known)}")
         if self._room_is_known:
             # Brokers that tell no room, or do not answer at all, would only cost time before every wave.
-            lacking = too_little_room(action.waves, state, self._context.backend.servers(state))
+            lacking = too_little_room(action.waves, state, self._context.backend.brokers(state))
             self._room_is_known = lacking is not None
             trouble = (*trouble, *(lacking or ()))
         self._memory = replace(self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble))

@@ -5,24 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from kadmin.cluster.kafka.acls import hidden_topics
-from kadmin.cluster.kafka.configs import describe_settings
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.errors import Right
-from kadmin.cluster.kafka.from_brokers import why
-from kadmin.cluster.kafka.groups import Groups, describe_groups
-from kadmin.cluster.kafka.log_dirs import LogDirs, describe_log_dirs
-from kadmin.cluster.kafka.metadata import internal_topics
-from kadmin.cluster.kafka.servers import PLAIN, Servers
-from kadmin.errors import KadminError, NotAuthorizedError, UnreachableError, count, name_some
+from kadmin.cluster.from_brokers import why
+from kadmin.cluster.groups import Groups
+from kadmin.cluster.log_dirs import LogDirs
+from kadmin.cluster.rights import Right
+from kadmin.errors import KadminError, UnreachableError, count, name_some
 from kadmin.insight.predict.consumers import OFFSETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from kadmin.cluster.kafka.servers import Security
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.backend import Backend
+    from kadmin.operations.backend import Backend, Brokers
     from kadmin.plan.facts import ClusterFacts
 
 Answer = TypeVar("Answer")
@@ -31,12 +25,12 @@ DELETES_TOPICS = "delete.topic.enable"
 CREATES_TOPICS = "auto.create.topics.enable"
 
 
-def log_dirs_of(state: ClusterState, servers: Servers, *, bootstrap_s: float | None = None) -> LogDirs:
+def log_dirs_of(state: ClusterState, brokers: Brokers, *, bootstrap_s: float | None = None) -> LogDirs:
     """Ask the live brokers for the bytes of every replica on their disks (DescribeLogDirs, 1.1 and later).
 
     Raises NotCompletedError or UnreachableError where a broker does not answer, or can read none of its directories.
     """
-    found = describe_log_dirs(servers, state.brokers, bootstrap_s=bootstrap_s)
+    found = brokers.log_dirs(state.brokers, bootstrap_s=bootstrap_s)
     for error in found.failed.values():
         raise error
     return found
@@ -53,12 +47,12 @@ def unused_copies(
     return {broker: sizes for broker, sizes in unused.items() if sizes}
 
 
-def with_disks(given: ClusterFacts, state: ClusterState, servers: Servers) -> ClusterFacts:
+def with_disks(given: ClusterFacts, state: ClusterState, brokers: Brokers) -> ClusterFacts:
     """Complete given facts by bytes per partition and room on disk, which the live brokers are asked for.
 
     Bytes that were given take precedence. What brokers do not answer is in `disks_unavailable`; nothing is raised.
     """
-    return _with_disks(given, state, _Questions(servers))
+    return _with_disks(given, state, _Questions(brokers))
 
 
 def with_usage(given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str]) -> ClusterFacts:
@@ -66,31 +60,17 @@ def with_usage(given: ClusterFacts, backend: Backend, state: ClusterState, topic
 
     What brokers do not answer is in `unavailable` and `disks_unavailable`; nothing is raised.
     """
-    questions = _Questions(backend.servers(state))
+    questions = _Questions(backend.brokers(state))
     return _with_disks(_with_groups_and_settings(given, backend, state, topics, questions), state, questions)
 
 
 def with_guards(given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str]) -> ClusterFacts:
     """Complete given facts as `with_usage` does, and by the topics that brokers flag as internal."""
-    questions = _Questions(backend.servers(state))
+    questions = _Questions(backend.brokers(state))
     facts = _with_groups_and_settings(given, backend, state, topics, questions)
     flags = questions.ask_flags([topic for topic in topics if topic in state.topics])
     internal = frozenset(topic for topic, flagged in flags.items() if flagged)
     return _with_disks(replace(facts, internal_topics=internal, unavailable=questions.unavailable), state, questions)
-
-
-def refused_credentials(servers: Servers) -> NotAuthorizedError | None:
-    """Return why brokers refuse this client's credentials, and what to do; None where they do not."""
-    if servers.security is PLAIN or servers.unasked:
-        return None
-    try:
-        KafkaConnection(servers).close()
-    except NotAuthorizedError as error:
-        instead = "--without-brokers, to go on without what brokers know"
-        return NotAuthorizedError(error.message, cause=error.cause, next_command=f"{error.next_command}; or {instead}")
-    except KadminError:
-        return None
-    return None
 
 
 def _with_groups_and_settings(
@@ -116,7 +96,7 @@ def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions)
         sizes={**sizes_of(state, found.sizes), **given.sizes},
         usable=usable_of(found),
         disks_unavailable=(*unavailable, *_not_listed(state, found)),
-        hidden_topics=_hidden_topics(state, found, questions.servers),
+        hidden_topics=_hidden_topics(state, found, questions.brokers),
     )
 
 
@@ -142,14 +122,14 @@ def sizes_of(state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int
     return found
 
 
-def groups_of(servers: Servers, state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
+def groups_of(brokers: Brokers, state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
     """Return the topics of each group that keeps its offsets in Kafka, and what brokers did not answer."""
-    questions = _Questions(servers)
+    questions = _Questions(brokers)
     groups = questions.ask_groups(state)
     return groups.topics, questions.unavailable
 
 
-def _hidden_topics(state: ClusterState, found: LogDirs, servers: Servers) -> tuple[str, ...]:
+def _hidden_topics(state: ClusterState, found: LogDirs, brokers: Brokers) -> tuple[str, ...]:
     """Name the topics that brokers hold and may not show, in a sentence; nothing where there are none.
 
     Brokers leave topics that may not be described out of their metadata, without an error.
@@ -159,8 +139,7 @@ def _hidden_topics(state: ClusterState, found: LogDirs, servers: Servers) -> tup
     left_out = {partition.topic for sizes in found.sizes.values() for partition in sizes} - state.topics.keys()
     if not left_out:
         return ()
-    with KafkaConnection(servers) as connection:
-        hidden = hidden_topics(connection, left_out)
+    hidden = brokers.hidden_topics(left_out)
     if not hidden:
         return ()
     return (f"the right Describe is missing on {count(len(hidden), 'topic')}: {name_some(hidden)}; not shown",)
@@ -179,12 +158,12 @@ def _not_listed(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
     return (f"{count(missing, 'partition')} not on disk yet at an in-sync broker: sizes are incomplete",)
 
 
-def held_by(state: ClusterState, servers: Servers) -> tuple[Mapping[int, int], tuple[str, ...]]:
+def held_by(state: ClusterState, brokers: Brokers) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Return the bytes on the disks of each live broker, and why where they are not known."""
-    found, unavailable = _Questions(servers).ask_disks(state)
+    found, unavailable = _Questions(brokers).ask_disks(state)
     return (
         {broker: sum(sizes.values()) for broker, sizes in found.sizes.items() if broker not in found.failed_dirs},
-        (*unavailable, *_hidden_topics(state, found, servers)),
+        (*unavailable, *_hidden_topics(state, found, brokers)),
     )
 
 
@@ -221,8 +200,8 @@ def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bo
 class _Questions:
     """Asks one question after the other; after one without an answer, brokers are not asked again."""
 
-    def __init__(self, servers: Servers) -> None:
-        self.servers = servers
+    def __init__(self, brokers: Brokers) -> None:
+        self.brokers = brokers
         self._unknown: dict[str, list[str]] = {}
         self._silence: UnreachableError | None = None
 
@@ -234,7 +213,7 @@ class _Questions:
     def ask_disks(self, state: ClusterState) -> tuple[LogDirs, tuple[str, ...]]:
         """Return the disks of the live brokers, and why where they are not known."""
         try:
-            found = self._ask(lambda: describe_log_dirs(self.servers, state.brokers))
+            found = self._ask(lambda: self.brokers.log_dirs(state.brokers))
         except KadminError as error:
             return LogDirs({}, {}), (f"bytes on disk are not known: {error.message}",)
         return found, not_described(found)
@@ -244,7 +223,7 @@ class _Questions:
         if leaderless := _leaderless_offsets(state):
             self._miss(f"groups that keep their offsets in {name_some(leaderless)} were not seen", "no leader")
         try:
-            groups = self._ask(lambda: describe_groups(self.servers, state.brokers))
+            groups = self._ask(lambda: self.brokers.groups(state.brokers))
         except KadminError as error:
             self._miss("groups that keep their offsets in Kafka were not seen", why(error))
             return Groups(())
@@ -256,7 +235,7 @@ class _Questions:
         """Return settings of each live broker, none of one that does not answer."""
         unknown = f"{DELETES_TOPICS} of {{}} is not known (before 1.0 it is off by default)"
         try:
-            found = self._ask(lambda: describe_settings(self.servers, state.brokers, names))
+            found = self._ask(lambda: self.brokers.settings(state.brokers, names))
         except KadminError as error:
             self._miss(unknown.format("the brokers"), why(error))
             return {}
@@ -268,7 +247,7 @@ class _Questions:
         """Return which topics brokers flag as internal; None where they do not say."""
         unknown = "whether {} is internal is not known"
         try:
-            flags = self._ask(lambda: _flags(self.servers, topics))
+            flags = self._ask(lambda: self.brokers.internal_topics(topics))
         except KadminError as error:
             self._miss(unknown.format(name_some(topics)), why(error))
             return {}
@@ -297,21 +276,5 @@ def _leaderless_offsets(state: ClusterState) -> list[TopicPartition]:
     return [each for each in partitions if each not in state.states or state.states[each].leader < 0]
 
 
-def _flags(servers: Servers, topics: Sequence[str]) -> Mapping[str, bool | None]:
-    with KafkaConnection(servers) as connection:
-        return internal_topics(connection, topics)
-
-
 def _users(topic: str, old: Iterable[str], groups: Groups) -> tuple[str, ...]:
     return tuple(sorted({*old, *(group for group, topics in groups.topics.items() if topic in topics)}))
-
-
-def listeners_of(state: ClusterState, security: Security) -> Servers:
-    """Return the live brokers' listeners of a security protocol; there may be none."""
-    found = [
-        f"{endpoint.host}:{endpoint.port}"
-        for broker in state.brokers.values()
-        for endpoint in broker.endpoints
-        if endpoint.security_protocol == security.protocol
-    ]
-    return Servers(found, security)

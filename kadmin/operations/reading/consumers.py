@@ -47,7 +47,7 @@ def disturbances(context: Context, plan: Plan) -> tuple[Table, tuple[str, ...]]:
     before = placements_of(state)
     changes = changed(before, planned(plan, before, state))
     topics = sorted({was.partition.topic for was, _ in changes})
-    in_kafka, unavailable = groups_of(context.backend.servers(state), state) if changes else ({}, ())
+    in_kafka, unavailable = groups_of(context.backend.brokers(state), state) if changes else ({}, ())
     used: dict[str, list[str]] = {}
     for topic, groups in context.backend.metadata_groups(topics).items():
         for group in groups:

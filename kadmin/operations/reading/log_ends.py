@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.connection import ATTEMPT_S, KafkaConnection
-from kadmin.cluster.kafka.from_brokers import why
-from kadmin.cluster.kafka.offsets import EPOCHS_NOT_KEPT, LogEnd, ask_epoch_ends, ask_log_offsets
+from kadmin.cluster.from_brokers import why
+from kadmin.cluster.offsets import EPOCHS_NOT_KEPT, LogEnd
 from kadmin.errors import KadminError, count
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.actions import Observed
@@ -18,14 +18,13 @@ from kadmin.operations.record.record import HighWatermark
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from kadmin.cluster.kafka.from_brokers import FromBrokers
-    from kadmin.cluster.kafka.offsets import LogOffsets
+    from kadmin.cluster.from_brokers import FromBrokers
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.offsets import LogOffsets
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import Step
 
     Led = Mapping[int, Mapping[TopicPartition, int]]
-    Question = Callable[[KafkaConnection, Led], Callable[[], FromBrokers[LogOffsets]]]
 
 _NEW_LEADERS_S = 5.0
 """How long a broker may take to lead a partition after the cluster shows that it does."""
@@ -53,7 +52,7 @@ class EpochEnds:
 def read_high_watermarks(context: Context, partitions: Iterable[TopicPartition], state: ClusterState) -> HighWatermarks:
     """Ask the leaders of partitions for their high watermarks; nothing is raised."""
     led, unknown = _by_leader(dict.fromkeys(partitions, 0), state)
-    found, failed = _ask(context, led, state, _ask_last)
+    found, failed = _ask(led, lambda: context.backend.brokers(state).log_offsets(led, LogEnd.LAST, context.clock.until))
     unknown += failed
     known: dict[TopicPartition, HighWatermark] = {}
     for each in found:
@@ -82,7 +81,7 @@ def read_epoch_ends(
         left = before.keys() & state.states.keys() - known.keys()
         left -= made_again(left, Observed(state, steps))
         led, unknown = _by_leader({each: before[each].leader_epoch for each in sorted(left)}, state)
-        found, failed = _ask(context, led, state, _ask_ends)
+        found, failed = _ask(led, partial(context.backend.brokers(state).epoch_ends, led, clock.until))
         refused = Counter[str]()
         for each in found:
             known |= each.known
@@ -90,14 +89,6 @@ def read_epoch_ends(
         if not refused.keys() - {EPOCHS_NOT_KEPT} or clock.now() >= give_up or clock.stop_signal is not None:
             return EpochEnds(known, _in_words(unknown + failed + refused), state)
         clock.wait(POLL_S)
-
-
-def _ask_last(connection: KafkaConnection, led: Led) -> Callable[[], FromBrokers[LogOffsets]]:
-    return ask_log_offsets(connection, led, LogEnd.LAST, ATTEMPT_S)
-
-
-def _ask_ends(connection: KafkaConnection, led: Led) -> Callable[[], FromBrokers[LogOffsets]]:
-    return ask_epoch_ends(connection, led, ATTEMPT_S)
 
 
 def _by_leader(epochs: Mapping[TopicPartition, int], state: ClusterState) -> tuple[Led, Counter[str]]:
@@ -113,15 +104,12 @@ def _by_leader(epochs: Mapping[TopicPartition, int], state: ClusterState) -> tup
     return led, unknown
 
 
-def _ask(
-    context: Context, led: Led, state: ClusterState, question: Question
-) -> tuple[tuple[LogOffsets, ...], Counter[str]]:
+def _ask(led: Led, question: Callable[[], FromBrokers[LogOffsets]]) -> tuple[tuple[LogOffsets, ...], Counter[str]]:
     """Return the answers of brokers, and of how many partitions a reason left none."""
     if not led:
         return (), Counter()
     try:
-        with KafkaConnection(context.backend.servers(state), until=context.clock.until) as connection:
-            found = question(connection, led)()
+        found = question()
     except KadminError as error:
         return (), Counter({why(error): sum(map(len, led.values()))})
     failed = Counter[str]()

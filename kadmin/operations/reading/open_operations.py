@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
-from kadmin.insight.diagnosis.kafka.move_troubles import moves_in_flight
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.kinds import work_of
@@ -14,6 +13,7 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.sent import askers, sent_lists
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.model import Elect
+from kadmin.plan.progress import moves_in_flight
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

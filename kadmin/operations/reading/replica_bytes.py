@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.log_dirs import LogDirs, describe_replicas
+from kadmin.cluster.log_dirs import LogDirs
 from kadmin.errors import KadminError, UnreachableError
 from kadmin.operations import events
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -17,8 +16,8 @@ from kadmin.plan.waves import added
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.backend import Brokers
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Memory, Observed, Work
     from kadmin.operations.events import Tell
@@ -60,12 +59,12 @@ class ReplicaBytes:
     once.
     """
 
-    def __init__(self, work: Work, servers_of: Callable[[ClusterState], Servers], clock: Clock, tell: Tell) -> None:
+    def __init__(self, work: Work, brokers_of: Callable[[ClusterState], Brokers], clock: Clock, tell: Tell) -> None:
         self._work = work
-        self._servers_of = servers_of
+        self._brokers_of = brokers_of
         self._clock = clock
         self._tell = tell
-        self._connection: KafkaConnection | None = None
+        self._brokers: Brokers | None = None
         self._due = 0.0
         self._silences = Silences()
         self._noted: set[str] = set()
@@ -80,9 +79,9 @@ class ReplicaBytes:
 
     def close(self) -> None:
         """Close the connections."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._brokers is not None:
+            self._brokers.close()
+            self._brokers = None
 
     def measure(self, observed: Observed, memory: Memory) -> Observed:
         """Return the observation with what brokers told last; they are asked where SAMPLE_S have passed."""
@@ -122,9 +121,9 @@ class ReplicaBytes:
 
     def _ask(self, wanted: Mapping[int, Collection[TopicPartition]], state: ClusterState) -> LogDirs:
         try:
-            if self._connection is None:
-                self._connection = KafkaConnection(self._servers_of(state), bootstrap_s=PATIENCE_S)
-            found = describe_replicas(self._connection, wanted, PATIENCE_S)
+            if self._brokers is None:
+                self._brokers = self._brokers_of(state)
+            found = self._brokers.replica_sizes(wanted, PATIENCE_S)
         except KadminError as error:
             found = LogDirs({}, dict.fromkeys(wanted, error))
         if found.failed:

@@ -1,30 +1,20 @@
-"""Samples what brokers know of their load: start and end offsets, log sizes, committed offsets of groups."""
+"""The schedule of `sample`: samples are taken and written at its times, and what fails costs one sample."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.connection import REQUEST_S
-from kadmin.cluster.kafka.log_dirs import LogDirs, ask_log_dirs
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.offsets import OFFSETS_AT, LogEnd, ask_group_offsets, ask_groups, ask_log_offsets
-from kadmin.cluster.model import NO_LEADER
-from kadmin.errors import KadminError, NotCompletedError, UnreachableError, count
-from kadmin.inventory.samples import LoadSample, SampleExistsError
+from kadmin.errors import NotCompletedError, UnreachableError, count
+from kadmin.inventory.samples import SampleExistsError
 from kadmin.operations import events
-from kadmin.operations.reading.brokers import not_described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
-    from kadmin.cluster.kafka.metadata import ClusterMetadata
-    from kadmin.cluster.kafka.offsets import GroupOffsets
-    from kadmin.cluster.model import TopicPartition
+    from kadmin.inventory.samples import LoadSample
     from kadmin.operations.context import Clock
     from kadmin.operations.events import Tell
 
@@ -53,49 +43,6 @@ class Schedule:
     def passed(self, due_s: float, now_s: float) -> int:
         """Return how many times there are after `due_s`, and not after `now_s`."""
         return max(0, math.floor(now_s / self.every_s) - math.floor(due_s / self.every_s))
-
-
-def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
-    """Ask every live broker at once; a broker that does not answer costs its own rows.
-
-    Raises UnreachableError or NotCompletedError where no broker describes the cluster, or none tells any end offset.
-    """
-    metadata = read_metadata(connection)
-    brokers = [each.broker_id for each in metadata.brokers.values() if each.alive]
-    led, taken_at = _led(metadata), clock.utc()
-    waits = {at: ask_log_offsets(connection, led, at, REQUEST_S) for at in (LogEnd.LAST, LogEnd.FIRST)}
-    sizes = ask_log_dirs(connection, brokers, REQUEST_S)
-    groups = ask_groups(connection, brokers, REQUEST_S)()
-    groups_at = clock.utc()
-    committed = ask_group_offsets(connection, groups.given, REQUEST_S)()
-    offsets = {at: wait() for at, wait in waits.items()}
-    ends = offsets[LogEnd.LAST]
-    if ends.failed and not ends.given:
-        raise next(iter(ends.failed.values()))
-    disks = _sizes(sizes, brokers)
-    unavailable = (
-        *_unled(metadata),
-        *(
-            line
-            for at, found in offsets.items()
-            for line in _not_told(
-                OFFSETS_AT[at], found.failed, (each.refused for each in found.given.values()), "partition"
-            )
-        ),
-        *not_described(disks),
-        *_not_told("groups", groups.failed, (), "group"),
-        *_not_told("committed offsets", committed.failed, map(_counted, committed.given.values()), "group"),
-    )
-    return LoadSample(
-        taken_at,
-        metadata.cluster_id,
-        {leader: answer.known for leader, answer in ends.given.items()},
-        disks.sizes,
-        {name: offsets for answer in committed.given.values() for name, offsets in answer.known.items()},
-        groups_at,
-        unavailable,
-        {each: offset for answer in offsets[LogEnd.FIRST].given.values() for each, offset in answer.known.items()},
-    )
 
 
 def sample_once(take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], tell: Tell) -> Sampled:
@@ -168,38 +115,3 @@ def partitions(sample: LoadSample) -> int:
 def replicas(sample: LoadSample) -> int:
     """Return the number of replicas whose sizes a sample has."""
     return sum(len(sizes) for sizes in sample.log_sizes.values())
-
-
-def _led(metadata: ClusterMetadata) -> Mapping[int, list[TopicPartition]]:
-    led: dict[int, list[TopicPartition]] = {}
-    for partition, found in metadata.partitions.items():
-        if found.leader != NO_LEADER:
-            led.setdefault(found.leader, []).append(partition)
-    return led
-
-
-def _unled(metadata: ClusterMetadata) -> Iterator[str]:
-    without = sum(found.leader == NO_LEADER for found in metadata.partitions.values())
-    if without:
-        yield f"no end offset of {count(without, 'partition')} without a leader"
-
-
-def _sizes(wait: Callable[[], LogDirs], brokers: Iterable[int]) -> LogDirs:
-    try:
-        return wait()
-    except KadminError as error:
-        return LogDirs({}, dict.fromkeys(brokers, error))
-
-
-def _counted(offsets: GroupOffsets) -> Counter[str]:
-    return Counter(offsets.refused.values())
-
-
-def _not_told(
-    what: str, failed: Mapping[int, KadminError], refused: Iterable[Counter[str]], noun: str
-) -> Iterator[str]:
-    for broker, error in failed.items():
-        yield f"{what} at broker {broker} are not known: {error.message}"
-    for each in refused:
-        for name, number in sorted(each.items()):
-            yield f"{what} of {count(number, noun)} are not known: {name}"

@@ -139,7 +139,7 @@ class StatusReader:
     def _replica_bytes(self, work: Work) -> ReplicaBytes:
         # Which brokers do not answer is the runner's to tell: here it would break what is drawn on a terminal.
         context = self._context
-        return ReplicaBytes(work, context.backend.servers, context.clock, lambda _: None)
+        return ReplicaBytes(work, context.backend.brokers, context.clock, lambda _: None)
 
     def _read(self, listing: Listing, holder: Holder | None) -> Unfinished:
         if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.configs import DEFAULT_ENTITY
+from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import name_some
 from kadmin.operations.events import Noted
 from kadmin.operations.record.holder import is_run_by

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.kafka.configs import DEFAULT_ENTITY
+from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError, name_some
 from kadmin.operations.backend import ConfigsOutcome
 from kadmin.operations.decide.kinds import work_of

@@ -15,7 +15,7 @@ from kadmin.report.text import NOTHING, table, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kadmin.cluster.zookeeper.model import Unreadable
+    from kadmin.cluster.model import Unreadable
     from kadmin.insight.tables.table import Cell, Table
 
 _SHOWN_PROBLEMS = 20

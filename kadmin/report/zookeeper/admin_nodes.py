@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import Listening
 from kadmin.cluster.names import escaped
-from kadmin.cluster.zookeeper.model import details_of
-from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.errors import count
-from kadmin.insight.diagnosis.zookeeper.admin_nodes import deletion_findings, read_node
-from kadmin.insight.diagnosis.zookeeper.admin_troubles import worst_effect
-from kadmin.insight.diagnosis.zookeeper.flaw_effects import Effect
 from kadmin.report.doctor import versions_answer
 from kadmin.report.text import SHOWN_ROWS, replicas, shortened, wrapped
+from kadmin.worlds.zookeeper.doctor.admin_nodes import deletion_findings, read_node
+from kadmin.worlds.zookeeper.doctor.admin_troubles import worst_effect
+from kadmin.worlds.zookeeper.doctor.flaw_effects import Effect
+from kadmin.worlds.zookeeper.wire.model import details_of
+from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kadmin.diagnostics import Diagnostic
-    from kadmin.insight.diagnosis.zookeeper.admin_nodes import Entry, NodeReading
-    from kadmin.operations.zookeeper.doctor import AdminSurvey
+    from kadmin.worlds.zookeeper.doctor.admin_nodes import Entry, NodeReading
+    from kadmin.worlds.zookeeper.doctor.gather import AdminSurvey
 
 _SHOWN_DATA = 1_000
 _VERDICTS = {

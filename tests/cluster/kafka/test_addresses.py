@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kadmin.cluster.kafka.addresses import parse_bootstrap
+from kadmin.cluster.bootstrap import parse_bootstrap
 from kadmin.errors import InvalidInputError
 
 

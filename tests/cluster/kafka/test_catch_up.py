@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 from support.live.kraft import make_topic
 
-from kadmin.cluster.kafka.catch_up import caught_up_broker
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.reader import read_cluster
-from kadmin.cluster.kafka.reassignments import alter_reassignments
 from kadmin.cluster.model import TopicPartition
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire.catch_up import caught_up_broker
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 
 if TYPE_CHECKING:
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = pytest.mark.live
 

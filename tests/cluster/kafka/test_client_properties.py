@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from support.network.authority import Authority
 
-from kadmin.cluster.kafka.client_properties import read_client_properties
-from kadmin.cluster.kafka.mechanisms import OAuthBearer, Password
-from kadmin.cluster.kafka.servers import SecurityProtocol, Servers
 from kadmin.cluster.kerberos import Kerberos
+from kadmin.cluster.servers import SecurityProtocol, Servers
 from kadmin.errors import InvalidInputError
+from kadmin.worlds.kafka.wire.client_properties import read_client_properties
+from kadmin.worlds.kafka.wire.mechanisms import OAuthBearer, Password
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,20 +8,20 @@ import pytest
 from support.live.kraft import make_topic
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.configs import (
-    DEFAULT_ENTITY,
+from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.errors import NotCompletedError
+from kadmin.worlds.kafka.wire.configs import (
     MOST_VALUE_BYTES,
     ConfigEdit,
     ConfigOperation,
     alter_configs,
     read_own_configs,
 )
-from kadmin.errors import NotCompletedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = pytest.mark.live
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
-from kadmin.cluster.kafka.group_members import subscribed_topics
+from kadmin.worlds.kafka.wire.group_members import subscribed_topics
 
 
 def subscription(*topics: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The requests of kadmin.cluster.kafka on a live cluster in KRaft mode."""
+"""The requests of kadmin.worlds.kafka.wire on a live cluster in KRaft mode."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from support.kafka.group_members import commit
 from support.live.kraft import make_topic, unanswered, wait_assigned
 from support.live.records import consume_all
 
-from kadmin.cluster.kafka import reassignments
-from kadmin.cluster.kafka.configs import describe_settings
-from kadmin.cluster.kafka.groups import describe_groups
-from kadmin.cluster.kafka.log_dirs import describe_log_dirs
-from kadmin.cluster.kafka.metadata import internal_topics, read_metadata
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.reassignments import Reassignment, alter_reassignments, list_reassignments
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError, StalePlanError
+from kadmin.worlds.kafka.wire import reassignments
+from kadmin.worlds.kafka.wire.configs import describe_settings
+from kadmin.worlds.kafka.wire.groups import describe_groups
+from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs
+from kadmin.worlds.kafka.wire.metadata import internal_topics, read_metadata
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.reassignments import Reassignment, alter_reassignments, list_reassignments
+from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 pytestmark = pytest.mark.live
 

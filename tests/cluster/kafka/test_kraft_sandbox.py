@@ -12,16 +12,16 @@ from support.cli.in_process import command
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.reassignments import alter_reassignments
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
 from kadmin.errors import KadminError, UnreachableError
 from kadmin.sandbox import Sandbox
 from kadmin.sandbox.kraft_mode import is_up
 from kadmin.sandbox.processes import free_ports
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 
 if TYPE_CHECKING:
     from pathlib import Path

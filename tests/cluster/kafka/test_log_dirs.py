@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadmin.cluster.kafka.log_dirs_file import parse_log_dirs_json
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
+from kadmin.inventory.log_dirs_file import parse_log_dirs_json
 
 
 def replica(partition: str, size: object, *, future: bool = False) -> dict[str, Any]:

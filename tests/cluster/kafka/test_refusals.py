@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from kadmin.cluster.kafka.refusals import require_confirmed
 from kadmin.errors import UnknownOutcomeError
+from kadmin.worlds.kafka.wire.refusals import require_confirmed
 
 
 @pytest.mark.parametrize(

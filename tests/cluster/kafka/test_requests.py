@@ -10,21 +10,21 @@ from support.cli.in_process import command
 from support.live.records import consume_all
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka import connection, records
-from kadmin.cluster.kafka.configs import describe_settings
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.groups import describe_groups
-from kadmin.cluster.kafka.log_dirs import describe_log_dirs
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.zookeeper.model import Create
-from kadmin.cluster.zookeeper.reader import read_cluster
-from kadmin.cluster.zookeeper.store import Store
-from kadmin.cluster.zookeeper.znodes.configs import config_path, encode_config
-from kadmin.cluster.zookeeper.znodes.topics import encode_topic, topic_path
+from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError, StalePlanError, UnreachableError
 from kadmin.sandbox import Sandbox, SandboxSpec, settings
+from kadmin.worlds.kafka.wire import connection, records
+from kadmin.worlds.kafka.wire.configs import describe_settings
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.groups import describe_groups
+from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs
+from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.zookeeper.reader import read_cluster
+from kadmin.worlds.zookeeper.wire.model import Create
+from kadmin.worlds.zookeeper.wire.store import Store
+from kadmin.worlds.zookeeper.znodes.configs import config_path, encode_config
+from kadmin.worlds.zookeeper.znodes.topics import encode_topic, topic_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,7 +10,7 @@ def test_no_line_of_the_client_reaches_standard_error() -> None:
     """Logging that nobody has set up prints warnings on standard error, its last resort."""
     warn = (
         "import logging\n"
-        "import kadmin.cluster.kafka.connection\n"
+        "import kadmin.worlds.kafka.wire.connection\n"
         "for name in ('kafka', 'kafka.net.selector', 'kafka.producer'):\n"
         "    logging.getLogger(name).error('slow task')\n"
     )

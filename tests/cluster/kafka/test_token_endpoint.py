@@ -10,14 +10,14 @@ from support.kafka.secured import jaas
 from support.network.authority import LOOPBACK, Authority
 from support.network.token_endpoint import token_endpoint
 
-from kadmin.cluster.kafka.client_properties import read_client_properties
-from kadmin.cluster.kafka.mechanisms import OAuthBearer
 from kadmin.errors import InvalidInputError
+from kadmin.worlds.kafka.wire.client_properties import read_client_properties
+from kadmin.worlds.kafka.wire.mechanisms import OAuthBearer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.cluster.kafka.client_properties import ClientProperties
+    from kadmin.worlds.kafka.wire.client_properties import ClientProperties
 
 SECRET = "s3cret canary"  # noqa: S105 - looked for in what is told
 CLIENT = {"clientId": "kadmin", "clientSecret": SECRET}

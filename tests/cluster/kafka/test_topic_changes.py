@@ -8,18 +8,18 @@ import pytest
 from support.live.kraft import make_topic, unanswered, wait_assigned
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka import deletions
-from kadmin.cluster.kafka.configs import read_own_configs
-from kadmin.cluster.kafka.deletions import UNKNOWN_TOPIC_ID, delete_topics
-from kadmin.cluster.kafka.elections import elect_preferred_leaders
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.reassignments import alter_reassignments
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
+from kadmin.worlds.kafka.wire import deletions
+from kadmin.worlds.kafka.wire.configs import read_own_configs
+from kadmin.worlds.kafka.wire.deletions import UNKNOWN_TOPIC_ID, delete_topics
+from kadmin.worlds.kafka.wire.elections import elect_preferred_leaders
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
 def id_of(connection: KafkaConnection, topic: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadmin.cluster.zookeeper.addresses import ConnectString, parse_connect_string
+from kadmin.cluster.connect_string import ConnectString, parse_connect_string
 from kadmin.errors import InvalidInputError
 
 hosts = st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?", fullmatch=True) | st.just("::1")

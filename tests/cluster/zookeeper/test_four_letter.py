@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kadmin.cluster.connect_string import server_name
 from kadmin.cluster.model import Listening
-from kadmin.cluster.zookeeper import four_letter
-from kadmin.cluster.zookeeper.addresses import server_name
-from kadmin.cluster.zookeeper.four_letter import ask, ask_all, complaints
-from kadmin.cluster.zookeeper.listening import controller_listens
-from kadmin.cluster.zookeeper.model import ControllerNode
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.zookeeper.listening import controller_listens
+from kadmin.worlds.zookeeper.wire import four_letter
+from kadmin.worlds.zookeeper.wire.four_letter import ask, ask_all, complaints
+from kadmin.worlds.zookeeper.wire.model import ControllerNode
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from kadmin.cluster.model import Listening
-from kadmin.cluster.zookeeper.listening import controller_listens, judge_listening, sessions, watchers
-from kadmin.cluster.zookeeper.model import ControllerNode, Create, Znode
-from kadmin.cluster.zookeeper.store import Store
-from kadmin.cluster.zookeeper.znodes.controller import decode_controller
+from kadmin.worlds.zookeeper.listening import controller_listens, judge_listening, sessions, watchers
+from kadmin.worlds.zookeeper.wire.model import ControllerNode, Create, Znode
+from kadmin.worlds.zookeeper.wire.store import Store
+from kadmin.worlds.zookeeper.znodes.controller import decode_controller
 
 PATH = "/kafka/admin/reassign_partitions"
 SESSION = 0x1000033A0A60006

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kadmin.cluster.model import MigrationPhase
-from kadmin.cluster.zookeeper.migration import MigrationNodes
-from kadmin.cluster.zookeeper.model import ControllerNode
-from kadmin.cluster.zookeeper.znodes.controller import Migration
+from kadmin.worlds.zookeeper.migration import MigrationNodes
+from kadmin.worlds.zookeeper.wire.model import ControllerNode
+from kadmin.worlds.zookeeper.znodes.controller import Migration
 
 BROKER = ControllerNode(broker_id=1, session_id=7, kraft_epoch=-1)
 OLD_BROKER = ControllerNode(broker_id=1, session_id=7)

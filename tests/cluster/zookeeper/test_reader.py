@@ -13,12 +13,12 @@ from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_election, encode_reassignment
-from kadmin.cluster.zookeeper.model import Create, Delete, SetData, details_of
-from kadmin.cluster.zookeeper.reader import consumer_groups, read_cluster, read_tolerantly, require_kafka_cluster
-from kadmin.cluster.zookeeper.store import Store
-from kadmin.cluster.zookeeper.znode_reader import ZnodeReader
-from kadmin.cluster.zookeeper.znodes.topics import encode_topic
 from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
+from kadmin.worlds.zookeeper.reader import consumer_groups, read_cluster, read_tolerantly, require_kafka_cluster
+from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData, details_of
+from kadmin.worlds.zookeeper.wire.store import Store
+from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
+from kadmin.worlds.zookeeper.znodes.topics import encode_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from support.network.frame_proxy import Frame
     from support.zookeeper.fault_proxy import FaultProxy
 
-    from kadmin.cluster.zookeeper.model import Op
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.zookeeper.wire.model import Op
 
 pytestmark = pytest.mark.zookeeper
 

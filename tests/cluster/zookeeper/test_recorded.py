@@ -5,19 +5,18 @@ import json
 import pytest
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
-from kadmin.cluster.model import Controller, Endpoint, TopicPartition
-from kadmin.cluster.zookeeper.model import BrokerNode
-from kadmin.cluster.zookeeper.znodes.brokers import broker_path, decode_broker
-from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of
-from kadmin.cluster.zookeeper.znodes.configs import config_path, decode_config, encode_config, encode_config_change
-from kadmin.cluster.zookeeper.znodes.consumers import (
+from kadmin.cluster.model import Broker, Controller, Endpoint, TopicPartition
+from kadmin.worlds.zookeeper.znodes.brokers import broker_path, decode_broker
+from kadmin.worlds.zookeeper.znodes.catalogue import decoder_of
+from kadmin.worlds.zookeeper.znodes.configs import config_path, decode_config, encode_config, encode_config_change
+from kadmin.worlds.zookeeper.znodes.consumers import (
     ConsumerRegistration,
     decode_offset,
     decode_owner,
     decode_registration,
     group_path,
 )
-from kadmin.cluster.zookeeper.znodes.controller import (
+from kadmin.worlds.zookeeper.znodes.controller import (
     CLUSTER_ID,
     CONTROLLER,
     CONTROLLER_EPOCH,
@@ -29,8 +28,8 @@ from kadmin.cluster.zookeeper.znodes.controller import (
     decode_controller_epoch,
     decode_features,
 )
-from kadmin.cluster.zookeeper.znodes.notifications import PRODUCER_ID_BLOCK, ProducerIdBlock, decode_producer_id_block
-from kadmin.cluster.zookeeper.znodes.topics import decode_state, decode_topic, state_path, topic_path
+from kadmin.worlds.zookeeper.znodes.notifications import PRODUCER_ID_BLOCK, ProducerIdBlock, decode_producer_id_block
+from kadmin.worlds.zookeeper.znodes.topics import decode_state, decode_topic, state_path, topic_path
 
 REGISTRATION_VERSIONS = dict(zip(CLUSTERS, (4, 4, 4, 4, 5, 5), strict=True))
 TOPIC_VERSIONS = dict(zip(CLUSTERS, (1, 1, 1, 1, 3, 3), strict=True))
@@ -64,7 +63,7 @@ def test_broker_registrations(version: str) -> None:
     for broker_id in range(3):
         path = broker_path(broker_id)
         port = json.loads(nodes[path].data or b"")["port"]
-        expected = BrokerNode(
+        expected = Broker(
             broker_id,
             f"r{broker_id}",
             (Endpoint("PLAINTEXT", "127.0.0.1", port, "PLAINTEXT"),),

@@ -8,11 +8,11 @@ import pytest
 from support.network.frame_proxy import Action, Fault, request_of
 
 from kadmin.cluster.kerberos import KerberosError
-from kadmin.cluster.zookeeper.authentication import Authentication, Sasl
-from kadmin.cluster.zookeeper.digest_md5 import DigestMd5Error, respond
-from kadmin.cluster.zookeeper.gssapi_exchange import choose_no_layer
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import NotAuthorizedError
+from kadmin.worlds.zookeeper.wire.authentication import Authentication, Sasl
+from kadmin.worlds.zookeeper.wire.digest_md5 import DigestMd5Error, respond
+from kadmin.worlds.zookeeper.wire.gssapi_exchange import choose_no_layer
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from support.zookeeper.fault_proxy import FaultProxy

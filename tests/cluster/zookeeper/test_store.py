@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 from support.live.waiting import freeze, thaw
 
-from kadmin.cluster.zookeeper.authentication import Authentication, Digest, Tls
-from kadmin.cluster.zookeeper.model import Acl, Check, Create, Delete, MultiResult, SetData
-from kadmin.cluster.zookeeper.store import MAX_PACKET_BYTES, WINDOW, Store
 from kadmin.errors import InvalidInputError, NotAuthorizedError, NotZooKeeperModeError, UnreachableError
+from kadmin.worlds.zookeeper.wire.authentication import Authentication, Digest, Tls
+from kadmin.worlds.zookeeper.wire.model import Acl, Check, Create, Delete, MultiResult, SetData
+from kadmin.worlds.zookeeper.wire.store import MAX_PACKET_BYTES, WINDOW, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from kadmin.cluster.zookeeper.model import Op
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.zookeeper.wire.model import Op
 
 pytestmark = pytest.mark.zookeeper
 

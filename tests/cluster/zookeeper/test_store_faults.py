@@ -10,10 +10,10 @@ from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, reply_number, reply_of, request_number, request_of
 from support.zookeeper.fault_proxy import EXISTS, GET_DATA, MULTI
 
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
-from kadmin.cluster.zookeeper.model import Create, MultiResult
-from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.errors import UnknownOutcomeError, UnreachableError
+from kadmin.worlds.zookeeper.wire.model import Create, MultiResult
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

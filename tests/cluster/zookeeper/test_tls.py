@@ -12,15 +12,15 @@ import pytest
 from support.live.waiting import wait_until
 from support.network.authority import LOOPBACK, Authority
 
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
-from kadmin.cluster.zookeeper.authentication import Authentication, Tls
-from kadmin.cluster.zookeeper.four_letter import ask
-from kadmin.cluster.zookeeper.model import Acl, Create, MultiResult
-from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.errors import InvalidInputError, UnreachableError
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import DEFAULT_VERSION, class_path
 from kadmin.sandbox.processes import free_ports
+from kadmin.worlds.zookeeper.wire.authentication import Authentication, Tls
+from kadmin.worlds.zookeeper.wire.four_letter import ask
+from kadmin.worlds.zookeeper.wire.model import Acl, Create, MultiResult
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,13 +10,13 @@ from support.cluster.evidence import GOOD, STATE, evidence, node, only, stayed, 
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.cluster.payloads import encode_election, encode_reassignment
-from kadmin.cluster.zookeeper.model import Acl
-from kadmin.cluster.zookeeper.znodes.admin import ADMIN, REASSIGN_PARTITIONS
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
-from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
-from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook
-from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
+from kadmin.worlds.zookeeper.doctor.evidence import AdminLook
+from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
+from kadmin.worlds.zookeeper.wire.model import Acl
+from kadmin.worlds.zookeeper.znodes.admin import ADMIN, REASSIGN_PARTITIONS
 
 WORLD = (Acl(31, "world", "anyone"),)
 KAFKA = (Acl(31, "sasl", "kafka"), Acl(1, "world", "anyone"))

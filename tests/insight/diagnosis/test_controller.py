@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from support.cluster.evidence import BOTH, GOOD, STATE, evidence, node, only, stayed, troubles
 
-from kadmin.cluster.zookeeper.model import ControllerNode
-from kadmin.cluster.zookeeper.znodes.admin import (
+from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.worlds.zookeeper.doctor.diagnose import diagnose, unchecked
+from kadmin.worlds.zookeeper.doctor.evidence import ControllerSample
+from kadmin.worlds.zookeeper.wire.model import ControllerNode
+from kadmin.worlds.zookeeper.znodes.admin import (
     PREFERRED_REPLICA_ELECTION,
     REASSIGN_PARTITIONS,
 )
-from kadmin.insight.diagnosis.finding import Trouble
-from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose, unchecked
-from kadmin.insight.diagnosis.zookeeper.evidence import ControllerSample
 
 
 def test_a_healthy_cluster_has_nothing() -> None:

@@ -15,10 +15,8 @@ from kadmin.cluster.model import (
     TopicPartition,
 )
 from kadmin.cluster.names import MIGRATION_SETTING
-from kadmin.cluster.zookeeper.migration import MigrationNodes
-from kadmin.cluster.zookeeper.model import Znode
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.insight.diagnosis.migration import (
+from kadmin.worlds.migration.diagnose import (
     PROTOCOL,
     MigrationEvidence,
     MigrationTrouble,
@@ -26,7 +24,9 @@ from kadmin.insight.diagnosis.migration import (
     differences,
     stays_behind,
 )
-from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook
+from kadmin.worlds.zookeeper.doctor.evidence import AdminLook
+from kadmin.worlds.zookeeper.migration import MigrationNodes
+from kadmin.worlds.zookeeper.wire.model import Znode
 
 P0 = TopicPartition("orders", 0)
 TOPIC = Topic("orders", {0: (1, 2)})

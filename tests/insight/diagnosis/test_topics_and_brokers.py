@@ -10,11 +10,11 @@ import pytest
 from support.cluster.evidence import STATE, evidence, only, troubles
 from support.cluster.states import cluster, moving, tp
 
-from kadmin.cluster.model import Topic
-from kadmin.cluster.zookeeper.model import Unreadable, details_of
+from kadmin.cluster.model import Topic, Unreadable
 from kadmin.insight.diagnosis.finding import Trouble
-from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose, unchecked
-from kadmin.insight.diagnosis.zookeeper.topic_troubles import string_ids
+from kadmin.worlds.zookeeper.doctor.diagnose import diagnose, unchecked
+from kadmin.worlds.zookeeper.doctor.topic_troubles import string_ids
+from kadmin.worlds.zookeeper.wire.model import details_of
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState

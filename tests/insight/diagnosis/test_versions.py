@@ -8,11 +8,12 @@ import pytest
 from support.cluster.states import cluster
 from support.zookeeper.recorded_znodes import CLUSTERS, recorded
 
-from kadmin.cluster.zookeeper.model import ControllerNode, TopicNode, ZooKeeperDetails
-from kadmin.cluster.zookeeper.znodes.brokers import broker_path, decode_broker
-from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, decode_controller
-from kadmin.cluster.zookeeper.znodes.topics import decode_topic, topic_path
-from kadmin.insight.diagnosis.zookeeper.versions import TELLING_PATHS, KafkaVersions, infer_versions
+from kadmin.cluster.model import Topic
+from kadmin.worlds.zookeeper.doctor.versions import TELLING_PATHS, KafkaVersions, infer_versions
+from kadmin.worlds.zookeeper.wire.model import ControllerNode, ZooKeeperDetails
+from kadmin.worlds.zookeeper.znodes.brokers import broker_path, decode_broker
+from kadmin.worlds.zookeeper.znodes.controller import CONTROLLER, decode_controller
+from kadmin.worlds.zookeeper.znodes.topics import decode_topic, topic_path
 
 STATE = replace(cluster({}, brokers={}), controller=None, details=ZooKeeperDetails(None, 1))
 EXPECTED = {
@@ -40,7 +41,7 @@ def test_recorded_clusters(version: str) -> None:
 
 
 def test_a_rewritten_topic_znode_tells_2_4() -> None:
-    state = replace(STATE, topics={"foo": TopicNode("foo", {0: (1,)}, format_version=2)})
+    state = replace(STATE, topics={"foo": Topic("foo", {0: (1,)}, format_version=2)})
     assert infer_versions(set(TELLING_PATHS[:2]), state) == KafkaVersions((2, 4), (2, 6))
 
 

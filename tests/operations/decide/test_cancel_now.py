@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 from support.cluster.states import cluster, moving, tp, with_node
 
-from kadmin.cluster.model import NO_LEADER
-from kadmin.cluster.zookeeper.model import TopicNode
-from kadmin.cluster.zookeeper.reader import not_begun
+from kadmin.cluster.model import NO_LEADER, Topic
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_S, STALLED_S, Finish, Memory, Observed, TakeBack, Wait
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import Intent, OperationState, Sending, Step, StepKind
 from kadmin.plan.model import Elect, PartitionTarget
+from kadmin.worlds.zookeeper.reader import not_begun
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -127,7 +126,7 @@ def test_entries_that_start_nothing() -> None:
     union = cluster({"a-0": (3, 1, 2), "c-0": (1, 2)})
     listed = {tp("x-0"): (1,), tp("!probe-0"): (1,), tp("c-0"): (1, 2), tp("a-0"): (3, 1)}
     assert not_begun(listed, union.topics) == ()
-    modern = TopicNode("a", union.topics["a"].replicas, format_version=3)
+    modern = Topic("a", union.topics["a"].replicas, format_version=3)
     zombie = replace(union, topics={**union.topics, "a": modern})
     assert not_begun(listed, zombie.topics) == (tp("a-0"),)
     assert not_begun(listed, moving(zombie, "a-0", adding=(3,), removing=(2,)).topics) == ()

@@ -25,9 +25,9 @@ from support.executor.ways_out import (
     cancel_now,
 )
 
-from kadmin.cluster.zookeeper.znodes.admin import PROBE_PARTITION
 from kadmin.operations.decide.actions import Finish
 from kadmin.operations.record.record import Intent, Sending, Step, StepKind
+from kadmin.worlds.zookeeper.znodes.admin import PROBE_PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -32,7 +32,6 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.throttles.by_hand import Scope
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.model import (
     Elect,
     PartitionTarget,
@@ -42,6 +41,7 @@ from kadmin.plan.model import (
     ThrottleSpec,
     WaveLimits,
 )
+from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
     from support.controller.eras import Era

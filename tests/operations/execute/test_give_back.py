@@ -11,8 +11,8 @@ from kadmin.cli.deadline import alarm
 from kadmin.errors import StalePlanError
 from kadmin.operations.context import Clock, Context
 from kadmin.operations.events import Event, Noted
-from kadmin.operations.kafka.folder import FolderOperations
-from kadmin.operations.kafka.no_store import NoOperations
+from kadmin.worlds.kafka.values.folder import FolderOperations
+from kadmin.worlds.kafka.values.no_store import NoOperations
 
 if TYPE_CHECKING:
     from collections.abc import Callable

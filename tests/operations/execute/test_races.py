@@ -12,12 +12,12 @@ from support.executor.runs import Practice, apply, resume
 from support.network.frame_proxy import Action, Fault, Side
 from support.zookeeper.fault_proxy import MULTI
 
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
-from kadmin.operations.zookeeper.lock import Lock
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from support.executor.runs import Site

@@ -14,13 +14,13 @@ from support.controller.simple_controller import Manner, SimpleController
 from support.documents.plans import UNASKED, deletion, document, election, reassignment
 
 from kadmin.cli.execution import plan_named
-from kadmin.cluster.zookeeper.store import Store
-from kadmin.cluster.zookeeper.znodes.admin import REASSIGN_PARTITIONS
 from kadmin.errors import StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
-from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.store import Store
+from kadmin.worlds.zookeeper.znodes.admin import REASSIGN_PARTITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation
-from kadmin.operations.kafka.configs import edits_towards
 from kadmin.plan.throttle import LEADER_RATE, LEADER_REPLICAS
+from kadmin.worlds.kafka.configs import edits_towards
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation
 
 DELETE = ConfigEdit(ConfigOperation.DELETE)
 

@@ -14,10 +14,6 @@ from support.cluster.states import tp
 
 from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError
 from kadmin.operations.context import Clock, new_operation_id
-from kadmin.operations.kafka.folder import FolderOperations
-from kadmin.operations.kafka.no_store import NoOperations
-from kadmin.operations.kafka.record_keys import is_key, key_of
-from kadmin.operations.kafka.value_files import ValueFiles
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
@@ -32,13 +28,17 @@ from kadmin.operations.record.record import (
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.worlds.kafka.values.folder import FolderOperations
+from kadmin.worlds.kafka.values.no_store import NoOperations
+from kadmin.worlds.kafka.values.record_keys import is_key, key_of
+from kadmin.worlds.kafka.values.value_files import ValueFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from kadmin.operations.events import Event
-    from kadmin.operations.kafka.keyed import KeyedOperations
+    from kadmin.worlds.kafka.values.keyed import KeyedOperations
 
 OP_1, OP_2, OP_9 = (f"20260101T000000Z-00000{number}" for number in (1, 2, 9))
 ANN = Holder(Author("ann", "host-a", 7), OP_1, "now", 0.0)

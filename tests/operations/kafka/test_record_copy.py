@@ -8,12 +8,12 @@ import pytest
 
 from kadmin.errors import BusyError
 from kadmin.operations.context import Clock
-from kadmin.operations.kafka.folder import FolderOperations
-from kadmin.operations.kafka.no_store import NoOperations
-from kadmin.operations.kafka.record_copy import LostRecordError, RecordCopy, operations_in
 from kadmin.operations.record.codec import decode_status, encode_status, restate
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.worlds.kafka.values.folder import FolderOperations
+from kadmin.worlds.kafka.values.no_store import NoOperations
+from kadmin.worlds.kafka.values.record_copy import LostRecordError, RecordCopy, operations_in
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,17 +11,17 @@ from kadmin.cli.deadline import alarm
 from kadmin.errors import NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.actions import PublishTopic
-from kadmin.operations.kafka.folder import FolderOperations
-from kadmin.operations.kafka.no_store import NoOperations
-from kadmin.operations.kafka.requests import TopicPublisher
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, Sending, Step, StepKind
 from kadmin.plan.model import TopicRecipe
+from kadmin.worlds.kafka.requests import TopicPublisher
+from kadmin.worlds.kafka.values.folder import FolderOperations
+from kadmin.worlds.kafka.values.no_store import NoOperations
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
 def test_a_creation_that_the_alarm_ends_was_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +31,7 @@ def test_a_creation_that_the_alarm_ends_was_not_refused(tmp_path: Path, monkeypa
         with alarm(0.1):
             signal.pause()
 
-    monkeypatch.setattr("kadmin.operations.kafka.requests.create_topic", create_topic)
+    monkeypatch.setattr("kadmin.worlds.kafka.requests.create_topic", create_topic)
     operations = FolderOperations(tmp_path, Clock(), NoOperations(), lambda _: None)
     operation_id = "20260101T000000Z-000001"
     lease = operations.take(Holder(Author("ann", "host", 7), operation_id, "now", 0.0), 0)

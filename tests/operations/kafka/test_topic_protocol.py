@@ -11,22 +11,22 @@ import pytest
 from support.record_topic.brokers import Brokers
 from support.record_topic.explore import Limits, explore, judged, walk
 
-from kadmin.cluster.kafka.partition_log import LogEntry
-from kadmin.cluster.kafka.transactions import Producer
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
-from kadmin.operations.kafka.record_keys import CLAIM, LOCK
-from kadmin.operations.kafka.topic_log import Ignored, TopicLog, encode_lock
-from kadmin.operations.kafka.topic_protocol import Add, Begin, CatchUp, Commit, take, write
-from kadmin.operations.kafka.topic_reader import ignored_notes
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
+from kadmin.worlds.kafka.values.record_keys import CLAIM, LOCK
+from kadmin.worlds.kafka.values.topic_log import Ignored, TopicLog, encode_lock
+from kadmin.worlds.kafka.values.topic_protocol import Add, Begin, CatchUp, Commit, take, write
+from kadmin.worlds.kafka.values.topic_reader import ignored_notes
+from kadmin.worlds.kafka.wire.partition_log import LogEntry
+from kadmin.worlds.kafka.wire.transactions import Producer
 
 if TYPE_CHECKING:
     from support.record_topic.explore import Explored, Program
 
-    from kadmin.operations.kafka.topic_log import TopicLock
-    from kadmin.operations.kafka.topic_protocol import Steps
+    from kadmin.worlds.kafka.values.topic_log import TopicLock
+    from kadmin.worlds.kafka.values.topic_protocol import Steps
 
 OPERATION = "operations/20260101T000000Z-0000aa"
 STEPS = f"{OPERATION}/steps"

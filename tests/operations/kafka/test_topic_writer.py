@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadmin.operations.kafka.topic_settings import BATCH_BYTES
-from kadmin.operations.kafka.topic_writer import batches
+from kadmin.worlds.kafka.values.topic_settings import BATCH_BYTES
+from kadmin.worlds.kafka.values.topic_writer import batches
 
 sizes = st.one_of(st.none(), st.integers(0, 400), st.integers(0, BATCH_BYTES + 1))
 

@@ -12,16 +12,16 @@ from support.controller.simple_controller import Manner, SimpleController
 from support.documents.plans import document, reassignment
 from support.executor.fast_clock import FastClock
 
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError
 from kadmin.operations.context import Clock, Context
-from kadmin.operations.kafka.folder import FolderOperations
-from kadmin.operations.kafka.no_store import NoOperations
-from kadmin.operations.migration.history_import import import_history
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.stop_request import Stop
-from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.kafka.values.folder import FolderOperations
+from kadmin.worlds.kafka.values.no_store import NoOperations
+from kadmin.worlds.migration.history_import import import_history
+from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.cluster.states import cluster, tp
 
-from kadmin.cluster.kafka import connection
-from kadmin.cluster.kafka.log_dirs import log_dirs_by
 from kadmin.cluster.model import NO_LEADER, Endpoint, PartitionState, TopicPartition
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.examine import examine
 from kadmin.operations.reading.brokers import not_described, sizes_of, switch, usable_of, with_guards
-from kadmin.operations.zookeeper.backend import ZooKeeperBackend
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import UNTHROTTLED, PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.worlds.kafka.wire import connection
+from kadmin.worlds.kafka.wire.log_dirs import log_dirs_by
+from kadmin.worlds.zookeeper.backend import ZooKeeperBackend
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState

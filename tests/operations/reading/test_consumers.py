@@ -13,10 +13,10 @@ from support.cli.in_process import command
 from support.documents.plans import document, reassignment
 from support.zookeeper.recorded_znodes import OLD_CONSUMERS, load, recorded, write
 
-from kadmin.cluster.kafka import connection
-from kadmin.cluster.zookeeper.model import Create, Delete
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.schema import validate_value
+from kadmin.worlds.kafka.wire import connection
+from kadmin.worlds.zookeeper.wire.model import Create, Delete
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,21 +9,20 @@ import pytest
 from support.cluster.states import cluster, moving, tp
 from support.executor.fast_clock import FastClock
 
-from kadmin.cluster.kafka.log_dirs import LogDirs
-from kadmin.cluster.kafka.servers import PLAIN
+from kadmin.cluster.log_dirs import LogDirs
 from kadmin.cluster.model import Endpoint
+from kadmin.cluster.servers import PLAIN
 from kadmin.errors import NotCompletedError, UnreachableError
 from kadmin.operations.decide.actions import Memory, Observed
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.events import Noted
 from kadmin.operations.reading import replica_bytes
-from kadmin.operations.reading.brokers import listeners_of
 from kadmin.operations.reading.replica_bytes import SILENCE_S, ReplicaBytes, Silences
 from kadmin.plan.copied import SAMPLE_S
 from kadmin.plan.model import Elect, PartitionTarget
+from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 
 if TYPE_CHECKING:
-    from kadmin.cluster.kafka.servers import Servers
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.events import Event
 
@@ -38,8 +37,8 @@ def listening(state: ClusterState, protocol: str) -> ClusterState:
     return replace(state, brokers={number: replace(each, endpoints=(at,)) for number, each in state.brokers.items()})
 
 
-def servers_of(state: ClusterState) -> Servers:
-    return listeners_of(state, PLAIN)
+def brokers_of(state: ClusterState) -> KafkaBrokers:
+    return KafkaBrokers(listeners_of(state, PLAIN))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_brokers_that_do_not_answer_are_told_once_and_left_alone_for_a_while(
     told: list[Event] = []
     clock = FastClock()
     observed = Observed(listening(COPYING, protocol), ())
-    with ReplicaBytes(WORK, servers_of, clock, told.append) as asking:
+    with ReplicaBytes(WORK, brokers_of, clock, told.append) as asking:
         seen = []
         for at in (0.0, SAMPLE_S, 2 * SAMPLE_S, SAMPLE_S + SILENCE_S + 1):
             clock.time = at
@@ -71,7 +70,7 @@ def test_brokers_that_do_not_answer_are_told_once_and_left_alone_for_a_while(
 def test_nothing_is_asked_while_nothing_copies() -> None:
     """The address would be told as one that does not answer."""
     told: list[Event] = []
-    with ReplicaBytes(WORK, servers_of, FastClock(), told.append) as asking:
+    with ReplicaBytes(WORK, brokers_of, FastClock(), told.append) as asking:
         assert asking.measure(Observed(listening(STILL, "PLAINTEXT"), ()), Memory()).on_disk == {}
     assert told == []
 

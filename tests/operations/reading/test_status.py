@@ -17,19 +17,19 @@ from support.executor.fast_clock import FastClock
 from support.executor.kill_points import TOPIC, WAVES, Ground
 from support.executor.runs import apply, resume
 
-from kadmin.cluster.zookeeper.model import SetData
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import NotCompletedError, UnreachableError
 from kadmin.operations.context import Clock
 from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.stop_request import Stop, StopRequest
-from kadmin.operations.zookeeper.backend import ZooKeeperBackend, zookeeper_context
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.report.operations.status import status_answer, status_text
 from kadmin.report.operations.watched import Watched
 from kadmin.report.screen import Screen
 from kadmin.schema import validate_value
+from kadmin.worlds.zookeeper.backend import ZooKeeperBackend, zookeeper_context
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.model import SetData
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from support.executor.runs import Practice, Site

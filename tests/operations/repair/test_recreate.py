@@ -13,7 +13,7 @@ from support.documents.plans import UNASKED, deletion, document
 from support.network.frame_proxy import Action, Fault
 from support.zookeeper.fault_proxy import MULTI
 
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
+from kadmin.cluster.connect_string import parse_connect_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

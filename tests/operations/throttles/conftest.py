@@ -11,11 +11,11 @@ from support.executor.throttling import (
 from support.zookeeper.znode_cluster import configure, seed
 
 from kadmin.operations.context import Clock
-from kadmin.operations.zookeeper.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import Lock
 
 if TYPE_CHECKING:
-    from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.record.holder import Lease
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 
 @pytest.fixture

@@ -10,8 +10,6 @@ from support.cli.in_process import command
 from support.cluster.states import tp
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
-from kadmin.cluster.zookeeper.model import Create
-from kadmin.cluster.zookeeper.reader import read_cluster
 from kadmin.documents import dump_json, plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.context import Clock
@@ -28,9 +26,6 @@ from kadmin.operations.record.record import (
 from kadmin.operations.throttles.audit import AuditedThrottle, Origin, ThrottledEntity, audit, show
 from kadmin.operations.throttles.by_hand import HOLDER, Planned, Scope, Written, plan_clear, plan_set, write_planned
 from kadmin.operations.throttles.operation import Throttling, record_throttle, still_throttled
-from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.lock import Lock
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 from kadmin.plan.throttle import (
@@ -50,11 +45,16 @@ from kadmin.report.throttles import (
     written_text,
 )
 from kadmin.schema import validate_value
+from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.reader import read_cluster
+from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.model import Create
 
 if TYPE_CHECKING:
-    from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.zookeeper.backend import ZooKeeperContext
     from kadmin.plan.throttle import ConfigChanges
+    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 pytestmark = pytest.mark.zookeeper
 

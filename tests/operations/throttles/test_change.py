@@ -14,9 +14,9 @@ from kadmin.operations.record.record import StepKind, current_throttle
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.throttles.by_hand import Scope
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
 from kadmin.plan.throttle import FOLLOWER_RATE, FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS
+from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,17 +20,17 @@ from support.executor.throttling import (
 )
 from support.zookeeper.znode_cluster import config, configure, notified, seed
 
-from kadmin.cluster.zookeeper.model import Create
 from kadmin.errors import BusyError, NotCompletedError
-from kadmin.insight.diagnosis.zookeeper.cluster_troubles import MANY_CONFIG_CHANGES
 from kadmin.operations.context import Clock
-from kadmin.operations.zookeeper.configs import PER_MINUTE
-from kadmin.operations.zookeeper.lock import Lock
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, ConfigChange
+from kadmin.worlds.zookeeper.configs import PER_MINUTE
+from kadmin.worlds.zookeeper.doctor.cluster_troubles import MANY_CONFIG_CHANGES
+from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.wire.model import Create
 
 if TYPE_CHECKING:
-    from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.record.holder import Lease
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 
 pytestmark = pytest.mark.zookeeper

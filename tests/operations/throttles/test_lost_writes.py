@@ -22,11 +22,11 @@ from support.network.frame_proxy import Action, Fault, Side
 from support.zookeeper.fault_proxy import MULTI, FaultProxy
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned
 
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, KadminError
 from kadmin.operations.context import Clock
-from kadmin.operations.zookeeper.lock import Lock
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS
+from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

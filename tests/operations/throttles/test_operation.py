@@ -25,8 +25,6 @@ from support.executor.throttling import (
 )
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
-from kadmin.cluster.zookeeper.model import Create, Delete, SetData
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -34,10 +32,12 @@ from kadmin.operations.record.codec import encode_step
 from kadmin.operations.record.holder import LostLockError, lost_lock
 from kadmin.operations.record.record import Step, StepKind
 from kadmin.operations.throttles.operation import RECONCILE_S, Throttling
-from kadmin.operations.zookeeper.backend import ZooKeeperBackend, zookeeper_context
-from kadmin.operations.zookeeper.lock import Lock
 from kadmin.plan.model import Elect
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS
+from kadmin.worlds.zookeeper.backend import ZooKeeperBackend, zookeeper_context
+from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path

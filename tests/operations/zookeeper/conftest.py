@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support.zookeeper.recorded_znodes import load
 
-from kadmin.cluster.kafka import connection
-from kadmin.cluster.zookeeper.store import Store
+from kadmin.worlds.kafka.wire import connection
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from support.executor.fast_clock import FastClock
 
-from kadmin.cluster.zookeeper.model import Create, Delete, SetData, Znode
 from kadmin.errors import NotCompletedError, StoppedError
-from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.controller_move import (
+from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.controller_move import (
     PATIENCE_S,
     STILL_S,
     ControllerLook,
@@ -21,11 +20,12 @@ from kadmin.operations.zookeeper.controller_move import (
     not_yet,
     poisoned,
 )
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData, Znode
 
 if TYPE_CHECKING:
-    from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 NODE = "/admin/reassign_partitions"
 ELECTION = "/admin/preferred_replica_election"

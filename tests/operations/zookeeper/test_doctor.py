@@ -13,14 +13,14 @@ from kazoo.security import make_acl
 from support.cli.in_process import command
 from support.zookeeper.recorded_znodes import CLUSTERS, load, write
 
-from kadmin.cluster.zookeeper.model import Create, Delete, SetData
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import StoppedError
 from kadmin.operations.context import Clock
-from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.doctor import gather
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.schema import validate_value
+from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.doctor.gather import gather
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,22 +9,22 @@ import pytest
 from kazoo.client import KazooClient
 from support.cli.in_process import command
 
-from kadmin.cluster.zookeeper.model import Create
 from kadmin.errors import InvalidInputError, KadminError, UsageError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.record.codec import decode_step, encode_step
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, Replaced, Step, StepKind
-from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.heal import heal
-from kadmin.operations.zookeeper.lock import Lock
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.heal.heal import heal
+from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.model import Create
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.cluster.zookeeper.store import Store
-    from kadmin.operations.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 
 def test_a_step_keeps_what_it_replaced_byte_for_byte() -> None:

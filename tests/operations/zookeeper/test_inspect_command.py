@@ -22,14 +22,14 @@ from support.live.waiting import wait_until
 from support.zookeeper.inspection import COMMANDS, asked, look, rows
 from support.zookeeper.recorded_znodes import write
 
-from kadmin.cluster.zookeeper.model import Create, Delete, SetData
 from kadmin.report.cluster.tables import table_answer, table_csv, table_text
+from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.cluster.zookeeper.store import Store
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.usefixtures("unanswered")]

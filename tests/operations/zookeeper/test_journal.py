@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.zookeeper.model import Create, SetData
 from kadmin.errors import InvalidInputError, KadminError, NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.events import Noted
@@ -20,14 +19,15 @@ from kadmin.operations.record.record import (
     Step,
     StepKind,
 )
-from kadmin.operations.zookeeper.journal import CHUNK_BYTES, Journal
-from kadmin.operations.zookeeper.lock import Lock
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.zookeeper.values.journal import CHUNK_BYTES, Journal
+from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.model import Create, SetData
 
 if TYPE_CHECKING:
-    from kadmin.cluster.zookeeper.store import Store
     from kadmin.operations.events import Event
     from kadmin.operations.record.holder import Lease
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 pytestmark = pytest.mark.zookeeper
 

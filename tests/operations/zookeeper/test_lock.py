@@ -8,16 +8,16 @@ import pytest
 from support.network.frame_proxy import Action, Fault, Side, reply_to, request_with
 from support.zookeeper.fault_proxy import MULTI
 
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
-from kadmin.cluster.zookeeper.model import Create, SetData
-from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.errors import BusyError, InvalidInputError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
-from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.lock import Lock, lease_checks
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.zookeeper.values.journal import Journal
+from kadmin.worlds.zookeeper.values.lock import Lock, lease_checks
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.model import Create, SetData
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from support.network.frame_proxy import Frame

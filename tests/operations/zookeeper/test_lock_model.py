@@ -13,9 +13,7 @@ from support.zookeeper.explore import explore
 from support.zookeeper.fault_proxy import MULTI, FaultProxy
 from support.zookeeper.modelled import Ensemble
 
-from kadmin.cluster.zookeeper.addresses import parse_connect_string
-from kadmin.cluster.zookeeper.model import Check, Create, Delete, SetData, Znode
-from kadmin.cluster.zookeeper.store import Store
+from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.errors import BusyError, KadminError, UnknownOutcomeError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.codec import encode_status
@@ -29,16 +27,18 @@ from kadmin.operations.record.record import (
     Step,
     StepKind,
 )
-from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.lock import Lock, lease_checks
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.zookeeper.values.journal import Journal
+from kadmin.worlds.zookeeper.values.lock import Lock, lease_checks
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.model import Check, Create, Delete, SetData, Znode
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from support.zookeeper.explore import Explored, Program, World
 
-    from kadmin.cluster.zookeeper.model import MultiResult, Op
+    from kadmin.worlds.zookeeper.wire.model import MultiResult, Op
 
 PATHS = Paths()
 RUNNING = OperationStatus(OperationState.RUNNING, "now")

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from support.cluster.states import cluster, tp, with_node
 
-from kadmin.cluster.zookeeper.model import Znode
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.operations.zookeeper.repair_steps import Diagnosis, Write, next_step, unhealed
+from kadmin.worlds.zookeeper.heal.repair_steps import Diagnosis, Write, next_step, unhealed
+from kadmin.worlds.zookeeper.wire.model import Znode
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.zookeeper.repair_steps import RepairStep
+    from kadmin.worlds.zookeeper.heal.repair_steps import RepairStep
 
 NODE = "/admin/reassign_partitions"
 ELECTION = "/admin/preferred_replica_election"

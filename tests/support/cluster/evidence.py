@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from support.cluster.states import cluster, tp
 
 from kadmin.cluster.payloads import encode_reassignment
-from kadmin.cluster.zookeeper.model import ControllerNode, Znode, ZooKeeperDetails
-from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
-from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook, ControllerSample, Evidence
-from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
+from kadmin.worlds.zookeeper.doctor.evidence import AdminLook, ControllerSample, Evidence
+from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
+from kadmin.worlds.zookeeper.wire.model import ControllerNode, Znode, ZooKeeperDetails
+from kadmin.worlds.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState

@@ -14,8 +14,8 @@ from kadmin.cluster.model import (
     Topic,
     TopicPartition,
 )
-from kadmin.cluster.zookeeper.reader import not_begun
-from kadmin.cluster.zookeeper.znodes.admin import PROBE_PARTITION
+from kadmin.worlds.zookeeper.reader import not_begun
+from kadmin.worlds.zookeeper.znodes.admin import PROBE_PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

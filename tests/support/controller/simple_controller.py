@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NoNodeError
 
-from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.cluster.zookeeper.znodes.topics import encode_topic
+from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.worlds.zookeeper.znodes.topics import encode_topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

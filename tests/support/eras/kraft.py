@@ -9,23 +9,24 @@ from kafka.protocol.admin import AlterPartitionReassignmentsRequest, CreateTopic
 from support.live.kraft import THROTTLED_RATES, THROTTLED_REPLICAS, make_topic
 from support.live.waiting import PATIENCE_S, wait_until
 
-from kadmin.cluster.kafka.configs import DEFAULT_ENTITY, ConfigEdit, ConfigOperation, alter_configs, read_own_configs
-from kadmin.cluster.kafka.deletions import delete_topics
-from kadmin.cluster.kafka.errors import error_name
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.reassignments import alter_reassignments, list_reassignments
-from kadmin.cluster.kafka.records import produce
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import UnknownOutcomeError
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
+from kadmin.worlds.kafka.wire.deletions import delete_topics
+from kadmin.worlds.kafka.wire.errors import error_name
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments, list_reassignments
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
-    from kadmin.cluster.kafka.metadata import PartitionMetadata
-    from kadmin.cluster.kafka.reassignments import Reassignment
-    from kadmin.cluster.kafka.refusals import Refusal
     from kadmin.cluster.model import Replicas
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.metadata import PartitionMetadata
+    from kadmin.worlds.kafka.wire.reassignments import Reassignment
+    from kadmin.worlds.kafka.wire.refusals import Refusal
 
 ALL_BROKERS = (1, 2, 3, 4)
 SET, DELETE, APPEND, SUBTRACT = ConfigOperation

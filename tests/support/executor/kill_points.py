@@ -13,8 +13,8 @@ from support.zookeeper.transaction_log import CREATE
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
+from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,6 @@ from support.network.frame_proxy import Action, Fault, reply_number, request_num
 from support.zookeeper.fault_proxy import FaultProxy
 from support.zookeeper.transaction_log import TransactionLog
 
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import KadminError
 from kadmin.operations import events
 from kadmin.operations.context import Clock
@@ -32,10 +31,11 @@ from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.repair import rollback as undo
 from kadmin.operations.throttles.by_hand import plan_clear, write_planned
-from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.facts import ClusterFacts
+from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.values.journal import Journal
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -14,16 +14,16 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord
 from kadmin.operations.throttles.operation import Throttling, record_throttle
-from kadmin.operations.zookeeper.backend import ZooKeeperBackend, zookeeper_context
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.model import Elect, PartitionTarget, ThrottleBy, ThrottleSpec
 from kadmin.plan.throttle import FOLLOWER_RATE, LEADER_RATE, LEADER_REPLICAS
+from kadmin.worlds.zookeeper.backend import ZooKeeperBackend, zookeeper_context
+from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 
 PATHS = Paths()

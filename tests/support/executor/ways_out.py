@@ -18,11 +18,6 @@ from support.controller.znodes import reassignment_payload
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.payloads import encode_election
-from kadmin.cluster.zookeeper.model import Znode
-from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
-from kadmin.insight.diagnosis.zookeeper.evidence import AdminLook, ControllerSample
-from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
 from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import (
     Advance,
@@ -44,15 +39,20 @@ from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.record.record import Intent, Sending, Step, StepKind
 from kadmin.operations.record.stop_request import Stop, StopRequest
-from kadmin.operations.zookeeper.repair_steps import Diagnosis, Write, next_step
 from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader, RecreationPlan, TopicRecipe
+from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
+from kadmin.worlds.zookeeper.doctor.evidence import AdminLook, ControllerSample
+from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
+from kadmin.worlds.zookeeper.heal.repair_steps import Diagnosis, Write, next_step
+from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Work
-    from kadmin.operations.zookeeper.repair_steps import RepairStep
+    from kadmin.worlds.zookeeper.heal.repair_steps import RepairStep
 
 A, B, OTHERS = tp("a-0"), tp("b-0"), tp("c-0")
 """The partitions of the operation, and one that another tool reassigns."""

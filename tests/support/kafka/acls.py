@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kafka.protocol.admin import CreateAclsRequest
 
 if TYPE_CHECKING:
-    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 TOPIC, CLUSTER = 2, 4
 """Kinds of resources."""

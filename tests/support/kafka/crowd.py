@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.servers import Servers
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.operations.kafka.topic_settings import SETTINGS
+from kadmin.cluster.servers import Servers
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.kafka.values.topic_settings import SETTINGS
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

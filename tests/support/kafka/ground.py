@@ -16,14 +16,14 @@ from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
 from support.network.frame_proxy import Action
 
-from kadmin.cluster.kafka.configs import read_own_configs
-from kadmin.cluster.kafka.connection import uptime_s
-from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.context import Clock
-from kadmin.operations.kafka.topic import TopicOperations
 from kadmin.operations.record.record import OperationState, Sending, StepKind
 from kadmin.plan.throttle import THROTTLE_KEYS
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.values.topic import TopicOperations
+from kadmin.worlds.kafka.wire.configs import read_own_configs
+from kadmin.worlds.kafka.wire.connection import uptime_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from support.kafka.writes import LastLook, WritePoint
     from support.network.frame_proxy import Frame
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.model import Replicas
     from kadmin.operations.record.record import Listing, OperationRecord, Step
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 ORIGIN = (1, 2)
 TARGET = (3, 1)

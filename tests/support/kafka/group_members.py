@@ -19,7 +19,7 @@ from support.live.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 _MESSAGES = "support.kafka.messages"
 

@@ -11,11 +11,11 @@ from support.live.listeners import up_with_listeners
 from support.live.waiting import wait_until
 from support.network.authority import LOOPBACK, Authority
 
-from kadmin.cluster.kafka.client_properties import read_client_properties
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.servers import Servers
 from kadmin.errors import UnreachableError
 from kadmin.sandbox import SandboxSpec
+from kadmin.worlds.kafka.wire.client_properties import read_client_properties
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,10 +10,10 @@ from support.cli.command_line import CommandLine
 from support.documents.plans import deletion, document, election, reassignment
 from support.live.kraft import make_topic
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from pathlib import Path

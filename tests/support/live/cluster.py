@@ -17,18 +17,18 @@ from support.live.controllers import REASSIGN, Controllers, read_znode
 from support.live.records import consume_all
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_election
-from kadmin.cluster.zookeeper.reader import read_cluster
-from kadmin.cluster.zookeeper.store import Store
-from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION
+from kadmin.cluster.servers import Servers
 from kadmin.errors import UnreachableError
-from kadmin.operations.zookeeper.journal import Journal
-from kadmin.operations.zookeeper.paths import Paths
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.zookeeper.reader import read_cluster
+from kadmin.worlds.zookeeper.values.journal import Journal
+from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.wire.store import Store
+from kadmin.worlds.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kazoo.client import KazooClient
 
-    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 
 REASSIGN = "/admin/reassign_partitions"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from support.cli.in_process import command
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.reader import read_cluster
 from kadmin.schema import validate_value
+from kadmin.worlds.kafka.reader import read_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,21 +14,21 @@ from kafka.protocol.admin import ElectLeadersRequest
 from support.cli.in_process import command
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.configs import ConfigEdit, ConfigOperation, alter_configs
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.quorum import describe_quorum
-from kadmin.cluster.kafka.reassignments import list_reassignments
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.topics import create_topic
 from kadmin.cluster.model import TopicPartition
 from kadmin.documents import parse_document
 from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
 from kadmin.operations.context import Clock
 from kadmin.operations.events import StepPublished
 from kadmin.operations.execute.apply import apply
-from kadmin.operations.kafka.context import kafka_context
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ReassignmentPlan
+from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.reassignments import list_reassignments
+from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
     from support.cli.in_process import Answer
 
-    from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.model import Replicas
     from kadmin.operations.events import Event
     from kadmin.sandbox import Sandbox
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 WAIT_S = 120
 THROTTLED_RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")

@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 from support.cli.in_process import command
 from support.live.waiting import wait_until
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.metadata import read_metadata
-from kadmin.cluster.kafka.servers import Servers
+from kadmin.cluster.servers import Servers
 from kadmin.inventory.samples import Metric
 from kadmin.operations.reading import sampling
 from kadmin.schema import validate_value
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.metadata import read_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

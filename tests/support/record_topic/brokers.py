@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kadmin.cluster.kafka.partition_log import LogEntry
-from kadmin.cluster.kafka.transactions import Producer
+from kadmin.worlds.kafka.wire.partition_log import LogEntry
+from kadmin.worlds.kafka.wire.transactions import Producer
 
 
 @dataclass(frozen=True, slots=True)

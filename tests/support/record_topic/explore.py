@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from support.models.worlds import reach
 
-from kadmin.cluster.kafka.transactions import FencedError
-from kadmin.operations.kafka.topic_log import TopicLog
-from kadmin.operations.kafka.topic_protocol import Add, Begin, CatchUp, Commit, Pause
+from kadmin.worlds.kafka.values.topic_log import TopicLog
+from kadmin.worlds.kafka.values.topic_protocol import Add, Begin, CatchUp, Commit, Pause
+from kadmin.worlds.kafka.wire.transactions import FencedError
 
 if TYPE_CHECKING:
     import random
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from support.record_topic.brokers import Brokers
 
-    from kadmin.cluster.kafka.partition_log import LogEntry
-    from kadmin.cluster.kafka.transactions import Producer
-    from kadmin.operations.kafka.topic_protocol import Request, Steps
+    from kadmin.worlds.kafka.values.topic_protocol import Request, Steps
+    from kadmin.worlds.kafka.wire.partition_log import LogEntry
+    from kadmin.worlds.kafka.wire.transactions import Producer
 
     Program: TypeAlias = Callable[[], Steps[object]]
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from support.live.waiting import wait_until
 
-from kadmin.cluster.zookeeper.four_letter import ask
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import DEFAULT_VERSION, class_path
 from kadmin.sandbox.processes import free_ports, start
 from kadmin.sandbox.settings import JVM_OPTIONS, zookeeper_config
+from kadmin.worlds.zookeeper.wire.four_letter import ask
 
 if TYPE_CHECKING:
     from pathlib import Path

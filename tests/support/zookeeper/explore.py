@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from support.models.worlds import reach
 
-from kadmin.cluster.zookeeper.store import Store
 from kadmin.errors import UnknownOutcomeError
+from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from support.zookeeper.modelled import Ensemble
 
-    from kadmin.cluster.zookeeper.model import Acl, MultiResult, Op, Znode
+    from kadmin.worlds.zookeeper.wire.model import Acl, MultiResult, Op, Znode
 
 Program: TypeAlias = Callable[[Store], object]
 Written: TypeAlias = Callable[["World", int, tuple["Op", ...]], None]

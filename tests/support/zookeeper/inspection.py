@@ -9,15 +9,15 @@ from support.cli.in_process import command
 
 from kadmin.cli.inspect import TABLES
 from kadmin.operations.context import Clock
-from kadmin.operations.zookeeper.backend import zookeeper_context
-from kadmin.operations.zookeeper.inspect import inspect, inspect_tree, inspect_znode
-from kadmin.operations.zookeeper.paths import Paths
 from kadmin.report.cluster.tables import table_answer
 from kadmin.schema import validate_value
+from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.inspect.inspect import inspect, inspect_tree, inspect_znode
+from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
-    from kadmin.cluster.zookeeper.store import Store
     from kadmin.insight.tables.inspection import Inspection
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 
 COMMANDS = [*([name] for name in TABLES), ["tree", "--depth", "9"], ["znode", "/brokers/ids/1"]]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.model import Check, Create, Delete, MultiResult, SetData, Znode
+from kadmin.worlds.zookeeper.wire.model import Check, Create, Delete, MultiResult, SetData, Znode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.cluster.zookeeper.model import Op
+    from kadmin.worlds.zookeeper.wire.model import Op
 
 COMMITTED = MultiResult(committed=True)
 

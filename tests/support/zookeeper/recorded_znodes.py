@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.model import Create, Znode
+from kadmin.worlds.zookeeper.wire.model import Create, Znode
 
 if TYPE_CHECKING:
-    from kadmin.cluster.zookeeper.model import Op
-    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.worlds.zookeeper.wire.model import Op
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 _FOLDER = Path(__file__).parents[2] / "cluster" / "zookeeper" / "recorded"
 CLUSTERS = ("0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.1")

@@ -18,12 +18,12 @@ from support.live.kraft import wait_assigned
 from support.live.waiting import wait_until
 from support.network.authority import Authority
 
-from kadmin.cluster.kafka.connection import KafkaConnection
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.ports import Listener, listener_at
+from kadmin.cluster.servers import Servers
 from kadmin.sandbox import Sandbox, SandboxSpec, settings, zookeeper_mode
 from kadmin.sandbox.processes import free_ports
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,9 +12,9 @@ from support.zookeeper.kerberos_refusals import with_key
 from support.zookeeper.refusals import WRONG
 from support.zookeeper.secured import BROKERS, CHROOT, TLS
 
-from kadmin.cluster.kafka.records import produce
-from kadmin.cluster.kafka.servers import Servers
 from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.servers import Servers
+from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

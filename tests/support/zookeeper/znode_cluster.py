@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.zookeeper.model import Create, SetData
+from kadmin.worlds.zookeeper.wire.model import Create, SetData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kadmin.cluster.zookeeper.store import Store
+    from kadmin.worlds.zookeeper.wire.store import Store
 
 BROKERS: Mapping[int, str | None] = {1: None, 2: None, 3: None}
 

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import is_legal_topic_name
 from kadmin.cluster.payloads import encode_election, encode_reassignment
-from kadmin.cluster.zookeeper.znodes.admin import (
+from kadmin.errors import InvalidInputError
+from kadmin.schema import require_valid_payload
+from kadmin.worlds.zookeeper.znodes.admin import (
     REASSIGN_PARTITIONS,
     decode_election,
     decode_reassignment,
     deletion_path,
     encode_deletion_document,
 )
-from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
-from kadmin.errors import InvalidInputError
-from kadmin.schema import require_valid_payload
+from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

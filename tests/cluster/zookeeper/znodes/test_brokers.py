@@ -6,11 +6,11 @@ import pytest
 from support.zookeeper.encoded import node
 
 from kadmin.cluster.model import (
+    Broker,
     Endpoint,
 )
-from kadmin.cluster.zookeeper.model import BrokerNode
-from kadmin.cluster.zookeeper.znodes.brokers import broker_path, decode_broker
-from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
+from kadmin.worlds.zookeeper.znodes.brokers import broker_path, decode_broker
+from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 HOST = {"host": "h1", "port": 9092, "jmx_port": -1, "timestamp": "1795243073812"}
 PLAIN = Endpoint("PLAINTEXT", "h1", 9092, "PLAINTEXT")
@@ -51,7 +51,7 @@ def test_broker_registrations(value: dict[str, object], rack: str | None, endpoi
     version = value["version"]
     assert isinstance(version, int)
     found = decode_broker(3, node(broker_path(3), value))
-    assert found == BrokerNode(3, rack, endpoints, registration_version=version)
+    assert found == Broker(3, rack, endpoints, registration_version=version)
 
 
 @pytest.mark.parametrize(

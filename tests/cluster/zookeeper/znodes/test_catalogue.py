@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.zookeeper.model import Znode
-from kadmin.cluster.zookeeper.znodes import consumers
-from kadmin.cluster.zookeeper.znodes.catalogue import decoder_of
-from kadmin.cluster.zookeeper.znodes.paths import require_element, require_path, require_topic_name
-from kadmin.cluster.zookeeper.znodes.topics import (
+from kadmin.cluster.znode_names import require_element, require_path, require_topic_name
+from kadmin.errors import InvalidInputError
+from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.znodes import consumers
+from kadmin.worlds.zookeeper.znodes.catalogue import decoder_of
+from kadmin.worlds.zookeeper.znodes.topics import (
     partitions_path,
     state_path,
     topic_path,
 )
-from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
-from kadmin.errors import InvalidInputError
+from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 
 def test_paths() -> None:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.zookeeper.encoded import node, texts
 
-from kadmin.cluster.zookeeper.model import Znode
-from kadmin.cluster.zookeeper.znodes import configs
-from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 from kadmin.errors import InvalidInputError
+from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.znodes import configs
+from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 
 @given(st.dictionaries(texts, texts, max_size=10))

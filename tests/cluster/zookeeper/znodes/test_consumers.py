@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from support.zookeeper.encoded import node
 
-from kadmin.cluster.zookeeper.model import Znode
-from kadmin.cluster.zookeeper.znodes import consumers
-from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
+from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.znodes import consumers
+from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 
 def test_offsets_may_be_negative_and_long() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from support.zookeeper.encoded import node
 
-from kadmin.cluster.zookeeper.model import ControllerNode, Znode
-from kadmin.cluster.zookeeper.znodes import consumers, controller
-from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
+from kadmin.worlds.zookeeper.wire.model import ControllerNode, Znode
+from kadmin.worlds.zookeeper.znodes import consumers, controller
+from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 
 def test_the_controller() -> None:

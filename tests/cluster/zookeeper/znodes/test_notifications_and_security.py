@@ -6,9 +6,9 @@ import pytest
 from support.zookeeper.encoded import node
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.zookeeper.model import Znode
-from kadmin.cluster.zookeeper.znodes import notifications, security
-from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
+from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.znodes import notifications, security
+from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 
 def test_notifications() -> None:

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.zookeeper.encoded import node
 
-from kadmin.cluster.model import NO_LEADER, TopicPartition
-from kadmin.cluster.zookeeper.model import StateNode, TopicNode, Znode
-from kadmin.cluster.zookeeper.znodes.topics import (
+from kadmin.cluster.model import NO_LEADER, Topic, TopicPartition
+from kadmin.worlds.zookeeper.wire.model import StateNode, Znode
+from kadmin.worlds.zookeeper.znodes.topics import (
     decode_state,
     decode_topic,
     encode_topic,
     state_path,
     topic_path,
 )
-from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
+from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
@@ -32,11 +32,11 @@ def test_topics_of_every_version() -> None:
     partitions = {"0": [1, 2], "10": [2], "2": [3, 1]}
     replicas = {0: (1, 2), 2: (3, 1), 10: (2,)}
     one = decode_topic("a", node(topic_path("a"), {"version": 1, "partitions": partitions}))
-    assert one == TopicNode("a", replicas, fingerprint=3)
+    assert one == Topic("a", replicas, fingerprint=3, format_version=1)
     assert list(one.replicas) == [0, 2, 10]
     moving = {"adding_replicas": {"0": [2], "2": []}, "removing_replicas": {"0": [1]}}
     two = decode_topic("a", node(topic_path("a"), {"version": 2, "partitions": partitions, **moving}))
-    assert two == TopicNode("a", replicas, {0: (2,)}, {0: (1,)}, format_version=2, fingerprint=3)
+    assert two == Topic("a", replicas, {0: (2,)}, {0: (1,)}, format_version=2, fingerprint=3)
     value = {"version": 3, "partitions": partitions, "topic_id": "4GERWIhcT2ezzlinUTi3Hw", **moving, "future": 1}
     three = decode_topic("a", node(topic_path("a"), value))
     assert (three.topic_id, three.format_version) == ("4GERWIhcT2ezzlinUTi3Hw", 3)

@@ -10,16 +10,16 @@ from support.cluster.states import cluster, moving, tp
 
 from kadmin.cluster.model import Broker, Controller, Grant, QuorumMember
 from kadmin.insight.diagnosis.finding import Trouble
-from kadmin.insight.diagnosis.kafka.diagnose import diagnose, unchecked
-from kadmin.insight.diagnosis.kafka.evidence import (
+from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+from kadmin.plan.throttle import MAY_RETURN
+from kadmin.worlds.kafka.doctor.diagnose import diagnose, unchecked
+from kadmin.worlds.kafka.doctor.evidence import (
     ClusterLook,
     KafkaEvidence,
     RecordTopic,
     StrayFolders,
     UnansweredRequest,
 )
-from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
-from kadmin.plan.throttle import MAY_RETURN
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas

@@ -1,0 +1,71 @@
+"""Groups that keep their offsets in Kafka."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.names import escaped
+from kadmin.errors import name_some
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CLASSIC = "classic"
+"""The kind of groups that DescribeGroups describes, the only one before Kafka 3.7."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGroup:
+    """A group as its coordinator lists it.
+
+    `kind` is classic, consumer (KIP-848), share or streams, `protocol` the protocol type of a classic group; `state` is
+    empty where brokers do not tell.
+    """
+
+    name: str
+    kind: str = CLASSIC
+    protocol: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroup:
+    """A group that keeps its offsets in Kafka.
+
+    `topics` are those that it has offsets of or subscribes to; `unseen` says why some may be missing, None where all
+    are known. `members` is None where they were not seen.
+    """
+
+    listed: ListedGroup
+    members: int | None
+    topics: frozenset[str]
+    unseen: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The group's id."""
+        return self.listed.name
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups that brokers list, by name; `unlisted` says which others there may be, and why, as `unseen` does."""
+
+    listed: tuple[ConsumerGroup, ...]
+    unlisted: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def topics(self) -> Mapping[str, frozenset[str]]:
+        """The topics that each group has offsets of or subscribes to."""
+        return {group.name: group.topics for group in self.listed}
+
+    @property
+    def unseen(self) -> tuple[tuple[str, str], ...]:
+        """What was not seen, and the reason."""
+        names: dict[str, list[str]] = {}
+        for group in self.listed:
+            if group.unseen is not None:
+                names.setdefault(group.unseen, []).append(escaped(group.name))
+        groups = ((f"what these groups use was not all seen ({name_some(names[reason])})", reason) for reason in names)
+        return (*self.unlisted, *groups)

@@ -1,0 +1,27 @@
+"""What brokers have on their disks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import TopicPartition
+    from kadmin.errors import KadminError, NotCompletedError
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirs:
+    """The bytes on disk of every replica, by broker; `failed` holds the error of each broker that gave no sizes.
+
+    `failed_dirs` has an error for each log directory that a broker which gave sizes cannot read. `usable` are the bytes
+    that a broker can still write: the sum of its healthy directories that are not cordoned, without an entry where one
+    of them gives none (before Kafka 3.3). Kafka counts by directory: two on one file system both have its bytes.
+    """
+
+    sizes: Mapping[int, Mapping[TopicPartition, int]]
+    failed: Mapping[int, KadminError]
+    usable: Mapping[int, int] = field(default_factory=dict)
+    failed_dirs: Mapping[int, tuple[NotCompletedError, ...]] = field(default_factory=dict)

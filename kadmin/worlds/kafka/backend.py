@@ -1,0 +1,123 @@
+"""`Backend` on the brokers' API, for clusters in KRaft mode: reads them and publishes waves of reassignments.
+
+A publish is not atomic there. The step is on record before the request leaves, and the answer of each partition is
+added to it afterwards. After a lost answer the cluster says what happened: sending the same targets again is harmless.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Listening
+from kadmin.errors import KadminError
+from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
+from kadmin.plan.waves import PublishLimits
+from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
+from kadmin.worlds.kafka.configs import EntityConfigs
+from kadmin.worlds.kafka.publish import MAX_PARTITIONS, ReassignmentPublisher
+from kadmin.worlds.kafka.reader import read_cluster, read_quorum
+from kadmin.worlds.kafka.requests import TopicPublisher
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.backend import ConfigsOutcome, EditConfigs, PublishOutcome
+    from kadmin.operations.context import Clock
+    from kadmin.operations.decide.actions import Publish, TakeBack, Work
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Channel, Step
+    from kadmin.plan.throttle import ConfigValues
+    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+
+
+class KafkaBackend:
+    """A cluster reached through its brokers; one in ZooKeeper mode is only read."""
+
+    limits = PublishLimits(max_bytes=900_000, bytes_per_topic=0, max_partitions=MAX_PARTITIONS)
+    unchanged_means_rejected = False
+
+    def __init__(self, connection: KafkaConnection, operations: KeyedOperations, clock: Clock) -> None:
+        self._connection = connection
+        self._configs = EntityConfigs(connection, operations, clock)
+        self._reassignments = ReassignmentPublisher(connection, operations)
+        self._topics = TopicPublisher(connection, operations)
+
+    def check(self) -> None:
+        """Raise UnreachableError unless the cluster answers."""
+        read_quorum(self._connection)
+
+    def read(
+        self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
+    ) -> ClusterState:
+        """Read all topics, or those named; with `settle`, again while reassignments begin and end."""
+        return read_cluster(self._connection, topics, with_configs=with_configs, settle=settle)
+
+    def brokers(self, state: ClusterState) -> KafkaBrokers:
+        """Return the live brokers' listeners that serve."""
+        return KafkaBrokers(listeners_of(state, self._connection.servers.security))
+
+    def place(self, channel: Channel) -> str:
+        """Name the channel as messages do."""
+        return f"the controller's {channel}"
+
+    def listening(self, channel: Channel, state: ClusterState) -> Listening:
+        """Return LISTENING: the controller answers each request."""
+        del channel, state
+        return Listening.LISTENING
+
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+        """Put the step on record, send, and add the answer of each partition or topic."""
+        match action:
+            case PublishWave():
+                return self._reassignments.wave(step, action, seen, lease)
+            case PublishElection():
+                return self._topics.election(step, action, lease)
+            case PublishDeletion():
+                return self._topics.deletion(step, action, seen, lease)
+            case PublishTopic():
+                return self._topics.creation(step, action, lease)
+            case Probe():
+                raise KadminError("A probe is not for the brokers' API, whose controller always listens.")
+
+    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
+        """Ask for the original lists, and end what they do not end; the order of publish."""
+        return self._reassignments.take_back(step, action, seen, lease)
+
+    def denied(self, work: Work, throttled: Collection[str]) -> KadminError | None:
+        """Return None: brokers refuse each request of those who have no right to it, and name the right."""
+        del work, throttled
+        return None
+
+    def refused_credentials(self, state: ClusterState) -> None:
+        """Return None: with credentials that brokers refuse there is no connection."""
+        del state
+
+    def config_backlog(self) -> KadminError | None:
+        """Return None: config changes reach brokers with the metadata."""
+        return None
+
+    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
+        """Return the dynamic configs of entities; a broker that does not answer is left out."""
+        return self._configs.read(entities)
+
+    def configured_entities(self) -> Mapping[str, bool]:
+        """Return every topic and broker: which of them have configs is seen when these are read."""
+        return self._configs.entities()
+
+    def change_configs(
+        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+    ) -> ConfigsOutcome:
+        """Change configs of topics, and of brokers that answer, until they are seen as wanted."""
+        return self._configs.change(entities, edit, lease, step)
+
+    def overwrite_configs(
+        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
+    ) -> Mapping[str, str]:
+        """Write configs of brokers that do not answer at the active controller."""
+        return self._configs.overwrite(values, lease, step)
+
+    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return no groups: every group keeps its offsets in Kafka."""
+        return dict.fromkeys(topics, ())

@@ -1,0 +1,104 @@
+"""Live brokers, asked over their own protocol: the port's `Brokers`, in both worlds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.servers import PLAIN, Servers
+from kadmin.errors import KadminError, NotAuthorizedError
+from kadmin.worlds.kafka.wire.acls import hidden_topics
+from kadmin.worlds.kafka.wire.configs import describe_settings
+from kadmin.worlds.kafka.wire.connection import ATTEMPT_S, KafkaConnection
+from kadmin.worlds.kafka.wire.groups import describe_groups
+from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs, describe_replicas
+from kadmin.worlds.kafka.wire.metadata import internal_topics
+from kadmin.worlds.kafka.wire.offsets import ask_epoch_ends, ask_log_offsets
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from kadmin.cluster.from_brokers import FromBrokers
+    from kadmin.cluster.groups import Groups
+    from kadmin.cluster.log_dirs import LogDirs
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.offsets import LogEnd, LogOffsets
+    from kadmin.cluster.servers import Security
+
+
+class KafkaBrokers:
+    """Brokers at the addresses of `servers`."""
+
+    def __init__(self, servers: Servers) -> None:
+        self.servers = servers
+        self._connection: KafkaConnection | None = None
+
+    def log_dirs(self, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
+        """Return what brokers have on disk."""
+        return describe_log_dirs(self.servers, brokers, bootstrap_s=bootstrap_s)
+
+    def replica_sizes(self, wanted: Mapping[int, Collection[TopicPartition]], timeout_s: float) -> LogDirs:
+        """Return what brokers have on disk of some partitions; the connection stays open."""
+        if self._connection is None:
+            self._connection = KafkaConnection(self.servers, bootstrap_s=timeout_s)
+        return describe_replicas(self._connection, wanted, timeout_s)
+
+    def settings(self, brokers: Iterable[int], names: Sequence[str]) -> FromBrokers[Mapping[str, str]]:
+        """Return settings that brokers run with."""
+        return describe_settings(self.servers, brokers, names)
+
+    def groups(self, brokers: Iterable[int]) -> Groups:
+        """Return the groups that brokers coordinate."""
+        return describe_groups(self.servers, brokers)
+
+    def internal_topics(self, topics: Iterable[str]) -> Mapping[str, bool | None]:
+        """Return whether topics are flagged as internal."""
+        with KafkaConnection(self.servers) as connection:
+            return internal_topics(connection, topics)
+
+    def hidden_topics(self, topics: Collection[str]) -> tuple[str, ...]:
+        """Return the topics that this client may not describe."""
+        with KafkaConnection(self.servers) as connection:
+            return hidden_topics(connection, topics)
+
+    def log_offsets(
+        self, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, until: float
+    ) -> FromBrokers[LogOffsets]:
+        """Return the offset at one end of the partitions that brokers lead."""
+        with KafkaConnection(self.servers, until=until) as connection:
+            return ask_log_offsets(connection, led, at, ATTEMPT_S)()
+
+    def epoch_ends(self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float) -> FromBrokers[LogOffsets]:
+        """Return where leader epochs end in the logs of partitions that brokers lead."""
+        with KafkaConnection(self.servers, until=until) as connection:
+            return ask_epoch_ends(connection, epochs, ATTEMPT_S)()
+
+    def close(self) -> None:
+        """Close the connection of `replica_sizes`."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def refused_credentials(servers: Servers) -> NotAuthorizedError | None:
+    """Return why brokers refuse this client's credentials, and what to do; None where they do not."""
+    if servers.security is PLAIN or servers.unasked:
+        return None
+    try:
+        KafkaConnection(servers).close()
+    except NotAuthorizedError as error:
+        instead = "--without-brokers, to go on without what brokers know"
+        return NotAuthorizedError(error.message, cause=error.cause, next_command=f"{error.next_command}; or {instead}")
+    except KadminError:
+        return None
+    return None
+
+
+def listeners_of(state: ClusterState, security: Security) -> Servers:
+    """Return the live brokers' listeners of a security protocol; there may be none."""
+    found = [
+        f"{endpoint.host}:{endpoint.port}"
+        for broker in state.brokers.values()
+        for endpoint in broker.endpoints
+        if endpoint.security_protocol == security.protocol
+    ]
+    return Servers(found, security)

@@ -1,0 +1,221 @@
+"""Reads the evidence for `doctor` through the brokers; nothing is written.
+
+Each question has its own deadline. One that is not answered is told, and hides nothing that others answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnreachableError
+from kadmin.operations.decide.sent import askers, sent_lists
+from kadmin.operations.reading.brokers import not_described, unused_copies
+from kadmin.operations.reading.late_requests import late_among
+from kadmin.operations.reading.open_operations import lock_held, open_operation
+from kadmin.operations.record.record import OperationKind, Sending
+from kadmin.operations.throttles.audit import read_throttles
+from kadmin.plan.progress import moves_in_flight
+from kadmin.worlds.kafka.doctor.diagnose import passing_troubles
+from kadmin.worlds.kafka.doctor.evidence import (
+    STAYS_S,
+    ClusterLook,
+    KafkaEvidence,
+    RecordTopic,
+    StrayFolders,
+    UnansweredRequest,
+)
+from kadmin.worlds.kafka.reader import read_without_controllers
+from kadmin.worlds.kafka.values.no_store import ELSEWHERE, NoOperations
+from kadmin.worlds.kafka.values.record_copy import LostRecordError
+from kadmin.worlds.kafka.values.topic_settings import check_topic
+from kadmin.worlds.kafka.wire.acls import hidden_topics, topic_acls
+from kadmin.worlds.kafka.wire.configs import OPENS_TOPICS, opens_without_acls
+from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.rights import own_rights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
+    from kadmin.operations.record.record import Listing, Step
+    from kadmin.worlds.kafka.context import KafkaContext
+
+Answer = TypeVar("Answer")
+
+RECENT_S = 3_600.0
+"""A request that got no answer for longer is not expected to be applied any more."""
+
+
+def gather(context: KafkaContext) -> KafkaEvidence:
+    """Read the evidence, whatever state the cluster is in; nothing is written.
+
+    Looks at servers, partitions and moves twice, STAYS_S apart, where the first look is not that of a healthy cluster.
+    Raises UnreachableError where no broker answers.
+    """
+    return _Examination(context).evidence()
+
+
+class _Examination:
+    """Asks one question after the other, and keeps what was not answered."""
+
+    def __init__(self, context: KafkaContext) -> None:
+        self._context = context
+        self._connection = context.connection
+        self._unavailable: list[str] = []
+
+    def evidence(self) -> KafkaEvidence:
+        """Ask everything."""
+        first, servers = self._look(), self._connection.servers
+        evidence = self._with_operations(
+            KafkaEvidence((first,), servers.options, servers.principal, record_topic=self._record_topic(first.state))
+        )
+        if passing_troubles(evidence, first) and not first.controllers_silent:
+            self._pause()
+            evidence = replace(evidence, looks=(first, self._look()))
+        evidence = self._with_disks(evidence)
+        throttles = self._ask("throttles", lambda: read_throttles(self._context)[0]) or ()
+        return replace(
+            evidence,
+            throttles={each.entity: tuple(sorted(each.values)) for each in throttles},
+            unavailable=tuple(self._unavailable),
+        )
+
+    def _look(self) -> ClusterLook:
+        try:
+            return ClusterLook(self._context.backend.read(with_configs=True))
+        except UnreachableError as error:
+            refused = isinstance(error, NotAuthorizedError)
+            if refused:
+                self._unavailable.append(f"moves in flight: {error.message}")
+            return ClusterLook(read_without_controllers(self._connection), "" if refused else error.message)
+
+    def _pause(self) -> None:
+        self._context.clock.wait(STAYS_S)
+        # Looks that were cut short are not seconds apart, and prove nothing.
+        self._context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
+
+    def _with_operations(self, evidence: KafkaEvidence) -> KafkaEvidence:
+        """Read what is on record; of finished operations only those that a move in flight is of."""
+        operations, state = self._context.operations, evidence.state
+        if isinstance(operations, NoOperations):
+            return replace(evidence, records_elsewhere=ELSEWHERE)
+        lock = self._ask("the lock", lambda: lock_held(self._context))
+        listings = self._ask("operations on record", operations.listings) or ()
+        steps = {each.operation_id: found for each in listings if (found := self._steps(each.operation_id)) is not None}
+        unanswered = tuple(found for each in listings for found in self._unanswered(each, steps))
+        asked = askers(moves_in_flight(state), listings, partial(self._lists, state, steps))
+        past = dict.fromkeys(each.operation_id for each in asked.values() if each.status.state.finished)
+        late: tuple[LateRequest, ...] = ()
+        if len(steps) == len(listings):  # otherwise it is not known what was asked for last
+            question = partial(late_among, self._context, listings, steps, state, lambda _: asked)
+            late = self._ask("late requests", question) or ()
+        return replace(
+            evidence,
+            lock=lock,
+            operations=self._recorded((each for each in listings if not each.status.state.finished), lock, state),
+            past=self._recorded((each for each in listings if each.operation_id in past), None, state),
+            asked={partition: each.operation_id for partition, each in asked.items()},
+            unanswered=unanswered,
+            late=tuple(each for each in late if each.last is not None),
+            rights=self._ask("rights of this user", lambda: own_rights(self._connection)),
+            stray=tuple(found for each in listings for found in self._stray(each, state)),
+        )
+
+    def _lists(
+        self, state: ClusterState, steps: Mapping[str, Iterable[Step]], listing: Listing
+    ) -> Mapping[TopicPartition, frozenset[Replicas]]:
+        operation_id = listing.operation_id
+        if operation_id not in steps:
+            return {}
+
+        def question() -> Mapping[TopicPartition, frozenset[Replicas]]:
+            return sent_lists(self._context.operations.record(operation_id), steps[operation_id], state)
+
+        return self._ask(f"requests of {operation_id}", question) or {}
+
+    def _steps(self, operation_id: str) -> tuple[Step, ...] | None:
+        return self._ask(f"steps of {operation_id}", lambda: self._context.operations.steps(operation_id))
+
+    def _unanswered(self, listing: Listing, steps: Mapping[str, Iterable[Step]]) -> Iterator[UnansweredRequest]:
+        operation_id, now = listing.operation_id, datetime.fromisoformat(self._context.clock.timestamp())
+        for step in steps.get(operation_id, ()):
+            recent = (now - datetime.fromisoformat(step.at)).total_seconds() <= RECENT_S
+            if step.sending is Sending.UNANSWERED and step.intent is not None and recent:
+                finished = listing.status.state.finished
+                yield UnansweredRequest(operation_id, finished, step.at, step.intent.targets, step.intent.topic_ids)
+
+    def _stray(self, listing: Listing, state: ClusterState) -> Iterator[StrayFolders]:
+        """Find topics of a deletion on record that had replicas on brokers which were not alive."""
+        operation_id = listing.operation_id
+        if listing.kind != OperationKind.DELETION or not listing.status.state.has_record:
+            return
+        record = self._ask(f"operation {operation_id}", lambda: self._context.operations.record(operation_id))
+        if record is None or record.health is None:
+            return
+        for recipe in record.recipes:
+            held = {broker for replicas in recipe.replicas.values() for broker in replicas}
+            here = state.topics.get(recipe.topic)
+            deleted = here is None or here.topic_id != record.topic_ids.get(recipe.topic)
+            if deleted and (away := sorted(held - record.health.brokers)):
+                yield StrayFolders(recipe.topic, tuple(away), operation_id)
+
+    def _recorded(
+        self, listings: Iterable[Listing], lock: LockHeld | None, state: ClusterState
+    ) -> tuple[OpenOperation, ...]:
+        found = (
+            self._ask(f"operation {each.operation_id}", partial(open_operation, self._context, each, lock, state))
+            for each in listings
+        )
+        return tuple(each for each in found if each is not None)
+
+    def _with_disks(self, evidence: KafkaEvidence) -> KafkaEvidence:
+        """Look for copies that no partition uses, and for topics that are on disk and not described."""
+        state, connection = evidence.state, self._connection
+        disks = self._ask("disks", lambda: describe_log_dirs(connection.servers, state.brokers))
+        if disks is None:
+            return evidence
+        self._unavailable += not_described(disks)
+        unused: Mapping[int, Mapping[TopicPartition, int]] = unused_copies(state, disks.sizes)
+        # A move may have begun in the meantime: what is assigned now is used.
+        if topics := {partition.topic for sizes in unused.values() for partition in sizes}:
+            read = self._ask("unused copies", lambda: self._context.backend.read(topics))
+            unused = {} if read is None else unused_copies(read, disks.sizes)
+        strange = {partition.topic for sizes in disks.sizes.values() for partition in sizes} - state.topics.keys()
+        hidden = self._ask("hidden topics", lambda: hidden_topics(connection, strange)) or ()
+        return replace(evidence, unused_copies=unused, hidden_topics=hidden)
+
+    def _record_topic(self, state: ClusterState) -> RecordTopic | None:
+        connection = self._connection
+        try:
+            self._context.operations.listings()
+        except LostRecordError as error:
+            return RecordTopic(RECORD_TOPIC, lost=error.cause or "", mend=error.next_command or "")
+        except KadminError:
+            pass  # what is asked next says so
+        if RECORD_TOPIC not in state.topics or not state.brokers:
+            return None
+        grants = self._ask(f"ACLs of topic {RECORD_TOPIC}", lambda: topic_acls(connection, RECORD_TOPIC))
+        opened = grants is not None and self._ask(
+            OPENS_TOPICS, lambda: opens_without_acls(connection, min(state.brokers))
+        )
+        found = RecordTopic(RECORD_TOPIC, grants=grants, open_by_default=bool(opened))
+        try:
+            check_topic(connection, RECORD_TOPIC, read_metadata(connection, (RECORD_TOPIC,)).topics[RECORD_TOPIC])
+        except UnreachableError as error:
+            self._unavailable.append(f"settings of topic {RECORD_TOPIC}: {error.message}")
+        except NotCompletedError as error:
+            return replace(found, problem=error.message, mend=error.next_command or "")
+        return found
+
+    def _ask(self, what: str, question: Callable[[], Answer]) -> Answer | None:
+        try:
+            return question()
+        except KadminError as error:
+            self._unavailable.append(f"{what}: {error.message}")
+            return None

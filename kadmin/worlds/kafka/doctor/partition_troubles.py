@@ -1,0 +1,107 @@
+"""Finds partitions without a leader or with too few replicas in sync, hidden topics, unused copies and throttles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.names import escaped
+from kadmin.errors import brokers_in_words, name_some
+from kadmin.insight.diagnosis.copies import copy_troubles
+from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.health import awaited_leaders, health_of
+from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
+from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
+from kadmin.plan.progress import moves_in_flight
+from kadmin.plan.throttle import MAY_RETURN, is_broker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.worlds.kafka.doctor.evidence import KafkaEvidence
+
+_SHOWN = 5
+
+
+def partition_troubles(state: ClusterState, tool_options: str) -> Iterator[Finding]:
+    """Find partitions that cannot be used; none of them stops every apply."""
+    health = health_of(state)
+    yield from _offline(state, sorted(health.offline), tool_options)
+    yield from min_isr_troubles(state, health.under_min_isr, tool_options)
+    short = sorted(health.under_min_isr - above_replicas(state, health.under_min_isr))
+    if short:
+        away = {broker for each in short for broker in state.replicas(each) or ()} - set(state.brokers)
+        yield Finding(
+            Trouble.UNDER_MIN_ISR,
+            f"Partitions with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}: {name_some(short)}.",
+            f"start {brokers_in_words(away)}"
+            if away
+            else "the log of a broker that is not in the ISR says why it does not follow: kadmin inspect partitions",
+            severity="warning",
+            evidence=tuple(_seen(state, each) for each in short[:_SHOWN]),
+        )
+
+
+def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
+    """Find hidden topics, copies that no partition uses, and throttles without a move; none of them stops an apply."""
+    if evidence.hidden_topics:
+        yield Finding(
+            Trouble.HIDDEN_TOPICS,
+            f"Topics are on the brokers' disks and are hidden from this user: {name_some(evidence.hidden_topics)}.",
+            f"grant it the right Describe on them: kafka-acls.sh {evidence.tool_options} --add "
+            f"--allow-principal {evidence.principal} --operation Describe --topic {evidence.hidden_topics[0]}",
+            severity="warning",
+            evidence=("brokers leave topics that may not be described out of every answer, without an error",),
+        )
+    yield from copy_troubles(evidence.unused_copies)
+    yield from _throttles(evidence)
+
+
+def _offline(state: ClusterState, partitions: list[TopicPartition], tool_options: str) -> Iterator[Finding]:
+    if not partitions:
+        return
+    awaited = awaited_leaders(state, partitions)
+    hint = "the logs of their brokers say why: a log directory may have failed"
+    if awaited.brokers:
+        hint = f"start {brokers_in_words(awaited.brokers)}"
+    if lost := awaited.lost:
+        hint = (
+            f"start {brokers_in_words(awaited.last)}; or give up what was not copied: "
+            f"kafka-leader-election.sh {tool_options} --election-type unclean "
+            f"--topic {lost[0].topic} --partition {lost[0].partition}"
+        )
+    yield Finding(
+        Trouble.OFFLINE_PARTITIONS,
+        f"Partitions without a leader: {name_some(partitions)}.",
+        hint,
+        severity="warning",
+        evidence=(
+            *(_seen(state, each) for each in partitions[:_SHOWN]),
+            *((f"no replica may lead without a loss: {name_some(lost)}",) if lost else ()),
+        ),
+    )
+
+
+def _seen(state: ClusterState, partition: TopicPartition) -> str:
+    found = state.states[partition]
+    elr = f", ELR {list(found.elr)}" if found.elr else ""
+    last = f", last leader {list(found.last_known_elr)}" if found.last_known_elr and not found.elr else ""
+    replicas = list(state.replicas(partition) or ())
+    return f"{partition}: leader {found.leader}, ISR {list(found.isr)}{elr}{last}, replicas {replicas}"
+
+
+def _throttles(evidence: KafkaEvidence) -> Iterator[Finding]:
+    used = moves_in_flight(evidence.state) or evidence.operations or evidence.records_elsewhere
+    if used or not evidence.throttles:
+        return
+    yield Finding(
+        Trouble.LEFTOVER_THROTTLE,
+        "Replication throttles are set although nothing is being reassigned: "
+        f"{name_some(map(escaped, evidence.throttles))}.",
+        "kadmin throttle audit",
+        severity="warning",
+        evidence=(
+            *(f"{escaped(name)}: {', '.join(keys)}" for name, keys in list(evidence.throttles.items())[:_SHOWN]),
+            *((MAY_RETURN,) if any(map(is_broker, evidence.throttles)) else ()),
+        ),
+    )

@@ -1,0 +1,120 @@
+"""Publishes reassignments through the brokers' API: what is asked for is on record before it leaves.
+
+The API has no compare-and-set, and a request is not atomic over its partitions. So, once the step is on record (see
+sending.py), the topics are read once more: the same ids and assignment, brokers alive. Each partition's answer is kept.
+The same targets can be sent again without harm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kadmin.operations.record.record import Intent, Sending, StepKind
+from kadmin.plan.progress import in_flight
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.sending import send_on_record
+from kadmin.worlds.kafka.wire.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
+    from kadmin.operations.backend import PublishOutcome
+    from kadmin.operations.decide.actions import PublishWave, TakeBack
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Step
+    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.refusals import Refusal
+
+    Targets = Mapping[TopicPartition, Replicas | None]
+
+MAX_PARTITIONS = 1_000
+"""Of one request. The controller takes 10,000; smaller ones keep its answers quick."""
+
+
+class ReassignmentPublisher:
+    """Publishes reassignments of the operation that holds the lock."""
+
+    def __init__(self, connection: KafkaConnection, operations: KeyedOperations) -> None:
+        self._connection = connection
+        self._operations = operations
+
+    def wave(self, step: Step, action: PublishWave, seen: ClusterState, lease: Lease) -> PublishOutcome:
+        """Ask for the targets of a wave, whose brokers must be alive.
+
+        A wave that keeps every replication factor asks the controller to refuse a change of it: another client may
+        change one after the last look.
+        """
+        targets: Targets = {target.partition: target.replicas for target in action.targets}
+        brokers = {broker for each in action.targets for broker in each.replicas}
+        keeps_factors = all(len(each.replicas) == len(seen.replicas(each.partition) or ()) for each in action.targets)
+        alter = partial(alter_reassignments, allow_replication_factor_change=not keeps_factors)
+        return self._publish(step, targets, seen, lease, alter, brokers)
+
+    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome:
+        """Ask for the original lists, or to end what an original list did not end.
+
+        From Kafka 4.3 on, the original list alone never ends a reassignment; to end it without that list before would
+        lose the order of the replicas. So both are sent in turn, each when the one before has shown its effect. Of
+        very many partitions the first are taken; the next action names the rest.
+        """
+        tried = _tried(self._operations.steps(lease.operation_id))
+        moving, partitions = set(in_flight(seen)), tuple(sorted(action.origin))[:MAX_PARTITIONS]
+
+        def target(partition: TopicPartition) -> Replicas | None:
+            original = action.origin[partition]
+            return None if not original or (partition in moving and tried.get(partition) == original) else original
+
+        step = replace(step, partitions=partitions)
+        targets = {partition: target(partition) for partition in partitions}
+        return self._publish(step, targets, seen, lease, alter_reassignments)
+
+    def _publish(
+        self,
+        step: Step,
+        targets: Targets,
+        seen: ClusterState,
+        lease: Lease,
+        alter: Callable[..., Mapping[TopicPartition, Refusal | None]],
+        brokers: Iterable[int] = (),
+    ) -> PublishOutcome:
+        def send(send_by: float) -> Mapping[str, Any] | None:
+            now = read_cluster(self._connection, {partition.topic for partition in targets})
+            if not set(brokers) <= set(now.brokers) or _looks(now, targets) != _looks(seen, targets):
+                return None
+            answers = alter(self._connection, targets, send_by=send_by)
+            refused = {
+                partition: str(answer)
+                for partition, answer in answers.items()
+                if answer is not None and answer.code != NO_REASSIGNMENT_IN_PROGRESS
+            }
+            return {"refused": refused}
+
+        return send_on_record(self._operations, replace(step, intent=_intent(targets, seen)), lease, send)
+
+
+def _intent(targets: Targets, seen: ClusterState) -> Intent:
+    ids = {topic: seen.topics[topic].topic_id for topic in sorted({each.topic for each in targets})}
+    return Intent(targets, ids, {each: seen.states[each].leader_epoch for each in targets if each in seen.states})
+
+
+def _looks(state: ClusterState, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, object]:
+    """Return what a request depends on: the topic's id, the replicas, and whether they are being reassigned."""
+    moving = set(in_flight(state))
+    return {
+        each: (state.topics[each.topic].topic_id, state.replicas(each), each in moving)
+        for each in partitions
+        if each.topic in state.topics
+    }
+
+
+def _tried(steps: Iterable[Step]) -> dict[TopicPartition, Replicas | None]:
+    """Return what was asked for last, by partition, to take it back."""
+    tried: dict[TopicPartition, Replicas | None] = {}
+    for step in steps:
+        if step.kind is StepKind.CANCEL and step.intent is not None and step.sending is not Sending.NOT_APPLIED:
+            tried |= step.intent.targets
+    return tried

@@ -1,0 +1,63 @@
+"""Requests that change topics through the brokers' API: elections, deletions by id, and creations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.worlds.kafka.sending import send_on_record
+from kadmin.worlds.kafka.wire.deletions import delete_topics
+from kadmin.worlds.kafka.wire.elections import elect_preferred_leaders
+from kadmin.worlds.kafka.wire.refusals import RefusedError
+from kadmin.worlds.kafka.wire.topics import create_topic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.backend import PublishOutcome
+    from kadmin.operations.decide.actions import PublishDeletion, PublishElection, PublishTopic
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Step
+    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+
+
+class TopicPublisher:
+    """Publishes elections, deletions and creations of the operation that holds the lock."""
+
+    def __init__(self, connection: KafkaConnection, operations: KeyedOperations) -> None:
+        self._connection = connection
+        self._operations = operations
+
+    def election(self, step: Step, action: PublishElection, lease: Lease) -> PublishOutcome:
+        """Ask for an election; it changes nothing where the preferred replica leads."""
+
+        def send(send_by: float) -> Mapping[str, Any]:
+            answers = elect_preferred_leaders(self._connection, action.partitions, send_by=send_by)
+            return {"refused": {partition: str(answer) for partition, answer in answers.items() if answer is not None}}
+
+        return send_on_record(self._operations, step, lease, send)
+
+    def deletion(self, step: Step, action: PublishDeletion, seen: ClusterState, lease: Lease) -> PublishOutcome:
+        """Ask to delete the topics that were seen: their ids tell them from topics that are made again since."""
+        ids = {topic: seen.topics[topic].topic_id for topic in action.topics}
+        topic_ids = {topic: topic_id for topic, topic_id in ids.items() if topic_id is not None}
+
+        def send(send_by: float) -> Mapping[str, Any]:
+            answers = delete_topics(self._connection, topic_ids, send_by=send_by)
+            return {"refused_topics": {topic: str(answer) for topic, answer in answers.items() if answer is not None}}
+
+        return send_on_record(self._operations, step, lease, send)
+
+    def creation(self, step: Step, action: PublishTopic, lease: Lease) -> PublishOutcome:
+        """Ask to create a topic; the controller refuses a name that exists."""
+        recipe = action.recipe
+
+        def send(send_by: float) -> Mapping[str, Any]:
+            try:
+                create_topic(self._connection, recipe.topic, recipe.replicas, recipe.configs, send_by=send_by)
+            except RefusedError as refused:
+                return {"refused_topics": {recipe.topic: refused.cause}}
+            return {}
+
+        return send_on_record(self._operations, step, lease, send)

@@ -1,0 +1,162 @@
+"""A copy of what this machine writes to the topic of the record, as `--records` lays it out: it outlives the topic."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+from platformdirs import user_state_path
+
+from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.errors import BusyError, UnknownOutcomeError, name_some
+from kadmin.operations import events
+from kadmin.operations.record.codec import UndecodableError, decode_listing, decode_status, decoding
+from kadmin.operations.record.holder import Holder
+from kadmin.worlds.kafka.values.lock_file import SHARED, lock_file, sign
+from kadmin.worlds.kafka.values.record_keys import OPERATIONS, is_asked
+from kadmin.worlds.kafka.values.value_files import ValueFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from kadmin.operations.events import Tell
+    from kadmin.operations.record.record import Listing
+
+
+class LostRecordError(UnknownOutcomeError):
+    """The topic of the record does not have what was on record."""
+
+
+class RecordCopy:
+    """The operations of the cluster `cluster_id` that this machine ran, below the folder `records`."""
+
+    def __init__(self, records: Path, cluster_id: str, tell: Tell) -> None:
+        self._records = records
+        self._files = ValueFiles(records / cluster_id)
+        self._tell = tell
+        self._told = False
+        self._lock: IO[str] | None = None
+
+    def hold(self) -> None:
+        """Share the lock of the folder until `let_go`; raises BusyError while a runner with `--records` holds it."""
+        try:
+            lock = lock_file(self._files.folder, SHARED)
+        except OSError as error:
+            self._warn(error)
+            return
+        if isinstance(lock, Holder):
+            raise BusyError(
+                f"The lock is held by {lock} for operation {lock.operation_id}, with --records {self._records}.",
+                next_command=f"kadmin status --records {self._records}",
+            )
+        self._lock = lock
+
+    def sign(self, holder: Holder) -> None:
+        """Write into the locked file who holds the lock of the topic."""
+        if self._lock is not None:
+            sign(self._lock, holder)
+
+    def let_go(self) -> None:
+        """Share the lock no more."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.close()
+
+    def keep(self, written: Mapping[str, bytes | None], values_of: Callable[[str], Mapping[str, bytes]]) -> None:
+        """Write what was written to the topic, and all values of an operation that is not here whole.
+
+        Where one cannot be written, its status is removed: no operation is here with a gap, and the next call writes it
+        whole.
+        """
+        for operation in sorted({_operation(key) for key in written if key.startswith(f"{OPERATIONS}/")}):
+            values = {key: value for key, value in written.items() if _operation(key) == operation}
+            status = f"{operation}/status"
+            try:
+                if any(value is not None for value in values.values()) and self._files.get(status) is None:
+                    values = {**values_of(operation), **values}
+                if status in values:  # comes last
+                    values[status] = values.pop(status)
+                self._files.put(values)
+            except OSError as error:
+                self._warn(error)
+                with suppress(OSError):
+                    self._files.put({status: None})
+
+    def check(self, on_record: Mapping[str, bytes]) -> None:
+        """Compare with the topic; raise LostRecordError where it lacks a value of an unfinished operation.
+
+        A status that another machine has changed since is taken over.
+        """
+        try:
+            for name in self._unfinished():
+                operation = f"{OPERATIONS}/{name}"
+                if not {*self._keys(operation)} <= on_record.keys():
+                    raise self.lost(f"operation {name} is not on record there")
+                self._files.put({f"{operation}/status": on_record[f"{operation}/status"]})
+        except OSError as error:
+            self._warn(error)
+
+    def lost(self, cause: str) -> LostRecordError:
+        """Return the error that names this copy and the commands that go on with it."""
+        unfinished = self._unfinished()
+        again = f"--records {self._records}"
+        return LostRecordError(
+            f"The topic {RECORD_TOPIC} has lost what was on record.",
+            cause=f"{cause}; this machine has a copy of the record of {name_some(unfinished) or 'no operation'}",
+            next_command=f"kadmin resume {again}, or kadmin cancel {again}; an operation that has ended on another "
+            f"machine: remove its folder below {self._files.folder / OPERATIONS}"
+            if unfinished
+            else "kadmin inspect admin, then kadmin throttle audit",
+        )
+
+    def _unfinished(self) -> list[str]:
+        found = []
+        for name, status in self._files.values(OPERATIONS, "/status").items():
+            try:
+                with decoding(str(self._files.folder / OPERATIONS / name / "status")):
+                    finished = decode_status(status).state.finished
+            except UndecodableError as error:
+                self._warn(error)
+            else:
+                found += [] if finished else [name]
+        return found
+
+    def _warn(self, error: OSError | UndecodableError) -> None:
+        if not self._told:
+            self._told = True
+            self._tell(events.Noted(f"warning: this machine keeps no copy of the record: {error}"))
+
+    def _keys(self, operation: str) -> Iterator[str]:
+        for name in self._files.names(operation):
+            if name == "steps":
+                yield from (f"{operation}/steps/{step}" for step in self._files.names(f"{operation}/steps"))
+            elif not is_asked(f"{operation}/{name}"):
+                yield f"{operation}/{name}"
+
+
+def copies_folder() -> Path:
+    """Return where this machine keeps copies of what it writes to the record of clusters in KRaft mode."""
+    return user_state_path("kadmin", appauthor=False)
+
+
+def operations_in(records: Path, cluster_id: str | None) -> tuple[Listing, ...]:
+    """Return the operations on record below a folder, of one cluster or of all, oldest first.
+
+    Those that cannot be decoded are left out.
+    """
+    found = []
+    for each in _clusters(records) if cluster_id is None else (cluster_id,):
+        for name, status in ValueFiles(records / each).values(OPERATIONS, "/status").items():
+            with suppress(UndecodableError), decoding(name):
+                found.append(decode_listing(name, status))
+    return tuple(sorted(found, key=lambda listing: listing.operation_id))
+
+
+def _clusters(records: Path) -> Iterator[str]:
+    if records.is_dir():
+        yield from (each.name for each in records.iterdir())
+
+
+def _operation(key: str) -> str:
+    return "/".join(key.split("/")[:2])

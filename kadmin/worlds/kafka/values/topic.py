@@ -1,0 +1,289 @@
+"""`OperationStore` in a compacted topic of the cluster itself: lock, fence and record without ZooKeeper.
+
+One transactional id is the fence: who takes the lock begins a producer, and every earlier one can write no more. The
+lock is a lease that its holder renews. What counts among the topic's records is judged in topic_log.py.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.operations import events
+from kadmin.operations.context import POLL_S
+from kadmin.operations.record.holder import (
+    Lease,
+    LostLockError,
+    changed_lock,
+    held_lock,
+    lost_lock,
+    require_held_for,
+)
+from kadmin.worlds.kafka.values.keyed import KeyedOperations
+from kadmin.worlds.kafka.values.topic_reader import LostTopicError, OpenTransactionError, TopicReader
+from kadmin.worlds.kafka.values.topic_settings import BODIES, CONTROL, create_topic, topic_to_create
+from kadmin.worlds.kafka.values.topic_writer import AGAIN_S, TopicWriter, decode_offsets, is_body
+from kadmin.worlds.kafka.wire.transactions import FencedError, append_record
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from kadmin.operations.context import Clock
+    from kadmin.operations.events import Tell
+    from kadmin.operations.record.holder import Holder
+    from kadmin.worlds.kafka.values.record_copy import RecordCopy
+    from kadmin.worlds.kafka.values.topic_log import TopicLock, TopicLog
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+
+LEASE_S = 20.0
+"""Seconds after its last renewal at which the lock of a dead holder is free."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """A lock that is held: its record, since when it is watched, and whether its holder was seen to renew it."""
+
+    lock: TopicLock
+    holder: Holder
+    since: float
+    renewed: bool
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether the broker's time of the last renewal is less than a lease away from this machine's time."""
+        return abs(time.time() - self.lock.timestamp_ms / 1000) <= self.holder.session_timeout_s
+
+    @property
+    def seems_dead(self) -> bool:
+        """Whether nothing shows that its holder lives; for certain that is known after its lease."""
+        return not self.renewed and not self.is_recent
+
+    def rest_s(self, now: float) -> float:
+        """Return the seconds until the lease has been watched for its whole length; negative afterwards."""
+        return self.holder.session_timeout_s - (now - self.since)
+
+
+class TopicOperations(KeyedOperations):
+    """The lock and the operations of one cluster, in the topic `name`."""
+
+    def __init__(
+        self,
+        connection: KafkaConnection,
+        clock: Clock,
+        tell: Tell,
+        lease_s: float = LEASE_S,
+        name: str = RECORD_TOPIC,
+        copy: RecordCopy | None = None,
+    ) -> None:
+        super().__init__(tell)
+        self.session_timeout_s = lease_s
+        self._connection = connection
+        self._clock = clock
+        self._name = name
+        self._reader = TopicReader(connection, name, tell)
+        self._copy = copy
+        self._compared = False
+        self._writer: TopicWriter | None = None
+        self._watched: _Watched | None = None
+        self._told_of: TopicLock | None = None
+
+    def holder(self) -> Holder | None:
+        """Return who holds the lock.
+
+        Whether a holder lives is known for certain after its lease only. Until then the broker's time of its last
+        renewal is compared with this machine's.
+        """
+        self._watch(self._log())
+        watched = self._watched
+        if watched is None or watched.rest_s(self._clock.now()) < 0:
+            return None
+        return None if watched.seems_dead else watched.holder
+
+    def watched_holder(self) -> Holder | None:
+        """Return who holds the lock; a holder that seems dead is watched for the length of its lease.
+
+        At the command's end it counts as alive still.
+        """
+        while True:
+            self._watch(self._log())
+            watched, now = self._watched, self._clock.now()
+            if watched is None or watched.rest_s(now) < 0:
+                return None
+            if not watched.seems_dead or self._clock.over:
+                return watched.holder
+            self._tell_watching(watched, now)
+            self._clock.wait(POLL_S)
+
+    def to_create(self) -> str:
+        """Name the topic where it does not exist, with its replication factor.
+
+        Raises NotCompletedError where its settings would lose what is written.
+        """
+        return "" if self._reader.check_settings() else topic_to_create(self._connection, self._name)
+
+    def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
+        """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
+
+        A topic that does not exist is created; one whose settings would lose records raises NotCompletedError. A holder
+        that seems dead is watched for the length of its lease first.
+        """
+        if not self._reader.check_settings():
+            created = create_topic(self._connection, self._name, avoid)
+            self._tell(events.Noted(f"{created} was created; it keeps lock and record"))
+        if self._copy is None:
+            return self._take(holder, wait_s)
+        self._copy.hold()
+        try:
+            lease = self._take(holder, wait_s)
+        except BaseException:
+            self._copy.let_go()
+            raise
+        self._copy.sign(holder)
+        return lease
+
+    def _take(self, holder: Holder, wait_s: float) -> Lease:
+        clock = self._clock
+        give_up = min(clock.now() + wait_s, clock.until)
+        while True:
+            began = clock.now()
+            log = self._reader.catch_up()
+            self._watch(log)
+            watched = self._watched
+            if watched is not None and watched.seems_dead:
+                self._tell_watching(watched, began)
+            if watched is None or watched.rest_s(began) < 0:
+                clock.careful = True
+                lease = self._try_take(replace(holder, session_timeout_s=self.session_timeout_s), log.lock)
+                if lease is not None:
+                    return lease
+                clock.careful = False
+                clock.wait(AGAIN_S)
+            elif clock.over or (clock.now() >= give_up and not watched.seems_dead):
+                raise held_lock(watched.holder)
+            else:
+                clock.wait(POLL_S)
+
+    def retake(self, lease: Lease, holder: Holder) -> Lease:
+        """Raise LostLockError: a holder that was fenced takes its lock again by itself while nobody else has it."""
+        del holder
+        raise lost_lock(self._reader.log.successor(lease.token))
+
+    def release(self, lease: Lease) -> None:
+        """Give the lock back; a lock that is no longer ours is left alone."""
+        writer, self._writer = self._writer, None
+        try:
+            if writer is not None:
+                writer.free(lease.token)
+        except LostLockError:
+            pass
+        finally:
+            if writer is not None:
+                writer.close()
+            if self._copy is not None:
+                self._copy.let_go()
+
+    def release_by_hand(self, operation_id: str) -> Holder:
+        """Take the lock away from its holder, whose next write then fails; returns the holder."""
+        lock = self._reader.catch_up().lock
+        holder = require_held_for(operation_id, None if lock is None else lock.holder)
+        writer = self._new_writer()
+        try:
+            writer.free(0 if lock is None else lock.token)
+        except LostLockError:
+            raise changed_lock() from None
+        finally:
+            writer.close()
+        return holder
+
+    def _new_writer(self) -> TopicWriter:
+        return TopicWriter(self._connection.servers, self._name, self._reader, self._clock.until)
+
+    def _try_take(self, holder: Holder, judged: TopicLock | None) -> Lease | None:
+        writer = self._new_writer()
+        try:
+            token = writer.take(holder, judged)
+            if token is not None:
+                self._writer = writer
+                return Lease(token, 0, holder.operation_id)
+        except FencedError:
+            pass  # another one claims
+        finally:
+            if self._writer is not writer:
+                writer.close()
+        return None
+
+    def _tell_watching(self, watched: _Watched, now: float) -> None:
+        if watched.lock != self._told_of:
+            self._told_of = watched.lock
+            seems = f"its holder {watched.holder} seems to be dead"
+            self._tell(events.Noted(f"waiting {max(0.0, watched.rest_s(now)):.0f} s for the lock: {seems}"))
+
+    def _watch(self, log: TopicLog) -> None:
+        lock, watched = log.lock, self._watched
+        if lock is None or lock.holder is None:
+            self._watched = None
+        elif watched is None or watched.lock.token != lock.token:
+            self._watched = _Watched(lock, lock.holder, self._clock.now(), renewed=False)
+        elif watched.lock != lock:
+            self._watched = _Watched(lock, lock.holder, self._clock.now(), renewed=True)
+
+    def _log(self) -> TopicLog:
+        """Return what is on record; what an open transaction hides for too long is told, and left out.
+
+        Raises LostLockError in a process whose lock is another one's by now: it must decide on nothing that it reads;
+        LostRecordError where the topic lacks what is in the copy on this machine.
+        """
+        if self._writer is not None:
+            self._writer.touch()
+        try:
+            log = self._reader.catch_up()
+        except OpenTransactionError as error:
+            self._tell(events.Noted(f"{error.message} {error.cause}"))
+            log = self._reader.log
+        except LostTopicError as lost:
+            raise (lost if self._copy is None else self._copy.lost(lost.message)) from lost
+        if self._copy is not None and not self._compared:
+            self._copy.check(log.values)
+            self._compared = True
+        if self._writer is not None and not log.is_held(self._writer.token):
+            raise lost_lock(log.successor(self._writer.token))
+        return log
+
+    def _get(self, key: str) -> bytes | None:
+        value = self._log().values.get(key)
+        if value is None or not is_body(key):
+            return value
+        return b"".join(self._reader.body(BODIES, offset) for offset in decode_offsets(value))
+
+    def _names(self, parent: str) -> Sequence[str]:
+        return sorted({key.removeprefix(f"{parent}/").split("/")[0] for key in self._below(parent)})
+
+    def _values(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+        begin = len(parent) + 1
+        below = sorted(self._below(parent).items())
+        return {key[begin : len(key) - len(leaf)]: value for key, value in below if key.endswith(leaf)}
+
+    def _values_of(self, operation: str) -> Mapping[str, bytes]:
+        found = {key: self._get(key) for key in self._below(operation)}
+        return {key: value for key, value in found.items() if value is not None}
+
+    def _below(self, parent: str) -> Mapping[str, bytes]:
+        return {key: value for key, value in self._log().values.items() if key.startswith(f"{parent}/")}
+
+    def _put(self, values: Mapping[str, bytes | None], lease: Lease) -> None:
+        del lease
+        if self._writer is None:
+            raise lost_lock()
+        self._writer.touch()
+        self._writer.write(values)
+        if self._copy is not None:
+            self._copy.keep(values, self._values_of)
+
+    def _leave(self, key: str, value: bytes) -> None:
+        append_record(self._connection, TopicPartition(self._name, CONTROL), key, value)
+
+    def _place(self, key: str) -> str:
+        return f"the record {key} of topic {self._name}"

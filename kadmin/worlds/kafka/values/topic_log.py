@@ -1,0 +1,156 @@
+"""What the records of the topic say: which writes count, who holds the lock, whether a taker has won. Pure.
+
+Partition 0 holds values by key. A taker gets a producer of its own, which fences every earlier one, and writes CLAIM.
+From there on only its writes count, until the next claim; what others ask for (`request`, `throttle`) counts always.
+A claim alone is not the lock. The taker reads up to its claim, and with it everything before, judges once more, and
+writes LOCK, or stands back. The holder renews LOCK; a holder that was fenced by a taker that stood back claims again
+and finds its own LOCK still the last one.
+
+A claim counts from kadmin's transactional id alone: its producer id is the `owner` of the log. Where that is not known
+every claim counts.
+
+Compaction keeps the last record of each key, also where it never counted, and removes the claims that would show that.
+So a taker writes again what others wrote over, and beside records of the owner those of other ids do not count.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from kadmin.errors import NotCompletedError
+from kadmin.operations.record.codec import RECORD_VERSION, decode_holder
+from kadmin.worlds.kafka.values.record_keys import CLAIM, LOCK, is_asked, is_key, is_of_topic
+
+if TYPE_CHECKING:
+    from kadmin.operations.record.holder import Holder
+    from kadmin.worlds.kafka.wire.partition_log import LogEntry
+    from kadmin.worlds.kafka.wire.transactions import Producer
+
+
+class Ignored(StrEnum):
+    """Why a record does not count."""
+
+    NO_KEY = "is none of kadmin's"
+    NOT_HELD = "does not come from the holder of the lock"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicLock:
+    """The last lock record: its offset and the broker's time of it, the token of the lock, and who holds it.
+
+    `holder` took the lock and did not give it back, dead or alive. The token is the offset of the claim by which it was
+    taken: it grows with every taker, and stays when the lock is renewed.
+    """
+
+    offset: int
+    timestamp_ms: int
+    token: int
+    holder: Holder | None
+
+
+class TopicLog:
+    """The records of partition 0 in order, judged one by one."""
+
+    def __init__(self, owner: int | None = None) -> None:
+        self.owner = owner
+        self.writers: set[int] = set()
+        """Producer ids of all that was written in transactions."""
+        self.values: dict[str, bytes] = {}
+        self.writer: Producer | None = None
+        self._lock: TopicLock | None = None
+        self._unreadable: int | None = None
+        self._owner_wrote = False
+        self._overwritten: set[str] = set()
+
+    def add(self, entry: LogEntry) -> Ignored | None:
+        """Take the next record; returns why one does not count.
+
+        Compaction removes claims. What comes before the first claim that is left, and was written in a transaction by
+        the owner, or before all that is left of the owner, as by an id of kadmin's that expired, counts.
+        """
+        if not is_of_topic(entry.key):
+            return Ignored.NO_KEY
+        if entry.producer is not None:
+            self.writers.add(entry.producer.producer_id)
+        if not is_asked(entry.key) and not self._is_written_by_right(entry):
+            self._overwritten.add(entry.key)
+            return Ignored.NOT_HELD
+        self._overwritten.discard(entry.key)
+        if entry.key == CLAIM:
+            self.writer = entry.producer
+        elif entry.key == LOCK:
+            self._keep_lock(entry)
+        elif entry.value is None:
+            self.values.pop(entry.key, None)
+        else:
+            self.values[entry.key] = entry.value
+        return None
+
+    @property
+    def lock(self) -> TopicLock | None:
+        """The last lock record that counts; raises NotCompletedError where it is of a newer kadmin's layout."""
+        if self._unreadable is not None:
+            raise NotCompletedError(
+                f"The lock record at offset {self._unreadable} cannot be read; another version of kadmin wrote it.",
+                next_command="use that version of kadmin",
+            )
+        return self._lock
+
+    def may_take(self, claimant: Producer, judged: TopicLock | None) -> bool:
+        """Whether a claimant that has read its claim takes the lock, which it had `judged` to be free before.
+
+        Another lock record since then means that the holder lives, or that somebody else took the lock.
+        """
+        return self.writer == claimant and self.lock == judged
+
+    def overwritten(self) -> dict[str, bytes | None]:
+        """Return what counts under each key of an operation whose last record does not count; None where nothing does.
+
+        Compaction would keep that record alone.
+        """
+        return {key: self.values.get(key) for key in sorted(self._overwritten) if is_key(key)}
+
+    def is_held(self, token: int) -> bool:
+        """Whether the lock with this token was not given back, and not taken by another one."""
+        return self.lock is not None and self.lock.holder is not None and self.lock.token == token
+
+    def successor(self, token: int) -> Holder | None:
+        """Return who took the lock over from the holder with this token, and has not given it back."""
+        return None if self.lock is None or self.lock.token == token else self.lock.holder
+
+    def _keep_lock(self, entry: LogEntry) -> None:
+        # Whether a record counts may be judged anew, so that one that cannot be read is no error yet.
+        self._lock, self._unreadable = None, None
+        if entry.value is None:
+            return
+        try:
+            value = json.loads(entry.value)
+            token, holder = value["token"], value["holder"]
+            readable = type(token) is int and value["min_reader"] <= RECORD_VERSION
+        except (ValueError, LookupError, TypeError, RecursionError):
+            readable = False
+        if not readable:
+            self._unreadable = entry.offset
+            return
+        held_by = None if holder is None else decode_holder(json.dumps(holder))
+        self._lock = TopicLock(entry.offset, entry.timestamp_ms, token, held_by)
+
+    def _is_written_by_right(self, entry: LogEntry) -> bool:
+        if entry.producer is None:
+            return False
+        is_owner = entry.producer.producer_id == self.owner
+        self._owner_wrote = self._owner_wrote or is_owner
+        if entry.key == CLAIM:
+            return self.owner is None or is_owner
+        if self.writer is None:
+            return is_owner or not self._owner_wrote
+        return self.writer == entry.producer
+
+
+def encode_lock(holder: Holder | None, token: int) -> bytes:
+    """Encode a lock record; without a holder the lock is free."""
+    value = {"min_reader": RECORD_VERSION, "token": token, "holder": None if holder is None else asdict(holder)}
+    return json.dumps(value, sort_keys=True).encode()

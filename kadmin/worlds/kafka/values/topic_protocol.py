@@ -1,0 +1,109 @@
+"""How the lock is taken, kept and written under: what is asked of the brokers, step by step. Pure.
+
+Each function yields requests and gets their answers; a request of a producer that was fenced raises FencedError. The
+writer carries them out on live brokers, and the model of the protocol on modelled ones, in every order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from kadmin.worlds.kafka.values.record_keys import CLAIM, LOCK
+from kadmin.worlds.kafka.values.topic_log import encode_lock
+from kadmin.worlds.kafka.wire.transactions import FencedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.operations.record.holder import Holder
+    from kadmin.worlds.kafka.values.topic_log import TopicLock, TopicLog
+    from kadmin.worlds.kafka.wire.transactions import Producer
+
+_CLAIMS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Start a producer, which fences every earlier one; the answer is its `Producer`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Write values in the open transaction; the answer is the offset of the first. None removes a value.
+
+    `again`: they were on record already, and are written as they are there.
+    """
+
+    values: Mapping[str, bytes | None]
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Commit the open transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """Read all that was committed before; the answer is the `TopicLog`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Let the other process finish that fenced this one."""
+
+
+T = TypeVar("T")
+Request: TypeAlias = Begin | Add | Commit | CatchUp | Pause
+Steps: TypeAlias = Generator[Request, Any, T]
+
+
+def take(holder: Holder, judged: TopicLock | None) -> Steps[int | None]:
+    """Take the lock that was `judged` to be free; returns its token, None where that is no longer true.
+
+    Raises FencedError where another process claims meanwhile.
+    """
+    claimant, token = yield from _claim()
+    log: TopicLog = yield CatchUp()
+    if not log.may_take(claimant, judged):
+        return None
+    if overwritten := log.overwritten():
+        yield Add(overwritten, again=True)
+    yield Add({LOCK: encode_lock(holder, token)})
+    yield Commit()
+    return token
+
+
+def write(values: Mapping[str, bytes | None], token: int, *, begun: bool) -> Steps[bool]:
+    """Write values under the lock with this token, all of them or none; returns False where the lock is lost.
+
+    `begun` is whether the producer of the last write can go on. Where it cannot, or was fenced, this process claims
+    again, and writes if the lock is the same still: a taker that stands back leaves it as it was.
+    """
+    for _ in range(_CLAIMS):
+        try:
+            if not begun:
+                claimant, _ = yield from _claim()
+                log: TopicLog = yield CatchUp()
+                # What a reader has not seen yet says nothing: another process claimed, or the leader answers old.
+                begun = log.writer == claimant
+                if begun and not log.is_held(token):
+                    return False
+            if begun:
+                yield Add(values)
+                yield Commit()
+                return True
+        except FencedError:
+            begun = False
+        yield Pause()
+    return False
+
+
+def _claim() -> Steps[tuple[Producer, int]]:
+    """Fence every other process and write a claim: who has read it has read everything before it, too."""
+    claimant: Producer = yield Begin()
+    offset: int = yield Add({CLAIM: b"{}"})
+    yield Commit()
+    return claimant, offset

@@ -1,0 +1,221 @@
+"""Settings that brokers run with, and dynamic configs (DescribeConfigs, IncrementalAlterConfigs, Kafka 2.3).
+
+Entities are named as elsewhere: `topics/orders`, `brokers/1`, and DEFAULT_ENTITY for the cluster-wide default.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+from kafka.admin import ConfigResourceType
+from kafka.protocol.admin import DescribeConfigsRequest, IncrementalAlterConfigsRequest
+
+from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.cluster.rights import Right
+from kadmin.errors import NotCompletedError
+from kadmin.worlds.kafka.wire.connection import REQUEST_S, KafkaConnection
+from kadmin.worlds.kafka.wire.errors import raise_for
+from kadmin.worlds.kafka.wire.from_brokers import ask_each
+from kadmin.worlds.kafka.wire.refusals import CHANGE_S, NOT_AUTHORIZED, refusal, require_confirmed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kadmin.cluster.from_brokers import FromBrokers
+    from kadmin.cluster.servers import Servers
+    from kadmin.worlds.kafka.wire.refusals import Refusal
+
+MOST_VALUE_BYTES = 32_767
+"""The longest value of a config; a broker closes the connection at a longer one."""
+OPENS_TOPICS = "allow.everyone.if.no.acl.found"
+"""Kafka's own authorizer opens everything without ACLs where this is true."""
+
+_DESCRIBE, _ALTER = "describe settings", "alter configs"
+_OWN_SOURCES = {1, 2}
+"""ConfigSource of DescribeConfigs: DYNAMIC_TOPIC_CONFIG and DYNAMIC_BROKER_CONFIG, an entity's own values."""
+_DEFAULT_SOURCE = 3
+_UNKNOWN_TOPIC = 3
+
+
+class ConfigOperation(IntEnum):
+    """What IncrementalAlterConfigs does to a value; APPEND and SUBTRACT are for lists, and repeat harmlessly."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEdit:
+    """One operation on one value; `value` is None for DELETE."""
+
+    operation: ConfigOperation
+    value: str | None = None
+
+
+def describe_settings(servers: Servers, brokers: Iterable[int], names: Sequence[str]) -> FromBrokers[Mapping[str, str]]:
+    """Return settings that brokers run with, defaults included; a setting that a broker lacks is left out.
+
+    What brokers before 0.11 or without the right DESCRIBE_CONFIGS answer is an error of theirs. Raises UnreachableError
+    where none of the addresses answers, NotCompletedError where there is none.
+    """
+    with KafkaConnection(servers) as connection:
+        requests = {broker: _request([f"brokers/{broker}"], names) for broker in brokers}
+
+        def read(answer: Any) -> Mapping[str, str]:  # noqa: ANN401 - kafka-python ships no types
+            (configs,) = _configs_of(connection, answer).values()
+            return _values(configs)
+
+        return ask_each(connection, _DESCRIBE, requests, read, REQUEST_S)()
+
+
+def read_settings(connection: KafkaConnection, broker_id: int, names: Sequence[str]) -> dict[str, str]:
+    """Return settings that a broker runs with as `describe_settings` does; raises as `KafkaConnection.ask` does."""
+    entity = f"brokers/{broker_id}"
+    return _values(_describe(connection, [entity], names, broker_id=broker_id)[entity])
+
+
+def read_topic_settings(connection: KafkaConnection, topic: str, names: Sequence[str]) -> dict[str, str]:
+    """Return settings that a topic is under, defaults included; raises as `KafkaConnection.ask` does."""
+    entity = f"topics/{topic}"
+    return _values(_describe(connection, [entity], names)[entity])
+
+
+def opens_without_acls(connection: KafkaConnection, broker_id: int) -> bool:
+    """Whether a broker has the setting that opens what has no ACLs; it keeps the value to itself."""
+    entity = f"brokers/{broker_id}"
+    return any(
+        each.name == OPENS_TOPICS
+        for each in _describe(connection, [entity], [OPENS_TOPICS], broker_id=broker_id)[entity]
+    )
+
+
+def read_own_configs(
+    connection: KafkaConnection,
+    entities: Iterable[str],
+    *,
+    keys: Iterable[str] | None = None,
+    broker_id: int | None = None,
+) -> dict[str, dict[str, str]]:
+    """Return the dynamic configs that entities have of their own, without defaults; of topics that do not exist none.
+
+    `keys` limits the answer to some. A broker's own configs only that broker gives: `broker_id` asks it. What others
+    give is their copy of the metadata, which may lag. Raises as `KafkaConnection.ask` does.
+    """
+    found = _describe(connection, entities, keys, broker_id=broker_id, pass_over=_UNKNOWN_TOPIC)
+    return {entity: _own(entity, configs) for entity, configs in found.items()}
+
+
+def alter_configs(
+    connection: KafkaConnection,
+    edits: Mapping[str, Mapping[str, ConfigEdit]],
+    *,
+    broker_id: int | None = None,
+    send_by: float = math.inf,
+) -> dict[str, Refusal | None]:
+    """Change configs in one request; returns None for each entity that was changed.
+
+    The edits of one entity are applied together or not at all; entities are independent. A broker's own configs take
+    that broker, `broker_id`. Raises NotCompletedError for a value that is too long, and as `KafkaConnection.change`
+    does; what was not answered may still be applied.
+    """
+    for entity, keys in edits.items():
+        for key, edit in keys.items():
+            _require_short(entity, key, edit)
+    resource = IncrementalAlterConfigsRequest.AlterConfigsResource
+    by_resource = {_resource(entity): entity for entity in edits}
+    asked = [
+        resource(
+            resource_type=kind,
+            resource_name=name,
+            configs=[
+                resource.AlterableConfig(name=key, config_operation=int(edit.operation), value=edit.value)
+                for key, edit in edits[entity].items()
+            ],
+        )
+        for (kind, name), entity in by_resource.items()
+    ]
+    request = IncrementalAlterConfigsRequest(resources=asked, validate_only=False)
+    answer = connection.change(_ALTER, request, timeout_s=CHANGE_S, broker_id=broker_id, send_by=send_by)
+    require_confirmed([each.error_code for each in answer.responses], "changes of configs")
+    for each in answer.responses:
+        if each.error_code in NOT_AUTHORIZED:
+            right = _right("AlterConfigs", by_resource[each.resource_type, each.resource_name])
+            raise_for(each.error_code, each.error_message, connection.servers, _ALTER, right)
+    return {
+        by_resource[each.resource_type, each.resource_name]: refusal(each.error_code, each.error_message)
+        for each in answer.responses
+    }
+
+
+def _describe(
+    connection: KafkaConnection,
+    entities: Iterable[str],
+    names: Iterable[str] | None,
+    *,
+    broker_id: int | None = None,
+    pass_over: int = 0,
+) -> dict[str, list[Any]]:
+    """Return the answer's settings of each entity; `pass_over` is the error code of an entity that has none."""
+    answer = connection.ask(_DESCRIBE, _request(entities, names), broker_id=broker_id)
+    return _configs_of(connection, answer, pass_over)
+
+
+def _request(entities: Iterable[str], names: Iterable[str] | None) -> Any:  # noqa: ANN401 - kafka-python ships no types
+    wanted, resource = None if names is None else sorted(names), DescribeConfigsRequest.DescribeConfigsResource
+    asked = [
+        resource(resource_type=kind, resource_name=name, configuration_keys=wanted)
+        for kind, name in map(_resource, dict.fromkeys(entities))
+    ]
+    return DescribeConfigsRequest(resources=asked)
+
+
+def _configs_of(connection: KafkaConnection, answer: Any, pass_over: int = 0) -> dict[str, list[Any]]:  # noqa: ANN401 - kafka-python ships no types
+    found: dict[str, list[Any]] = {}
+    for result in answer.results:
+        entity = _entity(result.resource_type, result.resource_name)
+        if result.error_code != pass_over:
+            right = _right("DescribeConfigs", entity)
+            raise_for(result.error_code, result.error_message, connection.servers, _DESCRIBE, right)
+        found[entity] = result.configs
+    return found
+
+
+def _values(configs: Iterable[Any]) -> dict[str, str]:
+    return {each.name: each.value for each in configs if each.value is not None}
+
+
+def _resource(entity: str) -> tuple[int, str]:
+    kind, _, name = entity.partition("/")
+    if kind == "topics":
+        return int(ConfigResourceType.TOPIC), name
+    return int(ConfigResourceType.BROKER), "" if entity == DEFAULT_ENTITY else name
+
+
+def _entity(kind: int, name: str) -> str:
+    if kind == ConfigResourceType.TOPIC:
+        return f"topics/{name}"
+    return f"brokers/{name}" if name else DEFAULT_ENTITY
+
+
+def _right(operation: str, entity: str) -> Right:
+    kind, _, name = entity.partition("/")
+    return Right(operation, name if kind == "topics" else None)
+
+
+def _own(entity: str, configs: Iterable[Any]) -> dict[str, str]:
+    sources = {_DEFAULT_SOURCE} if entity == DEFAULT_ENTITY else _OWN_SOURCES
+    return _values(each for each in configs if each.config_source in sources)
+
+
+def _require_short(entity: str, key: str, edit: ConfigEdit) -> None:
+    length = len((edit.value or "").encode())
+    if length > MOST_VALUE_BYTES:
+        raise NotCompletedError(
+            f"{key} of {entity} would have {length} bytes; brokers take at most {MOST_VALUE_BYTES}.",
+            next_command="use * for every replica of the topic",
+        )

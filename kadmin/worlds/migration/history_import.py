@@ -1,0 +1,124 @@
+"""Carries operations from one side's record to the other's: to the brokers' on the way to KRaft, and back.
+
+Every operation is written whole before it counts, and one that is on both sides alike is left alone: a copy that was
+cut short is done again from its start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.errors import BusyError, NotCompletedError
+from kadmin.operations import events
+from kadmin.operations.context import POLL_S
+from kadmin.operations.execute.takeover import patience
+from kadmin.operations.reading.status import StatusReader
+from kadmin.operations.record.record import OperationState, OperationStatus
+from kadmin.operations.record.stop_request import Stop, StopRequest
+from kadmin.worlds.migration.preflight import require_one_cluster
+from kadmin.worlds.zookeeper.reader import read_migration
+from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
+
+if TYPE_CHECKING:
+    from kadmin.operations.backend import Backend
+    from kadmin.operations.context import Context
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Listing
+    from kadmin.worlds.kafka.context import KafkaContext
+    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+
+PURPOSE = "history-import"
+"""The purpose for which both locks are held, in place of an operation's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The operations that were carried over, in order, and how many were on both sides already."""
+
+    carried: tuple[str, ...]
+    already: int
+
+
+def direction(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> tuple[Context, Context]:
+    """Return from where to where operations are carried: to the side that is served in the phase.
+
+    Raises NotCompletedError while neither is served, and StalePlanError where the sides are of two clusters.
+    """
+    require_one_cluster(zookeeper.backend.read(()), kafka.backend.read(()))
+    nodes = read_migration(ZnodeReader(zookeeper.store))
+    if not nodes.led_by_kraft:
+        return kafka, zookeeper
+    if nodes.brokers:
+        raise NotCompletedError(
+            "In phase dual-write, operations are carried to neither side.",
+            cause="brokers are in ZooKeeper mode, and a KRaft controller leads",
+            next_command="restart brokers in KRaft mode, or lead the cluster back; then kadmin history import",
+        )
+    return zookeeper, kafka
+
+
+def import_history(source: Context, target: Context, lock_timeout_s: float = 0.0) -> Imported:
+    """Carry over what the target lacks, or has in an older state.
+
+    A running operation is asked to pause first; one whose runner died is paused here. No cluster is changed.
+    Raises BusyError where a runner does not answer, or a lock is held.
+    """
+    if source.operations.to_create():  # there is no record, and locking it would create one
+        return Imported((), 0)
+    _await_runner(source)
+    with source.leased(PURPOSE, lock_timeout_s) as held, target.leased(PURPOSE, lock_timeout_s) as lease:
+        there = {each.operation_id: each for each in target.operations.listings()}
+        carried, already = [], 0
+        for listing in source.operations.listings():
+            if not listing.status.state.has_record:
+                continue
+            if _is_newer(listing, there.get(listing.operation_id)):
+                _pause(source, listing, held, target.backend)
+                target.operations.adopt(source.operations.export(listing.operation_id), lease)
+                carried.append(listing.operation_id)
+            else:
+                already += 1
+    return Imported(tuple(carried), already)
+
+
+def _is_newer(listing: Listing, other: Listing | None) -> bool:
+    """Whether an operation changed later on the source's side; an incomplete copy counts for nothing."""
+    if other is None or not other.status.state.has_record:
+        return True
+    # Times are in seconds: of two changes in one second, the later one has more before it.
+    return _age(listing) > _age(other)
+
+
+def _age(listing: Listing) -> tuple[str, int]:
+    return listing.status.updated_at, len(listing.changes)
+
+
+def _pause(source: Context, listing: Listing, held: Lease, served: Backend) -> None:
+    """Pause an operation whose runner is gone; how far it is shows the side that is `served`."""
+    if listing.status.state is OperationState.RUNNING:
+        progress = StatusReader(replace(source, backend=served)).read_one(listing.operation_id).progress
+        done = "" if progress is None else f", {progress.done}/{progress.total} done"
+        message = f"paused for history import{done}"
+        status = OperationStatus(OperationState.PAUSED, source.clock.timestamp(), message)
+        source.operations.set_status(listing.operation_id, status, held)
+
+
+def _await_runner(source: Context) -> None:
+    """Ask the runner of an operation to pause, and wait until it has let go of the lock."""
+    holder, give_up = source.operations.holder(), None
+    running = {each.operation_id for each in source.operations.unfinished()}
+    while holder is not None and holder.operation_id in running:
+        if give_up is None:
+            give_up = min(source.clock.now() + patience(holder), source.clock.until)
+            request = StopRequest(Stop.PAUSE, str(source.author), source.clock.timestamp())
+            source.operations.ask(holder.operation_id, request)
+            source.tell(events.Noted(f"operation {holder.operation_id} is asked to pause; its runner is {holder}"))
+        elif source.clock.now() >= give_up:
+            raise BusyError(
+                f"Operation {holder.operation_id} is still run by {holder}; it pauses when its wave is done.",
+                next_command="kadmin history import, again when it is paused",
+            )
+        source.clock.stop_if_asked("the request to pause stays on record", "kadmin history import")
+        source.clock.wait(POLL_S)
+        holder = source.operations.holder()

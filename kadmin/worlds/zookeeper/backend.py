@@ -1,0 +1,216 @@
+"""`Backend` and `OperationStore` on ZooKeeper. Both share one session, so that a publish is one multi."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Listening
+from kadmin.cluster.servers import Servers
+from kadmin.errors import NotCompletedError, name_some
+from kadmin.operations.backend import ConfigsOutcome, PublishOutcome
+from kadmin.operations.context import Context
+from kadmin.plan.waves import ZOOKEEPER_LIMITS
+from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of, refused_credentials
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
+from kadmin.worlds.kafka.wire.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
+from kadmin.worlds.zookeeper.configs import ConfigWriter, config_backlog
+from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_successor
+from kadmin.worlds.zookeeper.listening import confirmed_listening
+from kadmin.worlds.zookeeper.publish import ADMIN_NODES, Publisher
+from kadmin.worlds.zookeeper.reader import consumer_groups, read_cluster, read_configs, require_kafka_cluster
+from kadmin.worlds.zookeeper.values.journal import Journal
+from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.wire.model import details_of
+from kadmin.worlds.zookeeper.write_rights import denied_writes
+from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
+from kadmin.worlds.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
+from kadmin.worlds.zookeeper.znodes.topics import TOPICS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.errors import KadminError, NotAuthorizedError
+    from kadmin.operations.backend import EditConfigs
+    from kadmin.operations.context import Clock
+    from kadmin.operations.decide.actions import Publish, TakeBack, Work
+    from kadmin.operations.events import Tell
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.record import Channel, Step
+    from kadmin.plan.throttle import ConfigValues
+    from kadmin.plan.waves import PublishLimits
+    from kadmin.worlds.zookeeper.values.paths import Paths
+    from kadmin.worlds.zookeeper.wire.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ZooKeeperContext(Context):
+    """A context with its ZooKeeper session, for `heal`, `doctor` and `inspect`."""
+
+    store: Store
+    paths: Paths
+
+
+ANY_LISTENER = Servers(())
+"""The brokers' listeners in plain text, as their znodes name them."""
+
+
+def zookeeper_context(
+    store: Store, paths: Paths, clock: Clock, tell: Tell, brokers: Servers = ANY_LISTENER
+) -> ZooKeeperContext:
+    """Return the context of a cluster in ZooKeeper mode; `paths` are those of its operations.
+
+    `brokers` says how brokers are asked, and where; without addresses, at the listeners that their znodes name.
+    """
+    operations = ZooKeeperOperations(store, paths, clock, tell)
+    return ZooKeeperContext(ZooKeeperBackend(store, paths, clock, brokers), operations, clock, tell, store, paths)
+
+
+class ZooKeeperOperations(Lock, Journal):
+    """The lock and the operations of one cluster."""
+
+    def __init__(self, store: Store, paths: Paths, clock: Clock, tell: Tell) -> None:
+        Lock.__init__(self, store, paths, clock)
+        Journal.__init__(self, store, paths, tell)
+
+    def sync(self) -> None:
+        """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
+        _sync(self._store)
+
+
+class ZooKeeperBackend:
+    """A cluster in ZooKeeper mode; its controller executes admin znodes."""
+
+    limits: PublishLimits = ZOOKEEPER_LIMITS
+    unchanged_means_rejected = True
+
+    def __init__(self, store: Store, paths: Paths, clock: Clock, brokers: Servers = ANY_LISTENER) -> None:
+        self._store = store
+        self._paths = paths
+        self._servers = brokers
+        self._clock = clock
+        self._publisher = Publisher(store, paths)
+        self._configs = ConfigWriter(store, paths, clock)
+        self._mover = ControllerMover(store, clock)
+
+    def check(self) -> None:
+        """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
+        _sync(self._store)
+
+    def read(
+        self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
+    ) -> ClusterState:
+        """Read all topics, or those named."""
+        return read_cluster(self._store, topics, with_configs=with_configs, settle=settle)
+
+    def brokers(self, state: ClusterState) -> KafkaBrokers:
+        """Return the brokers that were named, or else the live ones' listeners that serve."""
+        return KafkaBrokers(self._servers if self._servers.unasked else self._listeners(state))
+
+    def place(self, channel: Channel) -> str:
+        """Return the path of the channel's admin node."""
+        return ADMIN_NODES[channel]
+
+    def listening(self, channel: Channel, state: ClusterState) -> Listening:
+        """Ask the servers whether the controller watches the channel's admin node."""
+        controller = details_of(state).controller
+        if controller is None:
+            return Listening.UNKNOWN
+        path = ADMIN_NODES[channel]
+        return confirmed_listening(self._store, [path], controller, self._clock.wait)[path]
+
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+        """Write step record and admin node in one multi."""
+        return self._publisher.publish(step, action, seen, lease)
+
+    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
+        """Write the original replicas into the admin node and move the controller; the next one starts them.
+
+        What was started through the brokers is ended through them: the step is on record before the request leaves.
+        """
+        if action.through_brokers:
+            outcome = self._publisher.record(step, seen, lease)
+            if outcome is PublishOutcome.PUBLISHED:
+                _end_through_brokers(self._listeners(seen), seen, action)
+            return outcome
+        move = self._mover.ask()
+        if isinstance(move, str):
+            return move
+        outcome = self._publisher.take_back(step, action, seen.requests.reassignment, move, lease)
+        if outcome is PublishOutcome.PUBLISHED:
+            await_successor(self._store, self._clock, move.epoch_version)
+        return outcome
+
+    def _listeners(self, state: ClusterState) -> Servers:
+        named = replace(self._servers, unasked=False)
+        return named if named.addresses else listeners_of(state, named.security)
+
+    def denied(self, work: Work, throttled: Collection[str]) -> KadminError | None:
+        """Compare the ACLs of what will be written with who this client is."""
+        return denied_writes(self._store, self._paths, work, throttled)
+
+    def refused_credentials(self, state: ClusterState) -> NotAuthorizedError | None:
+        """Connect to the brokers that are asked beside ZooKeeper, where a client proves itself to them."""
+        return refused_credentials(self.brokers(state).servers)
+
+    def config_backlog(self) -> KadminError | None:
+        """Return an error where too many config changes wait for brokers."""
+        return config_backlog(self._store)
+
+    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
+        """Return the dynamic configs of entities."""
+        return {entity: config.values for entity, config in read_configs(self._store, entities).items()}
+
+    def configured_entities(self) -> Mapping[str, bool]:
+        """Return every topic and broker with a config znode, those of dead brokers and deleted topics included."""
+        store = self._store
+        present = {
+            "topics": set(store.children(TOPICS) or ()),
+            "brokers": {*(store.children(BROKER_IDS) or ()), DEFAULT_ENTITY},
+        }
+        return {
+            f"{kind}/{name}": name in present[kind]
+            for kind in present
+            for name in store.children(f"{CONFIG}/{kind}") or ()
+        }
+
+    def change_configs(
+        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+    ) -> ConfigsOutcome:
+        """Write configs and their change notifications, in small atomic groups; a write is applied now or never."""
+        del step
+        return ConfigsOutcome.WRITTEN if self._configs.change(entities, edit, lease) else ConfigsOutcome.CUT_SHORT
+
+    def overwrite_configs(
+        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
+    ) -> Mapping[str, str]:
+        """Write nothing: ZooKeeper has the configs of every broker, alive or not."""
+        del lease, step
+        return dict.fromkeys(values, "not read")
+
+    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the old consumer groups that keep their offsets in ZooKeeper."""
+        return consumer_groups(self._store, topics)
+
+
+def _end_through_brokers(servers: Servers, state: ClusterState, action: TakeBack) -> None:
+    controller_id = None if state.controller is None else state.controller.broker_id
+    with KafkaConnection(servers) as connection:
+        answers = alter_reassignments(connection, dict.fromkeys(action.origin), controller_id)
+    refused = {
+        partition: answer
+        for partition, answer in answers.items()
+        if answer is not None and answer.code != NO_REASSIGNMENT_IN_PROGRESS
+    }
+    if refused:
+        raise NotCompletedError(
+            f"The controller refused to end the reassignment of {name_some(sorted(refused))}.",
+            cause="; ".join(dict.fromkeys(map(str, refused.values()))),
+            next_command="kadmin resume",
+        )
+
+
+def _sync(store: Store) -> None:
+    store.sync("/")
+    require_kafka_cluster(store)

@@ -1,0 +1,168 @@
+"""Finds unhealthy partitions and brokers, stuck deletions, leftover throttles and piled-up notifications."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.names import escaped
+from kadmin.errors import name_some
+from kadmin.insight.diagnosis.copies import copy_troubles
+from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.health import health_of, return_or_replace
+from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
+from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
+from kadmin.plan.throttle import THROTTLE_KEYS
+from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S
+from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS
+from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
+from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
+from kadmin.worlds.zookeeper.znodes.topics import TOPICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kadmin.worlds.zookeeper.doctor.evidence import Evidence
+
+THROTTLE_SETTINGS = THROTTLE_KEYS | {"replica.alter.log.dirs.io.max.bytes.per.second"}
+MANY_CONFIG_CHANGES = 10_000
+"""Above this number `apply` sets no throttle: each adds notifications, which brokers purge after 15 minutes."""
+MANY_MESSAGES = 1_000
+"""Above this number notifications to the controller are reported; a working controller removes them at once."""
+
+
+def cluster_troubles(evidence: Evidence) -> Iterator[Finding]:
+    """Find what is unhealthy; of these only a cluster without any broker stops every apply."""
+    yield from _brokers(evidence)
+    yield from _deletions(evidence)
+    yield from _partitions(evidence)
+    yield from copy_troubles(
+        evidence.unused_copies,
+        "no version of Kafka (0.10.2 to 3.9) removes them at a restart",
+        "a reassignment to these brokers and kadmin rollback, one after the other, remove them too",
+        znode=TOPICS,
+    )
+    yield from _throttles(evidence)
+    yield from _messages(evidence)
+
+
+def _brokers(evidence: Evidence) -> Iterator[Finding]:
+    state = evidence.state
+    if not state.brokers:
+        yield Finding(
+            Trouble.MISSING_BROKERS,
+            "No broker is registered.",
+            "start the brokers",
+            znode=BROKER_IDS,
+            evidence=(f"{BROKER_IDS} has no children that can be read",),
+        )
+        return
+    hosted: dict[int, int] = {}
+    for topic in state.topics.values():
+        for replicas in topic.replicas.values():
+            for broker in set(replicas) - set(state.brokers):
+                hosted[broker] = hosted.get(broker, 0) + 1
+    if hosted:
+        yield Finding(
+            Trouble.MISSING_BROKERS,
+            f"Brokers that hold replicas are not alive: {name_some(sorted(hosted))}. Plans that name them are refused.",
+            return_or_replace(hosted),
+            severity="warning",
+            znode=BROKER_IDS,
+            evidence=tuple(
+                f"broker {broker}: assigned replicas: {number}" for broker, number in sorted(hosted.items())[:10]
+            ),
+        )
+
+
+def _deletions(evidence: Evidence) -> Iterator[Finding]:
+    state = evidence.state
+    stuck = sorted(set(evidence.first.deletions) & set(evidence.last.deletions)) if evidence.stayed_s >= STAYS_S else []
+    for name in stuck:
+        topic = state.topics.get(name)
+        dead = [] if topic is None else sorted(topic.brokers - set(state.brokers))
+        why = (
+            f"replicas on brokers that are not alive: {', '.join(map(str, dead))}; the live ones are deleted already"
+            if dead
+            else "all replicas are on live brokers: the topic is large, or the controller does not work"
+        )
+        yield Finding(
+            Trouble.STUCK_DELETION,
+            f"The deletion of topic {escaped(name)} does not end.",
+            "start those brokers; never remove the request by hand: the topic would come back empty"
+            if dead
+            else "kadmin doctor, again in a minute; never remove the request by hand",
+            severity="warning",
+            topic=None if topic is None else name,
+            znode=f"{DELETE_TOPICS}/{escaped(name)}",
+            evidence=(f"queued for more than {evidence.stayed_s:.0f} s", why),
+        )
+
+
+def _partitions(evidence: Evidence) -> Iterator[Finding]:
+    state = evidence.state
+    known, health = state.states, health_of(state)
+    offline, short = (
+        {each for each in found if each.topic not in state.requests.deletions}
+        for found in (health.offline, health.under_min_isr)
+    )
+    yield from min_isr_troubles(state, short, znode=TOPICS)
+    for trouble, found, what in (
+        (Trouble.OFFLINE_PARTITIONS, offline, "without a leader"),
+        (
+            Trouble.UNDER_MIN_ISR,
+            short - above_replicas(state, short),
+            f"with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}",
+        ),
+    ):
+        partitions = sorted(found)
+        if partitions:
+            seen = (
+                f"{p}: leader {known[p].leader}, ISR {list(known[p].isr)}, replicas {list(state.replicas(p) or ())}"
+                for p in partitions[:5]
+            )
+            yield Finding(
+                trouble,
+                f"Partitions {what}: {name_some(partitions)}.",
+                "start the brokers of their ISR; the log of a running broker says why it does not follow",
+                severity="warning",
+                znode=TOPICS,
+                evidence=tuple(seen),
+            )
+
+
+def _throttles(evidence: Evidence) -> Iterator[Finding]:
+    state = evidence.state
+    moving = any(topic.adding_replicas or topic.removing_replicas for topic in state.topics.values())
+    if moving or evidence.operations or evidence.last.reassignment is not None:
+        return
+    configs = {f"brokers/{name}": config for name, config in evidence.broker_configs.items()}
+    configs |= {f"topics/{name}": config for name, config in state.topic_configs.items()}
+    left = {name: sorted(THROTTLE_SETTINGS & set(config)) for name, config in sorted(configs.items())}
+    entities = [name for name, keys in left.items() if keys]
+    if entities:
+        yield Finding(
+            Trouble.LEFTOVER_THROTTLE,
+            f"Replication throttles are set although nothing is being reassigned: {name_some(map(escaped, entities))}.",
+            f"kadmin throttle audit -z {evidence.zookeeper}",
+            severity="warning",
+            znode=CONFIG,
+            evidence=tuple(f"{escaped(name)}: {', '.join(left[name])}" for name in entities[:5]),
+        )
+
+
+def _messages(evidence: Evidence) -> Iterator[Finding]:
+    for path, number in sorted(evidence.notifications.items()):
+        config = path == CONFIG_CHANGES
+        if number > (MANY_CONFIG_CHANGES if config else MANY_MESSAGES):
+            yield Finding(
+                Trouble.MANY_NOTIFICATIONS,
+                f"{path} holds {number:,} notifications.",
+                "kadmin doctor, again in 15 minutes" if config else "read the controller's log",
+                severity="warning",
+                znode=path,
+                evidence=(
+                    "brokers purge them after 15 minutes; no throttle is set until then"
+                    if config
+                    else "a working controller removes them at once",
+                ),
+            )

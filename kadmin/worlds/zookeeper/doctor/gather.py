@@ -1,0 +1,180 @@
+"""Reads the evidence for `doctor`, several times seconds apart; nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.model import Listening
+from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError
+from kadmin.operations.reading.brokers import log_dirs_of, not_described, unused_copies
+from kadmin.operations.reading.open_operations import lock_held, open_operation
+from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S, AdminLook, ControllerSample, Evidence
+from kadmin.worlds.zookeeper.inspect.inspect import versions_of
+from kadmin.worlds.zookeeper.listening import confirmed_listening
+from kadmin.worlds.zookeeper.reader import configs_of, read_tolerantly, require_kafka_cluster
+from kadmin.worlds.zookeeper.wire.model import details_of
+from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
+from kadmin.worlds.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
+from kadmin.worlds.zookeeper.znodes.controller import (
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    decode_controller,
+    decode_controller_epoch,
+)
+from kadmin.worlds.zookeeper.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
+    from kadmin.worlds.zookeeper.wire.model import ControllerNode
+
+BETWEEN_SAMPLES_S = 1.0
+_MORE_SAMPLES = 2
+_BROKERS_S = 1.0
+"""How long to look for a broker that answers: most findings need none."""
+_WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
+
+
+@dataclass(frozen=True, slots=True)
+class AdminSurvey:
+    """The admin nodes, as read once, and the cluster.
+
+    `listening` says whether the controller watches the reassignment and the election node; empty without a controller.
+    """
+
+    look: AdminLook
+    state: ClusterState
+    versions: KafkaVersions
+    listening: Mapping[str, Listening]
+
+
+def gather(context: ZooKeeperContext) -> Evidence:
+    """Read the evidence, whatever state the cluster is in; nothing is written.
+
+    Takes two seconds on a healthy cluster, STAYS_S seconds where an admin node exists.
+    """
+    require_kafka_cluster(context.store)
+    context.store.sync("/")
+    source = ZnodeReader(context.store, tolerant=True)
+    first, started = look_at_admin(source), context.clock.now()
+    samples = [_sample(source)]
+    while len(samples) <= (_MORE_SAMPLES + 1 if _unsteady(samples) else 1):
+        _pause(context, BETWEEN_SAMPLES_S)
+        samples.append(_sample(source))
+    # The last one is asked about: a controller that was elected meanwhile may be deaf, too.
+    asked = samples[-1].controller
+    listening = _listening(context, asked)
+    if first.reassignment or first.election or first.deletions:
+        while (left := STAYS_S - (context.clock.now() - started)) > 0:
+            _pause(context, left)
+    context.store.sync("/")
+    stayed_s = context.clock.now() - started
+    last, state = look_at_admin(source), read_tolerantly(source)
+    details = details_of(state)
+    now = details.controller
+    same = asked is not None and now is not None and asked.session_id == now.session_id
+    lock = _lock(context, source)
+    evidence = Evidence(
+        zookeeper=context.store.connect_string,
+        versions=versions_of(source, state),
+        state=state,
+        samples=tuple(samples),
+        first=first,
+        last=last,
+        stayed_s=stayed_s,
+        deaf=frozenset(path for path, answer in listening.items() if same and answer is Listening.DEAF),
+        listening=frozenset(path for path, answer in listening.items() if same and answer is Listening.LISTENING),
+        root=context.paths.root,
+        lock=lock,
+        operations=_operations(context, source, state, lock),
+        broker_configs=configs_of(source, "brokers", source.children(f"{CONFIG}/brokers")),
+        notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
+    )
+    return replace(evidence, state=replace(state, details=replace(details, unreadable=source.unreadable)))
+
+
+def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
+    """Ask the brokers for copies on disk that no partition uses; nothing is written."""
+    state = evidence.state
+    if not state.brokers:
+        return evidence
+    try:
+        disks = log_dirs_of(state, context.backend.brokers(state), bootstrap_s=_BROKERS_S)
+        unused = unused_copies(state, disks.sizes)
+        # A reassignment may have begun in the meantime: what is assigned now is used.
+        if topics := {partition.topic for sizes in unused.values() for partition in sizes}:
+            unused = unused_copies(context.backend.read(topics), disks.sizes)
+    except KadminError as error:
+        return replace(evidence, disks_unavailable=error.message)
+    return replace(evidence, unused_copies=unused, disks_unavailable="; ".join(not_described(disks)))
+
+
+def survey_admin(context: ZooKeeperContext) -> AdminSurvey:
+    """Read the admin nodes, their watches and the cluster; nothing is written."""
+    require_kafka_cluster(context.store)
+    context.store.sync("/")
+    source = ZnodeReader(context.store, tolerant=True)
+    seen, state = look_at_admin(source), read_tolerantly(source)
+    return AdminSurvey(seen, state, versions_of(source, state), _listening(context, details_of(state).controller))
+
+
+def look_at_admin(source: ZnodeReader) -> AdminLook:
+    """Read the admin nodes and their ACLs."""
+    reassignment, election, parent = source.get_many([*_WATCHED, DELETE_TOPICS])
+    present = [ADMIN, *(node.path for node in (reassignment, election) if node is not None)]
+    return AdminLook(
+        reassignment, election, parent, source.children(DELETE_TOPICS), {path: source.acl(path) for path in present}
+    )
+
+
+def _sample(source: ZnodeReader) -> ControllerSample:
+    controller, epoch = source.get_many([CONTROLLER, CONTROLLER_EPOCH])
+    return ControllerSample(
+        source.decode(decode_controller_epoch, epoch) or 0, source.decode(decode_controller, controller)
+    )
+
+
+def _unsteady(samples: list[ControllerSample]) -> bool:
+    return len({sample.epoch for sample in samples}) > 1 or any(sample.controller is None for sample in samples)
+
+
+def _listening(context: ZooKeeperContext, controller: ControllerNode | None) -> dict[str, Listening]:
+    if controller is None:
+        return {}
+    found = confirmed_listening(context.store, _WATCHED, controller, context.clock.wait)
+    _stop_if_asked(context)
+    return found
+
+
+def _pause(context: ZooKeeperContext, seconds: float) -> None:
+    context.clock.wait(seconds)
+    _stop_if_asked(context)
+
+
+def _stop_if_asked(context: ZooKeeperContext) -> None:
+    # Readings that were cut short are not seconds apart, and prove nothing.
+    context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
+
+
+def _lock(context: ZooKeeperContext, source: ZnodeReader) -> LockHeld | None:
+    try:
+        return lock_held(context)
+    except NotAuthorizedError as error:
+        source.leave_out(context.paths.lock, error)
+        return None
+
+
+def _operations(
+    context: ZooKeeperContext, source: ZnodeReader, state: ClusterState, lock: LockHeld | None
+) -> tuple[OpenOperation, ...]:
+    try:
+        return tuple(open_operation(context, listing, lock, state) for listing in context.operations.unfinished())
+    except (NotAuthorizedError, NotCompletedError) as error:
+        source.leave_out(context.paths.operations, error)
+    return ()

@@ -1,0 +1,1 @@
+"""Repairs of znodes that stop a cluster."""

@@ -1,0 +1,1 @@
+"""Operations on record and their lock, in znodes."""
