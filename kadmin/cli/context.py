@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kadmin.operations.events import Tell
     from kadmin.worlds.kafka.context import KafkaContext
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
 
 ROOT_VARIABLE = "KADMIN_ROOT"
 LEASE_VARIABLE = "KADMIN_LEASE"
@@ -169,7 +169,7 @@ def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iter
     from kadmin.cli.credentials import authentication_of
     from kadmin.cluster.bootstrap import parse_bootstrap
     from kadmin.cluster.servers import Servers
-    from kadmin.worlds.zookeeper.backend import zookeeper_context
+    from kadmin.worlds.zookeeper.cluster import zookeeper_context
     from kadmin.worlds.zookeeper.values.paths import DEFAULT_ROOT, Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -190,7 +190,7 @@ def connect_kafka(
     """Connect to brokers; what `reads` only takes no lock and needs no record, in ZooKeeper mode, too."""
     from kadmin.cluster.bootstrap import parse_bootstrap
     from kadmin.cluster.servers import Servers
-    from kadmin.worlds.kafka.context import kafka_context, reading_context, require_kraft_mode
+    from kadmin.worlds.kafka.cluster import kafka_context, reading_context, require_kraft_mode
     from kadmin.worlds.kafka.values.record_copy import copies_folder
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kadmin.cli.address import ClusterAddress
     from kadmin.contexts.model import NamedContext
     from kadmin.contexts.settings import Setting
-    from kadmin.operations.reading.rights import RightsFound
+    from kadmin.insight.diagnosis.rights import RightsFound
 
 context_app = typer.Typer(help="List, show, choose or check the clusters that have a name.")
 
@@ -98,8 +98,7 @@ def check(
 
     context = find_context(_chosen(name).value or "")
     address = address_of(context, typed=True)
-    examine = _through_brokers if context.zookeeper is None else _through_zookeeper
-    found = examine(address, context, timeout)
+    found = _rights(address, context, timeout)
     answer(output, lambda: rights_text(context, found), lambda: rights_answer(context, found))
     return NotAuthorizedError.exit_code if found.missing else 0
 
@@ -115,39 +114,12 @@ def _chosen(name: str | None) -> Setting:
     return found
 
 
-def _through_zookeeper(address: ClusterAddress, context: NamedContext, timeout_s: float) -> RightsFound:
-    from kadmin.cli.context import open_zookeeper
-    from kadmin.operations.reading.rights import RightsFound
-    from kadmin.worlds.kafka.rights import RightsCheck
-    from kadmin.worlds.kafka.wire.connection import KafkaConnection
-    from kadmin.worlds.zookeeper.rights import check_rights
+def _rights(address: ClusterAddress, context: NamedContext, timeout_s: float) -> RightsFound:
+    from kadmin.cli.context import open_reading
 
-    with open_zookeeper(address, "kadmin context check", timeout_s=timeout_s) as opened:
-        opened.backend.check()
-        state = opened.backend.read(())
-        missing, unchecked = check_rights(opened.store, opened.paths.root)
-        if context.kafka.bootstrap_servers is not None or context.kafka.command_config is not None:
-            with KafkaConnection(opened.backend.brokers(state).servers, until=opened.clock.until) as connection:
-                brokers = RightsCheck(connection, writes=False)
-                brokers.run()
-            missing, unchecked = [*missing, *brokers.missing], [*unchecked, *brokers.unchecked]
-        principal = opened.store.authentication.principal
-    return RightsFound(state.cluster_id, principal, tuple(missing), tuple(unchecked))
-
-
-def _through_brokers(address: ClusterAddress, context: NamedContext, timeout_s: float) -> RightsFound:
-    from kadmin.cli.context import open_kafka
-    from kadmin.operations.reading.rights import RightsFound
-    from kadmin.worlds.kafka.rights import RightsCheck
-
-    del context
-    with open_kafka(address, timeout_s=timeout_s) as opened:
-        found = RightsCheck(opened.connection, writes=True)
-        found.run()
-        sasl = opened.connection.servers.security.sasl
-        principal = None if sasl is None or sasl.principal is None else f"User:{sasl.principal}"
-        cluster_id = opened.backend.read(()).cluster_id
-    return RightsFound(cluster_id, principal, tuple(found.missing), tuple(found.unchecked))
+    asks_brokers = context.kafka.bootstrap_servers is not None or context.kafka.command_config is not None
+    with open_reading(address, timeout_s=timeout_s) as opened:
+        return opened.rights(asks_brokers=asks_brokers)
 
 
 def _replace(path: Path, data: bytes) -> None:

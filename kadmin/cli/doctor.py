@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cli.side_by_side import FleetAnswer
+    from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.finding import Finding
-    from kadmin.worlds.kafka.context import KafkaContext
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
-    from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
+    from kadmin.operations.context import Context
 
 MetricsOption: TypeAlias = Annotated[
     Path | None,
@@ -33,41 +32,6 @@ MetricsOption: TypeAlias = Annotated[
         "--metrics", metavar="FILE", help="Also write gauges to this file, for Prometheus' textfile collector."
     ),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """The findings, what was not checked, and the versions of Kafka where znodes show them.
-
-    `counts` are partitions by condition, None where configs were not read.
-    """
-
-    findings: tuple[Finding, ...]
-    unchecked: tuple[str, ...]
-    versions: KafkaVersions | None
-    counts: Mapping[str, int] | None
-
-    @property
-    def worth_showing(self) -> bool:
-        """Whether there is more to show than that the cluster is well."""
-        return bool(self.findings or self.unchecked or (self.counts or {}).get("under_replicated"))
-
-    def text(self) -> str:
-        """Show it to people."""
-        from kadmin.report.doctor import doctor_text
-
-        return doctor_text(self.findings, self.unchecked, self.counts, screen_of(sys.stdout).room)
-
-    def answer(self) -> dict[str, Any]:
-        """Answer in JSON."""
-        from kadmin.report.doctor import doctor_answer
-
-        return doctor_answer(self.findings, self.unchecked, self.versions, self.counts)
-
-    @property
-    def exit_code(self) -> int:
-        """That of `doctor` for this cluster."""
-        return NotCompletedError.exit_code if any(each.stops_apply for each in self.findings) else 0
 
 
 @on_cluster
@@ -92,8 +56,8 @@ def doctor(
         _write_metrics(metrics, {name: None})
         raise
     _write_metrics(metrics, {name: found.findings})
-    answer(output, found.text, found.answer)
-    return found.exit_code
+    answer(output, lambda: _text(found), lambda: _answer(found))
+    return _exit_code(found)
 
 
 def _write_metrics(file: Path | None, findings: Mapping[str, tuple[Finding, ...] | None]) -> None:
@@ -106,42 +70,33 @@ def _write_metrics(file: Path | None, findings: Mapping[str, tuple[Finding, ...]
 def _of_fleet(fleet: Fleet, metrics: Path | None, timeout_s: float, output: options.OutputFormat) -> int:
     from kadmin.cli.side_by_side import FleetAnswer, answer_fleet, read_side_by_side
 
-    def render(_name: str, found: Examined) -> FleetAnswer:
-        stopping = sum(each.stops_apply for each in found.findings)
-        block = found.text() if found.worth_showing else ""
-        return FleetAnswer([(len(found.findings), stopping)], found.answer(), block, found.exit_code)
+    def render(_name: str, found: DoctorReport) -> FleetAnswer:
+        block = _text(found) if found.worth_showing else ""
+        return FleetAnswer([(len(found.findings), found.stops_apply)], _answer(found), block, _exit_code(found))
 
     found = read_side_by_side(fleet, examine, timeout_s)
     _write_metrics(metrics, {each.name: None if each.found is None else each.found.findings for each in found})
     return answer_fleet(output, ("findings", "stop an apply"), found, render)
 
 
-def examine(cluster: ClusterAddress, context: KafkaContext | ZooKeeperContext) -> Examined:
+def examine(cluster: ClusterAddress, context: Context) -> DoctorReport:
     """Examine a cluster; hints name the commands with the address that was typed."""
-    from kadmin.worlds.kafka.context import KafkaContext
-
-    through = _through_brokers if isinstance(context, KafkaContext) else _through_zookeeper
-    found = through(context)  # type: ignore[arg-type] # each takes the context that is chosen for it
+    found = context.diagnose()
     findings = tuple(replace(each, hint=cluster.named_in(each.hint or "")) for each in found.findings)
     return replace(found, findings=findings)
 
 
-def _through_zookeeper(context: ZooKeeperContext) -> Examined:
-    from kadmin.insight.tables.partitions import condition_counts
-    from kadmin.worlds.zookeeper.doctor.diagnose import diagnose, unchecked
-    from kadmin.worlds.zookeeper.doctor.gather import gather, look_at_disks
+def _text(found: DoctorReport) -> str:
+    from kadmin.report.doctor import doctor_text
 
-    evidence = look_at_disks(context, gather(context))
-    counts = condition_counts(evidence.state)
-    return Examined(diagnose(evidence), unchecked(evidence), evidence.versions, counts)
+    return doctor_text(found.findings, found.unchecked, found.counts, screen_of(sys.stdout).room)
 
 
-def _through_brokers(context: KafkaContext) -> Examined:
-    from kadmin.insight.tables.partitions import condition_counts
-    from kadmin.worlds.kafka.doctor.diagnose import diagnose, unchecked
-    from kadmin.worlds.kafka.doctor.gather import gather
+def _answer(found: DoctorReport) -> dict[str, Any]:
+    from kadmin.report.doctor import doctor_answer
 
-    evidence = gather(context)
-    silent = evidence.looks[-1].controllers_silent
-    counts = None if silent else condition_counts(evidence.state)
-    return Examined(diagnose(evidence), unchecked(evidence), None, counts)
+    return doctor_answer(found.findings, found.unchecked, found.versions, found.counts)
+
+
+def _exit_code(found: DoctorReport) -> int:
+    return NotCompletedError.exit_code if found.stops_apply else 0

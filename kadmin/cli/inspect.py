@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from kadmin.insight.tables.admin_nodes import AdminNodes
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.context import Context
-    from kadmin.worlds.kafka.context import KafkaContext
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
 
 _CLEAR = "\x1b[2J\x1b[H"
 _Found = TypeVar("_Found")
@@ -75,7 +74,7 @@ def inspect_admin(
     reassignment in flight is shown with the operation on record that asked for it.
     """
     from kadmin.report.zookeeper.admin_nodes import admin_answer, admin_text
-    from kadmin.worlds.zookeeper.doctor.gather import AdminSurvey, survey_admin
+    from kadmin.worlds.zookeeper.doctor.gather import survey_admin
 
     view = TableView((), (), output)
     if isinstance(cluster, Fleet):
@@ -90,7 +89,7 @@ def inspect_admin(
         name = "admin" if cluster.zookeeper is None else "admin-entries"
         return _show_table(lambda _: name, cluster, view, watch=watch, timeout_s=timeout)
 
-    def render(survey: AdminSurvey) -> None:
+    def render(survey: AdminNodes) -> None:
         answer(options.OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
 
     opened = partial(open_zookeeper, instead=_INSTEAD["admin-entries"])
@@ -122,8 +121,8 @@ def _show_table(
     watch: bool,
     timeout_s: float | None,
 ) -> int:
-    def read(of: ClusterAddress, context: KafkaContext | ZooKeeperContext) -> Inspection:
-        return _table(context, name_for(of))
+    def read(of: ClusterAddress, context: Context) -> Inspection:
+        return context.inspect(name_for(of))
 
     return _inspect(cluster, lambda of: _INSTEAD.get(name_for(of)), read, view, watch=watch, timeout_s=timeout_s)
 
@@ -141,7 +140,7 @@ def _inspect(
     if isinstance(cluster, Fleet):
         from kadmin.cli.side_by_side import highest_exit_code, read_side_by_side
 
-        def guarded(of: ClusterAddress, context: KafkaContext | ZooKeeperContext) -> Inspection:
+        def guarded(of: ClusterAddress, context: Context) -> Inspection:
             if (instead := instead_of(of)) is not None:
                 require_zookeeper(of, instead)
             return read(of, context)
@@ -157,14 +156,6 @@ def _inspect(
     opened = open_reading if instead is None else partial(open_zookeeper, instead=instead)
     _show(opened, cluster, lambda context: read(cluster, context), view.show, watch=watch, timeout_s=timeout_s)
     return 0
-
-
-def _table(context: KafkaContext | ZooKeeperContext, name: str) -> Inspection:
-    from kadmin.worlds.kafka.context import KafkaContext
-    from kadmin.worlds.kafka.inspect.inspect import inspect as through_brokers
-    from kadmin.worlds.zookeeper.inspect.inspect import inspect as through_zookeeper
-
-    return through_brokers(context, name) if isinstance(context, KafkaContext) else through_zookeeper(context, name)
 
 
 for _name, _words in TABLES.items():
@@ -188,7 +179,7 @@ def inspect_tree(
 
     Shows size and number of children, and whether kadmin decodes the data.
     """
-    from kadmin.worlds.zookeeper.inspect.inspect import inspect_tree as read
+    from kadmin.worlds.zookeeper.inspection import inspect_tree as read
 
     view = TableView(sort or (), filters or (), output)
     return _inspect(
@@ -212,7 +203,7 @@ def inspect_znode(
     output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> int:
     """Show one znode: its data, raw and decoded, its ACL and stat."""
-    from kadmin.worlds.zookeeper.inspect.inspect import inspect_znode as read
+    from kadmin.worlds.zookeeper.inspection import inspect_znode as read
 
     view = TableView((), (), output)
     return _inspect(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kadmin.operations.events import Event
     from kadmin.worlds.kafka.context import KafkaContext
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
 
 
 @on_both_sides

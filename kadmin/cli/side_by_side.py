@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kadmin.cli.address import ClusterAddress, Fleet
+    from kadmin.operations.context import Context
     from kadmin.operations.events import Event
-    from kadmin.worlds.kafka.context import KafkaContext
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
 
 Found = TypeVar("Found")
 
@@ -55,7 +54,7 @@ class _Reading(Generic[Found]):
     """The work of all threads: names that wait, and results as they come."""
 
     fleet: Fleet
-    read: Callable[[ClusterAddress, KafkaContext | ZooKeeperContext], Found]
+    read: Callable[[ClusterAddress, Context], Found]
     until: float
     reads_only: bool
     waiting: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
@@ -87,7 +86,7 @@ class _Reading(Generic[Found]):
 
 def read_side_by_side(
     fleet: Fleet,
-    read: Callable[[ClusterAddress, KafkaContext | ZooKeeperContext], Found],
+    read: Callable[[ClusterAddress, Context], Found],
     timeout_s: float,
     *,
     reads_only: bool = True,

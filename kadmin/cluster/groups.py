@@ -1,7 +1,9 @@
-"""Groups that keep their offsets in Kafka."""
+"""Consumer groups: those that keep their offsets in Kafka, and old consumers."""
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,3 +71,25 @@ class Groups:
                 names.setdefault(group.unseen, []).append(escaped(group.name))
         groups = ((f"what these groups use was not all seen ({name_some(names[reason])})", reason) for reason in names)
         return (*self.unlisted, *groups)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerRegistration:
+    """A live old consumer: threads per topic (or per pattern, where `pattern` is white_list or black_list)."""
+
+    consumer_id: str
+    subscription: Mapping[str, int]
+    pattern: str
+    timestamp_ms: int | None
+
+    def threads(self, topic: str) -> int:
+        """Return how many threads consume a topic, by its name or by a pattern; 0 for a topic that is not consumed."""
+        if self.pattern not in {"white_list", "black_list"}:
+            return self.subscription.get(topic, 0)
+        for pattern, threads in self.subscription.items():
+            # Kafka's Whitelist turns commas into alternatives; a pattern that is no regex matches nothing here.
+            with suppress(re.error):
+                matched = re.fullmatch(pattern.replace(",", "|"), topic) is not None
+                if matched is (self.pattern == "white_list"):
+                    return threads
+        return 0

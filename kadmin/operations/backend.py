@@ -91,7 +91,7 @@ class Backend(Protocol):
         """Read all topics, or those named; with `settle`, topics that change meanwhile are read again."""
         ...
 
-    def brokers(self, state: ClusterState) -> Brokers:
+    def brokers(self, state: ClusterState) -> LiveBrokers:
         """Return the live brokers of `state`, to be asked; without an address where no listener serves."""
         ...
 
@@ -164,7 +164,7 @@ class Backend(Protocol):
         ...
 
 
-class Brokers(Protocol):
+class LiveBrokers(Protocol):
     """Live brokers, asked over their own protocol, several at once; what one does not answer costs that alone.
 
     Nothing is asked before a method is called. Each raises UnreachableError where none of the addresses answers and

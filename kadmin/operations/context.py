@@ -9,6 +9,7 @@ import secrets
 import socket
 import threading
 import time
+from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,9 @@ from kadmin.operations.record.record import Author
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
+    from kadmin.insight.diagnosis.doctor_report import DoctorReport
+    from kadmin.insight.diagnosis.rights import RightsFound
+    from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.backend import Backend, OperationStore
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing
@@ -81,13 +85,28 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class Context(ABC):
     """A cluster, the store of its operations, the command's clock, and the receiver of events."""
 
     backend: Backend
     operations: OperationStore
     clock: Clock
     tell: events.Tell
+
+    @abstractmethod
+    def diagnose(self) -> DoctorReport:
+        """Find what is wrong with the cluster; nothing is written."""
+
+    @abstractmethod
+    def inspect(self, table: str) -> Inspection:
+        """Read a table of `inspect`; raises UsageError for one that this way to the cluster does not have."""
+
+    @abstractmethod
+    def rights(self, *, asks_brokers: bool) -> RightsFound:
+        """Compare the rights that operations need with those of this client; nothing is tried.
+
+        `asks_brokers`: those of brokers, too, where operations do not go through them.
+        """
 
     @property
     def author(self) -> Author:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kadmin.contexts.model import Contexts, NamedContext
     from kadmin.contexts.settings import Setting
-    from kadmin.operations.reading.rights import RightsFound
+    from kadmin.insight.diagnosis.rights import RightsFound
 
 _MOST = 4_096
 

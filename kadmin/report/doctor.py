@@ -12,8 +12,8 @@ from kadmin.report.text import WIDTH, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kadmin.cluster.versions import KafkaVersions
     from kadmin.insight.diagnosis.finding import Finding
-    from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
 
 _MOST = 2_000
 _BELOW_NEXT = " " * len("   next: ")

@@ -9,8 +9,8 @@ from kadmin.report.doctor import finding_answer, finding_blocks
 from kadmin.report.text import WIDTH, wrapped
 
 if TYPE_CHECKING:
-    from kadmin.worlds.migration.history_import import Imported
-    from kadmin.worlds.migration.preflight import Preflight
+    from kadmin.insight.diagnosis.doctor_report import Preflight
+    from kadmin.operations.record.imported import Imported
 
 
 def migration_text(found: Preflight, room: int | None = None) -> str:

@@ -18,8 +18,8 @@ from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.records import produce
 from kadmin.worlds.kafka.wire.topics import create_topic
+from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.reader import read_cluster
-from kadmin.worlds.zookeeper.wire.model import Create
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.znodes.configs import config_path, encode_config
 from kadmin.worlds.zookeeper.znodes.topics import encode_topic, topic_path

@@ -8,9 +8,9 @@ from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import NotCompletedError
 from kadmin.sandbox.settings import MIGRATING, broker_config, controller_settings, zookeeper_config
+from kadmin.worlds.zookeeper.model import Create, Delete
 from kadmin.worlds.zookeeper.reader import read_migration
 from kadmin.worlds.zookeeper.wire.four_letter import ask
-from kadmin.worlds.zookeeper.wire.model import Create, Delete
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.controller import (

@@ -18,7 +18,7 @@ from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.documents import parse_contexts
 from kadmin.plan.model import ReassignmentPlan
 from kadmin.schema import validate_value
-from kadmin.worlds.zookeeper.wire.model import Create
+from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from kadmin.documents import parse_document
 from kadmin.operations.context import Clock
 from kadmin.operations.execute import apply as service
 from kadmin.plan.facts import ClusterFacts
-from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
+from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.values.paths import Paths
-from kadmin.worlds.zookeeper.wire.model import Create
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.znodes.topics import encode_topic
 

@@ -10,10 +10,10 @@ import pytest
 from kadmin.cli.inspect import TABLES as COMMANDS
 from kadmin.insight.predict import consumers, disturbance
 from kadmin.insight.tables import configs, partitions
-from kadmin.worlds.kafka.inspect import tables as kafka
+from kadmin.worlds.kafka import tables as kafka
 from kadmin.worlds.zookeeper.doctor import admin_nodes
-from kadmin.worlds.zookeeper.inspect import old_consumers
-from kadmin.worlds.zookeeper.inspect import znodes as facts
+from kadmin.worlds.zookeeper.tables import old_consumers
+from kadmin.worlds.zookeeper.tables import znodes as facts
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLES = {

@@ -15,7 +15,7 @@ from kadmin.operations.context import Clock
 from kadmin.operations.decide import settling
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
-from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.cluster import kafka_context
 from kadmin.worlds.kafka.values.topic import TopicOperations
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 

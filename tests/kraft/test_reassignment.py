@@ -17,7 +17,7 @@ from kadmin.operations.reading.verify import verify
 from kadmin.operations.record.record import OperationState, StepKind
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
-from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.cluster import kafka_context
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -40,7 +40,7 @@ from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
-from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.cluster import kafka_context
 from kadmin.worlds.kafka.values import topic_reader
 from kadmin.worlds.kafka.values.folder import FolderOperations
 from kadmin.worlds.kafka.values.topic import TopicOperations

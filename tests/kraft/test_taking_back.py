@@ -16,7 +16,7 @@ from kadmin.operations.events import StepPublished
 from kadmin.operations.execute.apply import apply
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
-from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.cluster import kafka_context
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.wire.configs import read_own_configs
 from kadmin.worlds.kafka.wire.reassignments import alter_reassignments, list_reassignments

@@ -36,7 +36,7 @@ from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.repair.rollback import plan_rollback
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, RecreationPlan, TopicRecipe
-from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.cluster import kafka_context
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.wire import reassignments
 from kadmin.worlds.kafka.wire.connection import KafkaConnection

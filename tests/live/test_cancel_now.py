@@ -24,7 +24,7 @@ from kadmin.operations.execute import takeover
 from kadmin.operations.record.record import StepKind
 from kadmin.operations.record.stop_request import Stop
 from kadmin.worlds.kafka.wire.records import produce
-from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
 

@@ -8,7 +8,7 @@ from support.executor.kill_points import Ground
 from support.executor.runs import Site, apply
 
 from kadmin.sandbox import Sandbox, SandboxSpec
-from kadmin.worlds.zookeeper.wire.model import Create
+from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from kadmin.insight.tables.table import Table
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from kadmin.worlds.zookeeper.znodes.consumers import ConsumerRegistration
+    from kadmin.cluster.groups import ConsumerRegistration
 
 Subscriptions: TypeAlias = "Mapping[str, Collection[str]]"
 """Topics by member."""

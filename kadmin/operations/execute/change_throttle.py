@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.backend import Brokers
+    from kadmin.operations.backend import LiveBrokers
     from kadmin.operations.context import Context
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import ForeignValue
@@ -149,7 +149,7 @@ def _left(wave: Sequence[PartitionTarget], state: ClusterState) -> list[Partitio
 
 
 def _sized(
-    waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, brokers: Brokers
+    waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, brokers: LiveBrokers
 ) -> list[list[PartitionTarget]]:
     if all(target.size_bytes is not None for wave in waves for target in wave):
         return [list(wave) for wave in waves]

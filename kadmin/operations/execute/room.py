@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.backend import Brokers
+    from kadmin.operations.backend import LiveBrokers
     from kadmin.plan.model import PartitionTarget
 
 
 def too_little_room(
-    waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, brokers: Brokers
+    waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, brokers: LiveBrokers
 ) -> tuple[str, ...] | None:
     """Ask the live brokers for their disks, and name those that lack room for the waves; unknown room is enough.
 

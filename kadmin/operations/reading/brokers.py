@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.backend import Backend, Brokers
+    from kadmin.operations.backend import Backend, LiveBrokers
     from kadmin.plan.facts import ClusterFacts
 
 Answer = TypeVar("Answer")
@@ -25,7 +25,7 @@ DELETES_TOPICS = "delete.topic.enable"
 CREATES_TOPICS = "auto.create.topics.enable"
 
 
-def log_dirs_of(state: ClusterState, brokers: Brokers, *, bootstrap_s: float | None = None) -> LogDirs:
+def log_dirs_of(state: ClusterState, brokers: LiveBrokers, *, bootstrap_s: float | None = None) -> LogDirs:
     """Ask the live brokers for the bytes of every replica on their disks (DescribeLogDirs, 1.1 and later).
 
     Raises NotCompletedError or UnreachableError where a broker does not answer, or can read none of its directories.
@@ -47,7 +47,7 @@ def unused_copies(
     return {broker: sizes for broker, sizes in unused.items() if sizes}
 
 
-def with_disks(given: ClusterFacts, state: ClusterState, brokers: Brokers) -> ClusterFacts:
+def with_disks(given: ClusterFacts, state: ClusterState, brokers: LiveBrokers) -> ClusterFacts:
     """Complete given facts by bytes per partition and room on disk, which the live brokers are asked for.
 
     Bytes that were given take precedence. What brokers do not answer is in `disks_unavailable`; nothing is raised.
@@ -122,14 +122,14 @@ def sizes_of(state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int
     return found
 
 
-def groups_of(brokers: Brokers, state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
+def groups_of(brokers: LiveBrokers, state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
     """Return the topics of each group that keeps its offsets in Kafka, and what brokers did not answer."""
     questions = _Questions(brokers)
     groups = questions.ask_groups(state)
     return groups.topics, questions.unavailable
 
 
-def _hidden_topics(state: ClusterState, found: LogDirs, brokers: Brokers) -> tuple[str, ...]:
+def _hidden_topics(state: ClusterState, found: LogDirs, brokers: LiveBrokers) -> tuple[str, ...]:
     """Name the topics that brokers hold and may not show, in a sentence; nothing where there are none.
 
     Brokers leave topics that may not be described out of their metadata, without an error.
@@ -158,7 +158,7 @@ def _not_listed(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
     return (f"{count(missing, 'partition')} not on disk yet at an in-sync broker: sizes are incomplete",)
 
 
-def held_by(state: ClusterState, brokers: Brokers) -> tuple[Mapping[int, int], tuple[str, ...]]:
+def held_by(state: ClusterState, brokers: LiveBrokers) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Return the bytes on the disks of each live broker, and why where they are not known."""
     found, unavailable = _Questions(brokers).ask_disks(state)
     return (
@@ -200,7 +200,7 @@ def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bo
 class _Questions:
     """Asks one question after the other; after one without an answer, brokers are not asked again."""
 
-    def __init__(self, brokers: Brokers) -> None:
+    def __init__(self, brokers: LiveBrokers) -> None:
         self.brokers = brokers
         self._unknown: dict[str, list[str]] = {}
         self._silence: UnreachableError | None = None

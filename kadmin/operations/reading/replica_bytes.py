@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.backend import Brokers
+    from kadmin.operations.backend import LiveBrokers
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Memory, Observed, Work
     from kadmin.operations.events import Tell
@@ -59,12 +59,12 @@ class ReplicaBytes:
     once.
     """
 
-    def __init__(self, work: Work, brokers_of: Callable[[ClusterState], Brokers], clock: Clock, tell: Tell) -> None:
+    def __init__(self, work: Work, brokers_of: Callable[[ClusterState], LiveBrokers], clock: Clock, tell: Tell) -> None:
         self._work = work
         self._brokers_of = brokers_of
         self._clock = clock
         self._tell = tell
-        self._brokers: Brokers | None = None
+        self._brokers: LiveBrokers | None = None
         self._due = 0.0
         self._silences = Silences()
         self._noted: set[str] = set()

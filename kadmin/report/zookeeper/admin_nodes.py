@@ -7,20 +7,16 @@ from typing import TYPE_CHECKING, Any
 from kadmin.cluster.model import Listening
 from kadmin.cluster.names import escaped
 from kadmin.errors import count
+from kadmin.insight.tables.admin_nodes import Effect
 from kadmin.report.doctor import versions_answer
 from kadmin.report.text import SHOWN_ROWS, replicas, shortened, wrapped
-from kadmin.worlds.zookeeper.doctor.admin_nodes import deletion_findings, read_node
-from kadmin.worlds.zookeeper.doctor.admin_troubles import worst_effect
-from kadmin.worlds.zookeeper.doctor.flaw_effects import Effect
-from kadmin.worlds.zookeeper.wire.model import details_of
-from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kadmin.cluster.versions import KafkaVersions
     from kadmin.diagnostics import Diagnostic
-    from kadmin.worlds.zookeeper.doctor.admin_nodes import Entry, NodeReading
-    from kadmin.worlds.zookeeper.doctor.gather import AdminSurvey
+    from kadmin.insight.tables.admin_nodes import AdminNode, AdminNodes, Entry
 
 _SHOWN_DATA = 1_000
 _VERDICTS = {
@@ -30,50 +26,33 @@ _VERDICTS = {
 }
 
 
-def admin_text(survey: AdminSurvey) -> str:
+def admin_text(survey: AdminNodes) -> str:
     """Show the three nodes: raw data, entries, and flaws."""
-    blocks = []
-    for path in (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION):
-        reading = _reading(survey, path)
-        blocks.append(_absent(survey, path) if reading is None else _node(reading, survey))
-    return "\n\n".join([*blocks, _deletions(survey)])
+    nodes = (survey.reassignment, survey.election)
+    return "\n\n".join([*(_node(each, survey.versions) for each in nodes), _deletions(survey)])
 
 
-def admin_answer(survey: AdminSurvey) -> dict[str, Any]:
+def admin_answer(survey: AdminNodes) -> dict[str, Any]:
     """Answer `inspect admin`."""
     return {
         "kafka_versions": versions_answer(survey.versions),
-        "reassignment": _node_answer(survey, REASSIGN_PARTITIONS),
-        "election": _node_answer(survey, PREFERRED_REPLICA_ELECTION),
+        "reassignment": _node_answer(survey.reassignment),
+        "election": _node_answer(survey.election),
         "listening": {
-            name: survey.listening.get(path, Listening.UNKNOWN).value
-            for name, path in (("reassignment", REASSIGN_PARTITIONS), ("election", PREFERRED_REPLICA_ELECTION))
+            "reassignment": survey.reassignment.listening.value,
+            "election": survey.election.listening.value,
         },
         "deletions": {
             "data": _document(survey),
-            "topics": [
-                {"topic": escaped(topic), "flaws": _flaws(deletion_findings(topic, survey.state))}
-                for topic in survey.look.deletions
-            ],
+            "topics": [{"topic": escaped(topic), "flaws": _flaws(findings)} for topic, findings in survey.deletions],
         },
-        "not_allowed": [escaped(each.path) for each in details_of(survey.state).unreadable if each.denied],
+        "not_allowed": [escaped(path) for path in survey.denied],
     }
 
 
-def _reading(survey: AdminSurvey, path: str) -> NodeReading | None:
-    node = survey.look.node(path)
-    return None if node is None else read_node(node, survey.state)
-
-
-def _absent(survey: AdminSurvey, path: str) -> str:
-    denied = any(each.denied and each.path == path for each in details_of(survey.state).unreadable)
-    lines = [f"{path}: {'not allowed to be read' if denied else 'absent'}"]
-    return "\n".join([*lines, *_heard(survey, path)])
-
-
-def _heard(survey: AdminSurvey, path: str) -> list[str]:
+def _heard(node: AdminNode) -> list[str]:
     """Return whether the controller watches a node; empty where the four-letter words do not show it."""
-    match survey.listening.get(path, Listening.UNKNOWN):
+    match node.listening:
         case Listening.LISTENING:
             return ["  watched by the controller"]
         case Listening.DEAF:
@@ -81,14 +60,17 @@ def _heard(survey: AdminSurvey, path: str) -> list[str]:
     return []
 
 
-def _node(reading: NodeReading, survey: AdminSurvey) -> str:
+def _node(node: AdminNode, versions: KafkaVersions) -> str:
+    reading = node.reading
+    if reading is None:
+        absent = f"{node.path}: {'not allowed to be read' if node.denied else 'absent'}"
+        return "\n".join([absent, *_heard(node)])
     size = 0 if reading.data is None else len(reading.data)
-    verdict = _VERDICTS[worst_effect(reading, survey.versions)]
     entries = count(len(reading.entries), "entry", "entries")
     lines = [
         f"{reading.path}: version {reading.version}, {count(size, 'byte')}, {entries}",
-        *wrapped(f"  {verdict} (Kafka {survey.versions}, inferred from the brokers' znodes)", "    "),
-        *_heard(survey, reading.path),
+        *wrapped(f"  {_VERDICTS[node.effect]} (Kafka {versions}, inferred from the brokers' znodes)", "    "),
+        *_heard(node),
         *wrapped(f"  data: {escaped(reading.data, _SHOWN_DATA)}", "    "),
     ]
     lines += _wrong(reading.findings, "  ")
@@ -107,32 +89,31 @@ def _wrong(findings: Iterable[Diagnostic], indent: str) -> list[str]:
     return [line for found in findings for line in wrapped(f"{indent}wrong: {found.message}", f"{indent}  ")]
 
 
-def _deletions(survey: AdminSurvey) -> str:
-    topics, document = survey.look.deletions, _document(survey)
-    lines = [f"{DELETE_TOPICS}: {count(len(topics), 'topic')} queued"]
+def _deletions(survey: AdminNodes) -> str:
+    topics, document = survey.deletions, _document(survey)
+    lines = [f"{survey.deletions_path}: {count(len(topics), 'topic')} queued"]
     if document is not None:
         lines += wrapped(f"  data: {document} (no controller reads the data of this node)", "    ")
-    for topic in topics[:SHOWN_ROWS]:
+    for topic, findings in topics[:SHOWN_ROWS]:
         lines += wrapped(f"  {topic}", "    ")
-        lines += _wrong(deletion_findings(topic, survey.state), "    ")
+        lines += _wrong(findings, "    ")
     return shortened("\n".join(lines), len(topics), indent="  ")
 
 
-def _document(survey: AdminSurvey) -> str | None:
-    parent = survey.look.deletion_parent
-    return escaped(parent.data, _SHOWN_DATA) if parent is not None and parent.data else None
+def _document(survey: AdminNodes) -> str | None:
+    return escaped(survey.deletions_data, _SHOWN_DATA) if survey.deletions_data else None
 
 
-def _node_answer(survey: AdminSurvey, path: str) -> dict[str, Any] | None:
-    reading = _reading(survey, path)
+def _node_answer(node: AdminNode) -> dict[str, Any] | None:
+    reading = node.reading
     if reading is None:
         return None
     return {
-        "path": path,
+        "path": node.path,
         "version": reading.version,
         "size_bytes": 0 if reading.data is None else len(reading.data),
         "data": escaped(reading.data, _SHOWN_DATA),
-        "effect": worst_effect(reading, survey.versions).name.lower(),
+        "effect": node.effect.name.lower(),
         "flaws": _flaws(reading.findings),
         "entries": [_entry_answer(entry) for entry in reading.entries],
     }

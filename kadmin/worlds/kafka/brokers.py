@@ -1,4 +1,4 @@
-"""Live brokers, asked over their own protocol: the port's `Brokers`, in both worlds."""
+"""Live brokers, asked over their own protocol: the port's `LiveBrokers`, in both worlds."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from kadmin.cluster.model import OwnRights
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.cluster.rights import Right
 from kadmin.errors import KadminError
-from kadmin.operations.reading.rights import MissingRight
-from kadmin.worlds.kafka.doctor.needed_rights import lacking_rights
+from kadmin.insight.diagnosis.rights import MissingRight
+from kadmin.worlds.kafka.needed_rights import lacking_rights
 from kadmin.worlds.kafka.wire.rights import cluster_rights, known_rights, may_describe_groups, topic_rights
 
 if TYPE_CHECKING:

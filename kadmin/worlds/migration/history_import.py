@@ -6,7 +6,7 @@ cut short is done again from its start.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotCompletedError
@@ -14,6 +14,7 @@ from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.execute.takeover import patience
 from kadmin.operations.reading.status import StatusReader
+from kadmin.operations.record.imported import Imported
 from kadmin.operations.record.record import OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.worlds.migration.preflight import require_one_cluster
@@ -26,18 +27,10 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing
     from kadmin.worlds.kafka.context import KafkaContext
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
 
 PURPOSE = "history-import"
 """The purpose for which both locks are held, in place of an operation's id."""
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """The operations that were carried over, in order, and how many were on both sides already."""
-
-    carried: tuple[str, ...]
-    already: int
 
 
 def direction(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> tuple[Context, Context]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError, StalePlanError, UnreachableError
+from kadmin.insight.diagnosis.doctor_report import Preflight
 from kadmin.worlds.kafka.doctor import diagnose as through_brokers
 from kadmin.worlds.kafka.doctor import gather as kafka_doctor
 from kadmin.worlds.kafka.reader import read_quorum, read_without_controllers
@@ -36,28 +36,13 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, MigrationPhase
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.worlds.kafka.context import KafkaContext
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
-    from kadmin.worlds.zookeeper.wire.model import Acl
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
+    from kadmin.worlds.zookeeper.model import Acl
 
 _WRITTEN = (CONTROLLER, CONTROLLER_EPOCH, MIGRATION, ADMIN, BROKER_IDS, TOPICS, CONFIG, f"{CONFIG}/topics")
 """What a KRaft controller writes, or writes below; topics are looked at one by one."""
 _MAY_WRITE = 0b110
 """ZooKeeper's permissions to write a znode and to create one below it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Preflight:
-    """The phase, the findings, what ZooKeeper keeps of a cluster that has left it, and what was not checked."""
-
-    phase: MigrationPhase
-    findings: tuple[Finding, ...]
-    stays_behind: tuple[str, ...]
-    unchecked: tuple[str, ...]
-
-    @property
-    def go(self) -> bool:
-        """Whether nothing stops the next phase."""
-        return not any(each.stops_apply for each in self.findings)
 
 
 def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Preflight:

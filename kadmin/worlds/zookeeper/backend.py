@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError, name_some
 from kadmin.operations.backend import ConfigsOutcome, PublishOutcome
-from kadmin.operations.context import Context
 from kadmin.plan.waves import ZOOKEEPER_LIMITS
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of, refused_credentials
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -17,11 +16,11 @@ from kadmin.worlds.kafka.wire.reassignments import NO_REASSIGNMENT_IN_PROGRESS, 
 from kadmin.worlds.zookeeper.configs import ConfigWriter, config_backlog
 from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.worlds.zookeeper.listening import confirmed_listening
+from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.publish import ADMIN_NODES, Publisher
 from kadmin.worlds.zookeeper.reader import consumer_groups, read_cluster, read_configs, require_kafka_cluster
 from kadmin.worlds.zookeeper.values.journal import Journal
 from kadmin.worlds.zookeeper.values.lock import Lock
-from kadmin.worlds.zookeeper.wire.model import details_of
 from kadmin.worlds.zookeeper.write_rights import denied_writes
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
@@ -44,27 +43,8 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.wire.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class ZooKeeperContext(Context):
-    """A context with its ZooKeeper session, for `heal`, `doctor` and `inspect`."""
-
-    store: Store
-    paths: Paths
-
-
 ANY_LISTENER = Servers(())
 """The brokers' listeners in plain text, as their znodes name them."""
-
-
-def zookeeper_context(
-    store: Store, paths: Paths, clock: Clock, tell: Tell, brokers: Servers = ANY_LISTENER
-) -> ZooKeeperContext:
-    """Return the context of a cluster in ZooKeeper mode; `paths` are those of its operations.
-
-    `brokers` says how brokers are asked, and where; without addresses, at the listeners that their znodes name.
-    """
-    operations = ZooKeeperOperations(store, paths, clock, tell)
-    return ZooKeeperContext(ZooKeeperBackend(store, paths, clock, brokers), operations, clock, tell, store, paths)
 
 
 class ZooKeeperOperations(Lock, Journal):

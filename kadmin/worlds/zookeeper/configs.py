@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from kadmin.errors import BusyError
 from kadmin.operations.record.holder import lost_lock
 from kadmin.plan.throttle import require_throttles
-from kadmin.worlds.zookeeper.doctor.cluster_troubles import MANY_CONFIG_CHANGES
+from kadmin.worlds.zookeeper.model import Check, Create, SetData
 from kadmin.worlds.zookeeper.reader import read_configs
 from kadmin.worlds.zookeeper.transaction import ensure, write
 from kadmin.worlds.zookeeper.values.lock import lease_checks
-from kadmin.worlds.zookeeper.wire.model import Check, Create, SetData
 from kadmin.worlds.zookeeper.znodes.configs import (
     CONFIG,
     CONFIG_CHANGE_PREFIX,
     CONFIG_CHANGES,
+    MANY_CONFIG_CHANGES,
     change_config,
     encode_config_change,
 )
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from kadmin.operations.backend import EditConfigs
     from kadmin.operations.context import Clock
     from kadmin.operations.record.holder import Lease
+    from kadmin.worlds.zookeeper.model import Acl, EntityConfig, Op, Znode
     from kadmin.worlds.zookeeper.values.paths import Paths
-    from kadmin.worlds.zookeeper.wire.model import Acl, EntityConfig, Op, Znode
     from kadmin.worlds.zookeeper.wire.store import Store
 
 PER_MINUTE = 1_000

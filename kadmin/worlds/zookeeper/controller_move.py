@@ -24,7 +24,7 @@ from kadmin.errors import NotCompletedError, name_some
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
 from kadmin.worlds.zookeeper.listening import in_hex, who_watches
-from kadmin.worlds.zookeeper.wire.model import Check, Delete
+from kadmin.worlds.zookeeper.model import Check, Delete
 from kadmin.worlds.zookeeper.znodes.admin import (
     PREFERRED_REPLICA_ELECTION,
     REASSIGN_PARTITIONS,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.operations.context import Clock
-    from kadmin.worlds.zookeeper.wire.model import Op, Znode
+    from kadmin.worlds.zookeeper.model import Op, Znode
     from kadmin.worlds.zookeeper.wire.store import Store
 
 PATIENCE_S = 120.0

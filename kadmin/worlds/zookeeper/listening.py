@@ -16,7 +16,7 @@ from kadmin.cluster.model import Listening
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kadmin.worlds.zookeeper.wire.model import ControllerNode
+    from kadmin.worlds.zookeeper.model import ControllerNode
     from kadmin.worlds.zookeeper.wire.store import Store
 
 SECOND_CHECK_S = 2.5

@@ -9,7 +9,7 @@ from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import NotZooKeeperModeError
 
 if TYPE_CHECKING:
-    from kadmin.worlds.zookeeper.wire.model import ControllerNode
+    from kadmin.worlds.zookeeper.model import ControllerNode
     from kadmin.worlds.zookeeper.znodes.controller import Migration
 
 _WAYS = {

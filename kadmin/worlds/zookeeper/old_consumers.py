@@ -12,10 +12,10 @@ from kadmin.worlds.zookeeper.reader import registrations
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kadmin.cluster.groups import ConsumerRegistration
     from kadmin.insight.predict.strategy import Strategy
     from kadmin.insight.tables.table import Table
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
-    from kadmin.worlds.zookeeper.znodes.consumers import ConsumerRegistration
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from kadmin.operations.record.codec import encode_step
 from kadmin.operations.record.record import Channel
 from kadmin.plan.model import DeletionLayout
 from kadmin.schema import require_valid_payload
+from kadmin.worlds.zookeeper.model import Check, Create, SetData, details_of
 from kadmin.worlds.zookeeper.transaction import write
 from kadmin.worlds.zookeeper.values.lock import lease_checks
-from kadmin.worlds.zookeeper.wire.model import Check, Create, SetData, details_of
 from kadmin.worlds.zookeeper.znodes.admin import (
     DELETE_TOPICS,
     PREFERRED_REPLICA_ELECTION,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Step
     from kadmin.worlds.zookeeper.controller_move import ControllerMove
+    from kadmin.worlds.zookeeper.model import Acl, Op
     from kadmin.worlds.zookeeper.values.paths import Paths
-    from kadmin.worlds.zookeeper.wire.model import Acl, Op
     from kadmin.worlds.zookeeper.wire.store import Store
 
 ADMIN_NODES = {Channel.REASSIGNMENT: REASSIGN_PARTITIONS, Channel.ELECTION: PREFERRED_REPLICA_ELECTION}

@@ -12,7 +12,7 @@ from kadmin.cluster.model import ClusterState, PartitionState, PendingRequest, R
 from kadmin.cluster.names import is_legal_topic_name
 from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError, name_some
 from kadmin.worlds.zookeeper.migration import MigrationNodes, led_by_kraft
-from kadmin.worlds.zookeeper.wire.model import EntityConfig, ZooKeeperDetails
+from kadmin.worlds.zookeeper.model import EntityConfig, ZooKeeperDetails
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import (
     DELETE_TOPICS,
@@ -45,10 +45,10 @@ from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from kadmin.cluster.groups import ConsumerRegistration
     from kadmin.cluster.model import Assignment, Broker, Replicas, Topic, TopicPartition
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
     from kadmin.worlds.zookeeper.wire.store import Store
-    from kadmin.worlds.zookeeper.znodes.consumers import ConsumerRegistration
 
 SETTLE_ATTEMPTS = 3
 ADDING_AND_REMOVING_SINCE = 2

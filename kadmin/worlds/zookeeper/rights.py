@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.kerberos import Kerberos
 from kadmin.errors import KadminError, NotZooKeeperModeError
-from kadmin.operations.reading.rights import MissingRight
+from kadmin.insight.diagnosis.rights import MissingRight
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from kadmin.worlds.zookeeper.model import Acl
     from kadmin.worlds.zookeeper.wire.authentication import Authentication
-    from kadmin.worlds.zookeeper.wire.model import Acl
     from kadmin.worlds.zookeeper.wire.store import Store
 
 _LETTERS = "rwcda"

@@ -6,13 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotAuthorizedError, UnknownOutcomeError, UnreachableError
+from kadmin.worlds.zookeeper.model import Create, Delete
 from kadmin.worlds.zookeeper.rights import remedy
-from kadmin.worlds.zookeeper.wire.model import Create, Delete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kadmin.worlds.zookeeper.wire.model import Acl, MultiResult, Op
+    from kadmin.worlds.zookeeper.model import Acl, MultiResult, Op
     from kadmin.worlds.zookeeper.wire.store import Store
 
 ATTEMPTS = 5

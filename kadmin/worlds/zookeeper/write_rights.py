@@ -14,9 +14,9 @@ from kadmin.errors import NotAuthorizedError
 from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.model import DeletionLayout
+from kadmin.worlds.zookeeper.model import Check, Create, SetData
 from kadmin.worlds.zookeeper.rights import is_granted, remedy
 from kadmin.worlds.zookeeper.transaction import write
-from kadmin.worlds.zookeeper.wire.model import Check, Create, SetData
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from kadmin.operations.decide.actions import Work
+    from kadmin.worlds.zookeeper.model import Op
     from kadmin.worlds.zookeeper.values.paths import Paths
-    from kadmin.worlds.zookeeper.wire.model import Op
     from kadmin.worlds.zookeeper.wire.store import Store
 
 _NO_VERSION = 2**31 - 2

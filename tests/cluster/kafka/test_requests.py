@@ -20,8 +20,8 @@ from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.groups import describe_groups
 from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs
 from kadmin.worlds.kafka.wire.records import produce
+from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.reader import read_cluster
-from kadmin.worlds.zookeeper.wire.model import Create
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.znodes.configs import config_path, encode_config
 from kadmin.worlds.zookeeper.znodes.topics import encode_topic, topic_path

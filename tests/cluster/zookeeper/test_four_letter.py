@@ -12,9 +12,9 @@ from kadmin.cluster.connect_string import server_name
 from kadmin.cluster.model import Listening
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.worlds.zookeeper.listening import controller_listens
+from kadmin.worlds.zookeeper.model import ControllerNode
 from kadmin.worlds.zookeeper.wire import four_letter
 from kadmin.worlds.zookeeper.wire.four_letter import ask, ask_all, complaints
-from kadmin.worlds.zookeeper.wire.model import ControllerNode
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 
 from kadmin.cluster.model import Listening
 from kadmin.worlds.zookeeper.listening import controller_listens, judge_listening, sessions, watchers
-from kadmin.worlds.zookeeper.wire.model import ControllerNode, Create, Znode
+from kadmin.worlds.zookeeper.model import ControllerNode, Create, Znode
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.znodes.controller import decode_controller
 

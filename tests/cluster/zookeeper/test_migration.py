@@ -6,7 +6,7 @@ import pytest
 
 from kadmin.cluster.model import MigrationPhase
 from kadmin.worlds.zookeeper.migration import MigrationNodes
-from kadmin.worlds.zookeeper.wire.model import ControllerNode
+from kadmin.worlds.zookeeper.model import ControllerNode
 from kadmin.worlds.zookeeper.znodes.controller import Migration
 
 BROKER = ControllerNode(broker_id=1, session_id=7, kraft_epoch=-1)

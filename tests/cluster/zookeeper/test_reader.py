@@ -14,8 +14,8 @@ from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
+from kadmin.worlds.zookeeper.model import Create, Delete, SetData, details_of
 from kadmin.worlds.zookeeper.reader import consumer_groups, read_cluster, read_tolerantly, require_kafka_cluster
-from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData, details_of
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.topics import encode_topic
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from support.zookeeper.fault_proxy import FaultProxy
 
     from kadmin.sandbox import Sandbox
-    from kadmin.worlds.zookeeper.wire.model import Op
+    from kadmin.worlds.zookeeper.model import Op
 
 pytestmark = pytest.mark.zookeeper
 

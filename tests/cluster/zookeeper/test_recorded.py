@@ -5,17 +5,12 @@ import json
 import pytest
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
+from kadmin.cluster.groups import ConsumerRegistration
 from kadmin.cluster.model import Broker, Controller, Endpoint, TopicPartition
 from kadmin.worlds.zookeeper.znodes.brokers import broker_path, decode_broker
 from kadmin.worlds.zookeeper.znodes.catalogue import decoder_of
 from kadmin.worlds.zookeeper.znodes.configs import config_path, decode_config, encode_config, encode_config_change
-from kadmin.worlds.zookeeper.znodes.consumers import (
-    ConsumerRegistration,
-    decode_offset,
-    decode_owner,
-    decode_registration,
-    group_path,
-)
+from kadmin.worlds.zookeeper.znodes.consumers import decode_offset, decode_owner, decode_registration, group_path
 from kadmin.worlds.zookeeper.znodes.controller import (
     CLUSTER_ID,
     CONTROLLER,

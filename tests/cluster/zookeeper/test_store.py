@@ -9,8 +9,8 @@ import pytest
 from support.live.waiting import freeze, thaw
 
 from kadmin.errors import InvalidInputError, NotAuthorizedError, NotZooKeeperModeError, UnreachableError
+from kadmin.worlds.zookeeper.model import Acl, Check, Create, Delete, MultiResult, SetData
 from kadmin.worlds.zookeeper.wire.authentication import Authentication, Digest, Tls
-from kadmin.worlds.zookeeper.wire.model import Acl, Check, Create, Delete, MultiResult, SetData
 from kadmin.worlds.zookeeper.wire.store import MAX_PACKET_BYTES, WINDOW, Store
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.sandbox import Sandbox
-    from kadmin.worlds.zookeeper.wire.model import Op
+    from kadmin.worlds.zookeeper.model import Op
 
 pytestmark = pytest.mark.zookeeper
 

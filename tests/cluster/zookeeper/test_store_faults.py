@@ -12,7 +12,7 @@ from support.zookeeper.fault_proxy import EXISTS, GET_DATA, MULTI
 
 from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.errors import UnknownOutcomeError, UnreachableError
-from kadmin.worlds.zookeeper.wire.model import Create, MultiResult
+from kadmin.worlds.zookeeper.model import Create, MultiResult
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

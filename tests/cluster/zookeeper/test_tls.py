@@ -17,9 +17,9 @@ from kadmin.errors import InvalidInputError, UnreachableError
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import DEFAULT_VERSION, class_path
 from kadmin.sandbox.processes import free_ports
+from kadmin.worlds.zookeeper.model import Acl, Create, MultiResult
 from kadmin.worlds.zookeeper.wire.authentication import Authentication, Tls
 from kadmin.worlds.zookeeper.wire.four_letter import ask
-from kadmin.worlds.zookeeper.wire.model import Acl, Create, MultiResult
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

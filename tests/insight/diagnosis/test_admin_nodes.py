@@ -10,12 +10,12 @@ from support.cluster.evidence import GOOD, STATE, evidence, node, only, stayed, 
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.cluster.payloads import encode_election, encode_reassignment
+from kadmin.cluster.versions import KafkaVersions
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
 from kadmin.worlds.zookeeper.doctor.evidence import AdminLook
-from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
-from kadmin.worlds.zookeeper.wire.model import Acl
+from kadmin.worlds.zookeeper.model import Acl
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, REASSIGN_PARTITIONS
 
 WORLD = (Acl(31, "world", "anyone"),)

@@ -10,7 +10,7 @@ from support.cluster.evidence import BOTH, GOOD, STATE, evidence, node, only, st
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose, unchecked
 from kadmin.worlds.zookeeper.doctor.evidence import ControllerSample
-from kadmin.worlds.zookeeper.wire.model import ControllerNode
+from kadmin.worlds.zookeeper.model import ControllerNode
 from kadmin.worlds.zookeeper.znodes.admin import (
     PREFERRED_REPLICA_ELECTION,
     REASSIGN_PARTITIONS,

@@ -26,7 +26,7 @@ from kadmin.worlds.migration.diagnose import (
 )
 from kadmin.worlds.zookeeper.doctor.evidence import AdminLook
 from kadmin.worlds.zookeeper.migration import MigrationNodes
-from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.model import Znode
 
 P0 = TopicPartition("orders", 0)
 TOPIC = Topic("orders", {0: (1, 2)})

@@ -12,12 +12,13 @@ from support.cluster.evidence import DETAILS, STATE
 from support.cluster.states import cluster, moving, tp
 
 from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.versions import KafkaVersions
 from kadmin.insight.diagnosis.finding import Flaw
-from kadmin.worlds.zookeeper.doctor.admin_nodes import Motion, read_node
+from kadmin.insight.tables.admin_nodes import Effect, Motion
+from kadmin.worlds.zookeeper.doctor.admin_nodes import read_node
 from kadmin.worlds.zookeeper.doctor.admin_troubles import worst_effect
-from kadmin.worlds.zookeeper.doctor.flaw_effects import Effect, effects
-from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
-from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.doctor.flaw_effects import effects
+from kadmin.worlds.zookeeper.model import Znode
 from kadmin.worlds.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 
 O, I, P = Effect.OBEYED, Effect.IGNORED, Effect.POISON  # noqa: E741 - columns of a table

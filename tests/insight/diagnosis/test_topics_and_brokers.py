@@ -14,7 +14,7 @@ from kadmin.cluster.model import Topic, Unreadable
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose, unchecked
 from kadmin.worlds.zookeeper.doctor.topic_troubles import string_ids
-from kadmin.worlds.zookeeper.wire.model import details_of
+from kadmin.worlds.zookeeper.model import details_of
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState

@@ -9,8 +9,9 @@ from support.cluster.states import cluster
 from support.zookeeper.recorded_znodes import CLUSTERS, recorded
 
 from kadmin.cluster.model import Topic
-from kadmin.worlds.zookeeper.doctor.versions import TELLING_PATHS, KafkaVersions, infer_versions
-from kadmin.worlds.zookeeper.wire.model import ControllerNode, ZooKeeperDetails
+from kadmin.cluster.versions import KafkaVersions
+from kadmin.worlds.zookeeper.doctor.versions import TELLING_PATHS, infer_versions
+from kadmin.worlds.zookeeper.model import ControllerNode, ZooKeeperDetails
 from kadmin.worlds.zookeeper.znodes.brokers import broker_path, decode_broker
 from kadmin.worlds.zookeeper.znodes.controller import CONTROLLER, decode_controller
 from kadmin.worlds.zookeeper.znodes.topics import decode_topic, topic_path

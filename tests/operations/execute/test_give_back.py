@@ -9,8 +9,9 @@ import pytest
 
 from kadmin.cli.deadline import alarm
 from kadmin.errors import StalePlanError
-from kadmin.operations.context import Clock, Context
+from kadmin.operations.context import Clock
 from kadmin.operations.events import Event, Noted
+from kadmin.worlds.kafka.cluster import KafkaCluster
 from kadmin.worlds.kafka.values.folder import FolderOperations
 from kadmin.worlds.kafka.values.no_store import NoOperations
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.operations.backend import Backend
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
 def damage(fence: Path, _: pytest.MonkeyPatch) -> None:
@@ -47,7 +49,7 @@ def test_a_lock_that_cannot_be_released_never_replaces_the_result(
 ) -> None:
     told, reached = list[Event](), list[str]()
     operations = FolderOperations(tmp_path, Clock(), NoOperations(), told.append)
-    context = Context(cast("Backend", None), operations, Clock(), told.append)
+    context = KafkaCluster(cast("Backend", None), operations, Clock(), told.append, cast("KafkaConnection", None))
 
     def run() -> None:
         with context.leased("purpose", 0):

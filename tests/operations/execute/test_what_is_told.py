@@ -17,7 +17,7 @@ from kadmin.cli.execution import plan_named
 from kadmin.errors import StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
-from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.znodes.admin import REASSIGN_PARTITIONS

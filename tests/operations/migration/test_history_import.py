@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,13 +13,13 @@ from support.documents.plans import document, reassignment
 from support.executor.fast_clock import FastClock
 
 from kadmin.errors import BusyError
-from kadmin.operations.context import Clock, Context
+from kadmin.operations.context import Clock
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.stop_request import Stop
 from kadmin.worlds.kafka.values.folder import FolderOperations
 from kadmin.worlds.kafka.values.no_store import NoOperations
 from kadmin.worlds.migration.history_import import import_history
-from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.operations.backend import OperationStore
+    from kadmin.operations.context import Context
 
 pytestmark = pytest.mark.zookeeper
 
@@ -86,7 +87,7 @@ def in_zookeeper(connect: str, root: str, death: Death, monkeypatch: pytest.Monk
 def in_folder(context: Context, folder: Path, death: Death, monkeypatch: pytest.MonkeyPatch) -> Context:
     operations = FolderOperations(folder, context.clock, NoOperations(), lambda _: None)
     monkeypatch.setattr(operations, "_put", death.around(operations._put))
-    return Context(context.backend, operations, context.clock, context.tell)
+    return replace(context, operations=operations)
 
 
 def content(operations: OperationStore) -> list[tuple[object, ...]]:
@@ -165,7 +166,7 @@ def test_a_runner_is_asked_to_pause_and_waited_for(
         in_zookeeper(cluster.connect, "/kadmin", Death(), monkeypatch) as runner,
         in_zookeeper(cluster.connect, "/kadmin", Death(), monkeypatch) as plain,
     ):
-        source = Context(plain.backend, plain.operations, FastClock(), plain.tell)
+        source = replace(plain, clock=FastClock())
         running = runner.operations.unfinished()[0].operation_id
         lease = runner.operations.take(runner.new_holder(running, runner.clock.timestamp()), 0)
         target = in_folder(source, tmp_path / "records", Death(), monkeypatch)

@@ -15,7 +15,7 @@ from support.zookeeper.recorded_znodes import OLD_CONSUMERS, load, recorded, wri
 
 from kadmin.schema import validate_value
 from kadmin.worlds.kafka.wire import connection
-from kadmin.worlds.zookeeper.wire.model import Create, Delete
+from kadmin.worlds.zookeeper.model import Create, Delete
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

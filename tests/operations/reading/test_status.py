@@ -26,9 +26,10 @@ from kadmin.report.operations.status import status_answer, status_text
 from kadmin.report.operations.watched import Watched
 from kadmin.report.screen import Screen
 from kadmin.schema import validate_value
-from kadmin.worlds.zookeeper.backend import ZooKeeperBackend, zookeeper_context
+from kadmin.worlds.zookeeper.backend import ZooKeeperBackend
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
+from kadmin.worlds.zookeeper.model import SetData
 from kadmin.worlds.zookeeper.values.paths import Paths
-from kadmin.worlds.zookeeper.wire.model import SetData
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

@@ -45,15 +45,15 @@ from kadmin.report.throttles import (
     written_text,
 )
 from kadmin.schema import validate_value
-from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
+from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.reader import read_cluster
 from kadmin.worlds.zookeeper.values.lock import Lock
 from kadmin.worlds.zookeeper.values.paths import Paths
-from kadmin.worlds.zookeeper.wire.model import Create
 
 if TYPE_CHECKING:
     from kadmin.plan.throttle import ConfigChanges
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.wire.store import Store
 
 pytestmark = pytest.mark.zookeeper

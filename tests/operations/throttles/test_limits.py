@@ -24,9 +24,9 @@ from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, ConfigChange
 from kadmin.worlds.zookeeper.configs import PER_MINUTE
-from kadmin.worlds.zookeeper.doctor.cluster_troubles import MANY_CONFIG_CHANGES
+from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.values.lock import Lock
-from kadmin.worlds.zookeeper.wire.model import Create
+from kadmin.worlds.zookeeper.znodes.configs import MANY_CONFIG_CHANGES
 
 if TYPE_CHECKING:
     from kadmin.operations.record.holder import Lease

@@ -34,9 +34,10 @@ from kadmin.operations.record.record import Step, StepKind
 from kadmin.operations.throttles.operation import RECONCILE_S, Throttling
 from kadmin.plan.model import Elect
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS
-from kadmin.worlds.zookeeper.backend import ZooKeeperBackend, zookeeper_context
+from kadmin.worlds.zookeeper.backend import ZooKeeperBackend
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
+from kadmin.worlds.zookeeper.model import Create, Delete, SetData
 from kadmin.worlds.zookeeper.values.lock import Lock
-from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from support.executor.fast_clock import FastClock
 
 from kadmin.errors import NotCompletedError, StoppedError
-from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.controller_move import (
     PATIENCE_S,
     STILL_S,
@@ -20,11 +20,11 @@ from kadmin.worlds.zookeeper.controller_move import (
     not_yet,
     poisoned,
 )
+from kadmin.worlds.zookeeper.model import Create, Delete, SetData, Znode
 from kadmin.worlds.zookeeper.values.paths import Paths
-from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData, Znode
 
 if TYPE_CHECKING:
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.wire.store import Store
 
 NODE = "/admin/reassign_partitions"

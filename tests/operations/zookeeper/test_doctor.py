@@ -16,10 +16,10 @@ from support.zookeeper.recorded_znodes import CLUSTERS, load, write
 from kadmin.errors import StoppedError
 from kadmin.operations.context import Clock
 from kadmin.schema import validate_value
-from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.doctor.gather import gather
+from kadmin.worlds.zookeeper.model import Create, Delete, SetData
 from kadmin.worlds.zookeeper.values.paths import Paths
-from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

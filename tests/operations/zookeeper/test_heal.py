@@ -14,16 +14,16 @@ from kadmin.operations.context import Clock
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.record.codec import decode_step, encode_step
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, Replaced, Step, StepKind
-from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.heal.heal import heal
+from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.values.lock import Lock
 from kadmin.worlds.zookeeper.values.paths import Paths
-from kadmin.worlds.zookeeper.wire.model import Create
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.wire.store import Store
 
 

@@ -12,8 +12,8 @@ from support.zookeeper.inspection import asked, read, rows
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, load, write
 
 from kadmin.cli.inspect import TABLES
-from kadmin.worlds.zookeeper.inspect.inspect import TABLES as READ
-from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData
+from kadmin.worlds.zookeeper.inspection import TABLES as READ
+from kadmin.worlds.zookeeper.model import Create, Delete, SetData
 from kadmin.worlds.zookeeper.wire.store import Store
 
 pytestmark = [pytest.mark.zookeeper, pytest.mark.usefixtures("unanswered")]

@@ -23,7 +23,7 @@ from support.zookeeper.inspection import COMMANDS, asked, look, rows
 from support.zookeeper.recorded_znodes import write
 
 from kadmin.report.cluster.tables import table_answer, table_csv, table_text
-from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData
+from kadmin.worlds.zookeeper.model import Create, Delete, SetData
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,10 +19,10 @@ from kadmin.operations.record.record import (
     Step,
     StepKind,
 )
+from kadmin.worlds.zookeeper.model import Create, SetData
 from kadmin.worlds.zookeeper.values.journal import CHUNK_BYTES, Journal
 from kadmin.worlds.zookeeper.values.lock import Lock
 from kadmin.worlds.zookeeper.values.paths import Paths
-from kadmin.worlds.zookeeper.wire.model import Create, SetData
 
 if TYPE_CHECKING:
     from kadmin.operations.events import Event

@@ -13,10 +13,10 @@ from kadmin.errors import BusyError, InvalidInputError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.worlds.zookeeper.model import Create, SetData
 from kadmin.worlds.zookeeper.values.journal import Journal
 from kadmin.worlds.zookeeper.values.lock import Lock, lease_checks
 from kadmin.worlds.zookeeper.values.paths import Paths
-from kadmin.worlds.zookeeper.wire.model import Create, SetData
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

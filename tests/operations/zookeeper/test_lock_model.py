@@ -27,10 +27,10 @@ from kadmin.operations.record.record import (
     Step,
     StepKind,
 )
+from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData, Znode
 from kadmin.worlds.zookeeper.values.journal import Journal
 from kadmin.worlds.zookeeper.values.lock import Lock, lease_checks
 from kadmin.worlds.zookeeper.values.paths import Paths
-from kadmin.worlds.zookeeper.wire.model import Check, Create, Delete, SetData, Znode
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from support.zookeeper.explore import Explored, Program, World
 
-    from kadmin.worlds.zookeeper.wire.model import MultiResult, Op
+    from kadmin.worlds.zookeeper.model import MultiResult, Op
 
 PATHS = Paths()
 RUNNING = OperationStatus(OperationState.RUNNING, "now")

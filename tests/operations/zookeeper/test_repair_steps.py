@@ -9,7 +9,7 @@ from support.cluster.states import cluster, tp, with_node
 
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.worlds.zookeeper.heal.repair_steps import Diagnosis, Write, next_step, unhealed
-from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.model import Znode
 
 if TYPE_CHECKING:
     from collections.abc import Collection

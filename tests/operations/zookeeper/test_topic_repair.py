@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kadmin.worlds.zookeeper.heal.topic_repair import repair_topic
-from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.model import Znode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from support.cluster.states import cluster, tp
 
 from kadmin.cluster.payloads import encode_reassignment
+from kadmin.cluster.versions import KafkaVersions
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
 from kadmin.worlds.zookeeper.doctor.evidence import AdminLook, ControllerSample, Evidence
-from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
-from kadmin.worlds.zookeeper.wire.model import ControllerNode, Znode, ZooKeeperDetails
+from kadmin.worlds.zookeeper.model import ControllerNode, Znode, ZooKeeperDetails
 from kadmin.worlds.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from kadmin.operations.record.record import OperationState
 from kadmin.operations.repair import rollback as undo
 from kadmin.operations.throttles.by_hand import plan_clear, write_planned
 from kadmin.plan.facts import ClusterFacts
-from kadmin.worlds.zookeeper.backend import zookeeper_context
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.values.journal import Journal
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store

@@ -17,7 +17,8 @@ from kadmin.operations.throttles.operation import Throttling, record_throttle
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.model import Elect, PartitionTarget, ThrottleBy, ThrottleSpec
 from kadmin.plan.throttle import FOLLOWER_RATE, LEADER_RATE, LEADER_REPLICAS
-from kadmin.worlds.zookeeper.backend import ZooKeeperBackend, zookeeper_context
+from kadmin.worlds.zookeeper.backend import ZooKeeperBackend
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from support.controller.znodes import reassignment_payload
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.payloads import encode_election
+from kadmin.cluster.versions import KafkaVersions
 from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import (
     Advance,
@@ -42,9 +43,8 @@ from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader, RecreationPlan, TopicRecipe
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
 from kadmin.worlds.zookeeper.doctor.evidence import AdminLook, ControllerSample
-from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
 from kadmin.worlds.zookeeper.heal.repair_steps import Diagnosis, Write, next_step
-from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.model import Znode
 from kadmin.worlds.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from kadmin.operations.events import StepPublished
 from kadmin.operations.execute.apply import apply
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ReassignmentPlan
-from kadmin.worlds.kafka.context import kafka_context
+from kadmin.worlds.kafka.cluster import kafka_context
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import describe_quorum

@@ -6,7 +6,7 @@ import json
 
 from hypothesis import strategies as st
 
-from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.model import Znode
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from support.zookeeper.modelled import Ensemble
 
-    from kadmin.worlds.zookeeper.wire.model import Acl, MultiResult, Op, Znode
+    from kadmin.worlds.zookeeper.model import Acl, MultiResult, Op, Znode
 
 Program: TypeAlias = Callable[[Store], object]
 Written: TypeAlias = Callable[["World", int, tuple["Op", ...]], None]

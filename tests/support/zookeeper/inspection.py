@@ -11,8 +11,8 @@ from kadmin.cli.inspect import TABLES
 from kadmin.operations.context import Clock
 from kadmin.report.cluster.tables import table_answer
 from kadmin.schema import validate_value
-from kadmin.worlds.zookeeper.backend import zookeeper_context
-from kadmin.worlds.zookeeper.inspect.inspect import inspect, inspect_tree, inspect_znode
+from kadmin.worlds.zookeeper.cluster import zookeeper_context
+from kadmin.worlds.zookeeper.inspection import inspect, inspect_tree, inspect_znode
 from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:

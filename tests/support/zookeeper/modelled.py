@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kadmin.worlds.zookeeper.wire.model import Check, Create, Delete, MultiResult, SetData, Znode
+from kadmin.worlds.zookeeper.model import Check, Create, Delete, MultiResult, SetData, Znode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.worlds.zookeeper.wire.model import Op
+    from kadmin.worlds.zookeeper.model import Op
 
 COMMITTED = MultiResult(committed=True)
 

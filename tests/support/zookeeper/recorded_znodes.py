@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadmin.worlds.zookeeper.wire.model import Create, Znode
+from kadmin.worlds.zookeeper.model import Create, Znode
 
 if TYPE_CHECKING:
-    from kadmin.worlds.zookeeper.wire.model import Op
+    from kadmin.worlds.zookeeper.model import Op
     from kadmin.worlds.zookeeper.wire.store import Store
 
 _FOLDER = Path(__file__).parents[2] / "cluster" / "zookeeper" / "recorded"

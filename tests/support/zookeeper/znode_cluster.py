@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kadmin.worlds.zookeeper.wire.model import Create, SetData
+from kadmin.worlds.zookeeper.model import Create, SetData
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.worlds.kafka.doctor.needed_rights import lacking_rights
+from kadmin.worlds.kafka.needed_rights import lacking_rights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.worlds.kafka.doctor.evidence import KafkaEvidence
-    from kadmin.worlds.kafka.doctor.needed_rights import LackingRight
+    from kadmin.worlds.kafka.needed_rights import LackingRight
 
 
 def rights_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:

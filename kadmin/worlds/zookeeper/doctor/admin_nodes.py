@@ -8,17 +8,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.diagnostics import Diagnostic
 from kadmin.insight.diagnosis.finding import Flaw
+from kadmin.insight.tables.admin_nodes import Entry, Motion, NodeReading
 from kadmin.insight.tables.table import Table
 from kadmin.plan.election import obstacle
-from kadmin.worlds.zookeeper.wire.model import details_of
+from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PROBE_TOPIC, REASSIGN_PARTITIONS
 from kadmin.worlds.zookeeper.znodes.values import (
     MAX_INT32,
@@ -32,60 +31,13 @@ from kadmin.worlds.zookeeper.znodes.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kadmin.cluster.model import ClusterState, Replicas
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.insight.tables.table import Cell
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 _SHOWN_NAME = 80
 ENTRIES = ("node", "topic", "partition", "replicas", "motion", "flaws")
 _INT32 = re.compile(r"-?[0-9]{1,10}")
-
-
-class Motion(StrEnum):
-    """How far the partition of a reassignment entry is, judged by its topic znode."""
-
-    IN_FLIGHT = "in flight"
-    NOT_STARTED = "not started"
-    AT_TARGET = "at the target"
-    UNCLEAR = "unclear"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One entry of an admin node; fields that cannot be read are None. `replicas` is for reassignments only."""
-
-    topic: str | None
-    partition: int | None
-    replicas: Replicas | None
-    findings: tuple[Diagnostic, ...] = ()
-    motion: Motion | None = None
-
-    @property
-    def subject(self) -> TopicPartition | None:
-        """The partition that the entry names; None where it cannot be read."""
-        if self.topic is None or self.partition is None:
-            return None
-        return TopicPartition(self.topic, self.partition)
-
-    def __str__(self) -> str:
-        number = "?" if self.partition is None else self.partition
-        return f"{'?' if self.topic is None else escaped(self.topic, _SHOWN_NAME)}-{number}"
-
-
-@dataclass(frozen=True, slots=True)
-class NodeReading:
-    """A reassignment or election node: findings on the node as a whole, and its entries."""
-
-    path: str
-    data: bytes | None
-    version: int
-    findings: tuple[Diagnostic, ...]
-    entries: tuple[Entry, ...]
-
-    @property
-    def every_finding(self) -> tuple[Diagnostic, ...]:
-        """Findings on the node and on each entry."""
-        return (*self.findings, *(finding for entry in self.entries for finding in entry.findings))
 
 
 def read_node(node: Znode, state: ClusterState) -> NodeReading:

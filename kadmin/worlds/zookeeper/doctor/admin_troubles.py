@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import escaped
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Flaw, Trouble
-from kadmin.worlds.zookeeper.doctor.admin_nodes import Motion, read_node
+from kadmin.insight.tables.admin_nodes import Effect, Motion
+from kadmin.worlds.zookeeper.doctor.admin_nodes import read_node
 from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S
-from kadmin.worlds.zookeeper.doctor.flaw_effects import Effect, effects
-from kadmin.worlds.zookeeper.wire.model import details_of
+from kadmin.worlds.zookeeper.doctor.flaw_effects import effects
+from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kadmin.cluster.versions import KafkaVersions
     from kadmin.insight.diagnosis.operations import OpenOperation
-    from kadmin.worlds.zookeeper.doctor.admin_nodes import Entry, NodeReading
+    from kadmin.insight.tables.admin_nodes import Entry, NodeReading
     from kadmin.worlds.zookeeper.doctor.evidence import Evidence
-    from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
-    from kadmin.worlds.zookeeper.wire.model import Acl, Znode
+    from kadmin.worlds.zookeeper.model import Acl, Znode
 
 _SUBJECTS = {REASSIGN_PARTITIONS: "reassignment", PREFERRED_REPLICA_ELECTION: "election"}
 _SHOWN_DATA = 200

@@ -15,7 +15,7 @@ from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S
 from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
-from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
+from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES, MANY_CONFIG_CHANGES
 from kadmin.worlds.zookeeper.znodes.topics import TOPICS
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.doctor.evidence import Evidence
 
 THROTTLE_SETTINGS = THROTTLE_KEYS | {"replica.alter.log.dirs.io.max.bytes.per.second"}
-MANY_CONFIG_CHANGES = 10_000
-"""Above this number `apply` sets no throttle: each adds notifications, which brokers purge after 15 minutes."""
 MANY_MESSAGES = 1_000
 """Above this number notifications to the controller are reported; a working controller removes them at once."""
 

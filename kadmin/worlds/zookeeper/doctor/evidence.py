@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.versions import KafkaVersions
     from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
-    from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
-    from kadmin.worlds.zookeeper.wire.model import Acl, ControllerNode, Znode
+    from kadmin.worlds.zookeeper.model import Acl, ControllerNode, Znode
 
 STAYS_S = 5.0
 """A controller that did not change a node for so long does not see it or ignores it."""

@@ -8,34 +8,17 @@ except where a difference was measured.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from kadmin.cluster.versions import NEWEST, OLDEST
 from kadmin.insight.diagnosis.finding import Flaw
-from kadmin.worlds.zookeeper.doctor.versions import NEWEST, OLDEST
+from kadmin.insight.tables.admin_nodes import Effect
 from kadmin.worlds.zookeeper.znodes.admin import REASSIGN_PARTITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions, Version
-
-
-class Effect(IntEnum):
-    """The effect of a flaw, the mildest first."""
-
-    OBEYED = 0
-    """The controller executes the entry."""
-    DROPPED = 1
-    """A listening controller removes the entry and does nothing else."""
-    WAITS = 2
-    """The controller waits, without a limit."""
-    STAYS = 3
-    """The controller leaves the entry in place and does nothing more with it."""
-    IGNORED = 4
-    """The controller ignores the whole node; it deletes the node, or the node blocks every other request."""
-    POISON = 5
-    """The event fails; after the next failover each new controller fails on the node and resigns."""
+    from kadmin.cluster.versions import KafkaVersions, Version
 
 
 EffectTable: TypeAlias = "Mapping[str, tuple[tuple[Version, Effect], ...]]"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError
+from kadmin.insight.tables.admin_nodes import AdminNode, AdminNodes, Effect
 from kadmin.operations.reading.brokers import log_dirs_of, not_described, unused_copies
 from kadmin.operations.reading.open_operations import lock_held, open_operation
+from kadmin.worlds.zookeeper.doctor.admin_nodes import deletion_findings, read_node
+from kadmin.worlds.zookeeper.doctor.admin_troubles import worst_effect
 from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S, AdminLook, ControllerSample, Evidence
-from kadmin.worlds.zookeeper.inspect.inspect import versions_of
+from kadmin.worlds.zookeeper.doctor.versions import TELLING_PATHS, infer_versions
 from kadmin.worlds.zookeeper.listening import confirmed_listening
+from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.reader import configs_of, read_tolerantly, require_kafka_cluster
-from kadmin.worlds.zookeeper.wire.model import details_of
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
@@ -26,32 +29,17 @@ from kadmin.worlds.zookeeper.znodes.controller import (
 from kadmin.worlds.zookeeper.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.versions import KafkaVersions
     from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
-    from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
-    from kadmin.worlds.zookeeper.wire.model import ControllerNode
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
+    from kadmin.worlds.zookeeper.model import ControllerNode
 
 BETWEEN_SAMPLES_S = 1.0
 _MORE_SAMPLES = 2
 _BROKERS_S = 1.0
 """How long to look for a broker that answers: most findings need none."""
 _WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
-
-
-@dataclass(frozen=True, slots=True)
-class AdminSurvey:
-    """The admin nodes, as read once, and the cluster.
-
-    `listening` says whether the controller watches the reassignment and the election node; empty without a controller.
-    """
-
-    look: AdminLook
-    state: ClusterState
-    versions: KafkaVersions
-    listening: Mapping[str, Listening]
 
 
 def gather(context: ZooKeeperContext) -> Evidence:
@@ -115,13 +103,37 @@ def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
     return replace(evidence, unused_copies=unused, disks_unavailable="; ".join(not_described(disks)))
 
 
-def survey_admin(context: ZooKeeperContext) -> AdminSurvey:
-    """Read the admin nodes, their watches and the cluster; nothing is written."""
+def versions_of(source: ZnodeReader, state: ClusterState) -> KafkaVersions:
+    """Infer the versions of Kafka from the znodes of the brokers."""
+    found = source.get_many(TELLING_PATHS)
+    return infer_versions({node.path for node in found if node is not None}, state)
+
+
+def survey_admin(context: ZooKeeperContext) -> AdminNodes:
+    """Read the admin nodes and their watches, and hold them against the cluster; nothing is written."""
     require_kafka_cluster(context.store)
     context.store.sync("/")
     source = ZnodeReader(context.store, tolerant=True)
     seen, state = look_at_admin(source), read_tolerantly(source)
-    return AdminSurvey(seen, state, versions_of(source, state), _listening(context, details_of(state).controller))
+    versions, details = versions_of(source, state), details_of(state)
+    listening = _listening(context, details.controller)
+    denied = tuple(each.path for each in details.unreadable if each.denied)
+
+    def node(path: str) -> AdminNode:
+        znode = seen.node(path)
+        reading = None if znode is None else read_node(znode, state)
+        effect = Effect.OBEYED if reading is None else worst_effect(reading, versions)
+        return AdminNode(path, reading, effect, listening.get(path, Listening.UNKNOWN), path in denied)
+
+    return AdminNodes(
+        versions,
+        node(REASSIGN_PARTITIONS),
+        node(PREFERRED_REPLICA_ELECTION),
+        DELETE_TOPICS,
+        tuple((topic, deletion_findings(topic, state)) for topic in seen.deletions),
+        None if seen.deletion_parent is None else seen.deletion_parent.data,
+        denied,
+    )
 
 
 def look_at_admin(source: ZnodeReader) -> AdminLook:

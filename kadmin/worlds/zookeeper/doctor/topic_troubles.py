@@ -10,8 +10,8 @@ from kadmin.cluster.names import escaped
 from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.tables.configs import HIDDEN
-from kadmin.worlds.zookeeper.inspect.znodes import holds_secrets
-from kadmin.worlds.zookeeper.wire.model import details_of
+from kadmin.worlds.zookeeper.model import details_of
+from kadmin.worlds.zookeeper.tables.znodes import holds_secrets
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG
 from kadmin.worlds.zookeeper.znodes.topics import TOPICS, topic_path
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_object

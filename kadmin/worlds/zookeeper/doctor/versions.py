@@ -6,10 +6,10 @@ Brokers create their znodes at every start, so an absent one means that all brok
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from kadmin.worlds.zookeeper.wire.model import details_of
+from kadmin.cluster.versions import NEWEST, OLDEST, KafkaVersions
+from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.znodes.controller import FEATURE
 from kadmin.worlds.zookeeper.znodes.notifications import LOG_DIR_EVENTS, PRODUCER_ID_BLOCK
 
@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.versions import Version
 
-Version: TypeAlias = tuple[int, int]
-
-OLDEST: Version = (0, 10)
-NEWEST: Version = (3, 9)
 IP_CONFIGS = "/config/ips"
 
 # Each folder, the first version that makes it, and the last that does not.
@@ -33,22 +30,6 @@ _FOLDERS: tuple[tuple[str, Version, Version], ...] = (
 )
 TELLING_PATHS = tuple(path for path, _, _ in _FOLDERS)
 _BY_TOPIC_FORMAT: dict[int, Version] = {2: (2, 4), 3: (2, 8)}
-
-
-@dataclass(frozen=True, slots=True)
-class KafkaVersions:
-    """The oldest and the newest possible version, both included."""
-
-    oldest: Version = OLDEST
-    newest: Version = NEWEST
-
-    def __str__(self) -> str:
-        low, high = (".".join(str(part) for part in each) for each in (self.oldest, self.newest))
-        return low if low == high else f"{low} to {high}"
-
-    def may_be(self, oldest: Version, newest: Version) -> bool:
-        """Whether any version from `oldest` to `newest` fits."""
-        return self.oldest <= newest and oldest <= self.newest
 
 
 def infer_versions(present: Collection[str], state: ClusterState) -> KafkaVersions:

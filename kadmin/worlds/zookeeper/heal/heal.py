@@ -32,10 +32,10 @@ from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_succe
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
 from kadmin.worlds.zookeeper.doctor.gather import gather
 from kadmin.worlds.zookeeper.heal.repair_steps import Diagnosis, Write, healable, next_step, unhealed
+from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData, details_of
 from kadmin.worlds.zookeeper.publish import Publisher
 from kadmin.worlds.zookeeper.transaction import write
 from kadmin.worlds.zookeeper.values.lock import lease_checks
-from kadmin.worlds.zookeeper.wire.model import Check, Create, Delete, SetData, details_of
 from kadmin.worlds.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH, encode_placeholder
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.operations.record.holder import Holder, Lease
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.controller_move import ControllerMove
     from kadmin.worlds.zookeeper.heal.repair_steps import RepairStep
-    from kadmin.worlds.zookeeper.wire.model import Op
+    from kadmin.worlds.zookeeper.model import Op
 
     Confirm: TypeAlias = Callable[[str, str], None]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.insight.diagnosis.finding import Finding
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 _ADMIN_NODES = frozenset({REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION})
 _NODES = frozenset({Trouble.POISON_NODE, Trouble.IGNORED_NODE, Trouble.ZOMBIE_NODE, Trouble.WRONG_ACL})

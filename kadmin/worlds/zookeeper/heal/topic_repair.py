@@ -13,7 +13,7 @@ from kadmin.cluster.payloads import encode
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_object, mapping
 
 if TYPE_CHECKING:
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 _MOVING = ("adding_replicas", "removing_replicas")
 

@@ -33,9 +33,9 @@ from kadmin.operations.record.record import (
     beyond_kept,
     require_transition,
 )
+from kadmin.worlds.zookeeper.model import Create, Delete, SetData
 from kadmin.worlds.zookeeper.transaction import write
 from kadmin.worlds.zookeeper.values.lock import lease_checks
-from kadmin.worlds.zookeeper.wire.model import Create, Delete, SetData
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import Listing, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.worlds.zookeeper.model import MultiResult, Op, Znode
     from kadmin.worlds.zookeeper.values.paths import Paths
-    from kadmin.worlds.zookeeper.wire.model import MultiResult, Op, Znode
     from kadmin.worlds.zookeeper.wire.store import Store
 
 CHUNK_BYTES = 60 * 1024

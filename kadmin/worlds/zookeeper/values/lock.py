@@ -15,15 +15,15 @@ from kadmin.operations.context import POLL_S
 from kadmin.operations.record.holder import Holder, Lease, changed_lock, held_lock, lost_lock, require_held_for
 from kadmin.operations.record.loading import load_holder
 from kadmin.operations.record.record import Author
+from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData
 from kadmin.worlds.zookeeper.transaction import ensure, write
-from kadmin.worlds.zookeeper.wire.model import Check, Create, Delete, SetData
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kadmin.operations.context import Clock
+    from kadmin.worlds.zookeeper.model import Op
     from kadmin.worlds.zookeeper.values.paths import Paths
-    from kadmin.worlds.zookeeper.wire.model import Op
     from kadmin.worlds.zookeeper.wire.store import Store
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from kazoo import exceptions as zookeeper
 from kazoo.handlers.threading import KazooTimeoutError
 
-from kadmin.worlds.zookeeper.wire.model import MultiResult
+from kadmin.worlds.zookeeper.model import MultiResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.worlds.zookeeper.wire.model import Op
+    from kadmin.worlds.zookeeper.model import Op
 
 # In a failed multi these are the results of the ops before and after the refused one.
 _BYSTANDERS = (zookeeper.RolledBackError, zookeeper.RuntimeInconsistency)

@@ -27,11 +27,11 @@ from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.cluster.ports import ASK_AFTER_S
 from kadmin.cluster.znode_names import require_path
 from kadmin.errors import NotZooKeeperModeError, name_some
+from kadmin.worlds.zookeeper.model import Acl, Check, Create, Delete, SetData, Znode
 from kadmin.worlds.zookeeper.wire import four_letter
 from kadmin.worlds.zookeeper.wire.authentication import Authentication
 from kadmin.worlds.zookeeper.wire.client import client_of
 from kadmin.worlds.zookeeper.wire.connection import Connection
-from kadmin.worlds.zookeeper.wire.model import Acl, Check, Create, Delete, SetData, Znode
 from kadmin.worlds.zookeeper.wire.outcome import described, error_name, fate_of
 from kadmin.worlds.zookeeper.wire.sasl import SaslLogin
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kadmin.errors import UnreachableError
-    from kadmin.worlds.zookeeper.wire.model import MultiResult, Op
+    from kadmin.worlds.zookeeper.model import MultiResult, Op
 
 MAX_PACKET_BYTES = 1_000_000
 """A server cuts the connection at 1,048,575 bytes by default, and the client would see only a lost connection."""

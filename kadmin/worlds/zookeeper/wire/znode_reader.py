@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.errors import KadminError
-    from kadmin.worlds.zookeeper.wire.model import Acl, Znode
+    from kadmin.worlds.zookeeper.model import Acl, Znode
     from kadmin.worlds.zookeeper.wire.store import Store
 
 _Key = TypeVar("_Key")

@@ -14,7 +14,7 @@ from kadmin.cluster.model import Broker, Endpoint
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_object, integer, mapping, text
 
 if TYPE_CHECKING:
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 BROKER_IDS = "/brokers/ids"
 _ENDPOINT = re.compile(r"(?P<listener>[^:]+)://\[?(?P<host>[^\]]*?)\]?:(?P<port>-?[0-9]+)")

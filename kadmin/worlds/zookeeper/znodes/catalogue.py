@@ -19,7 +19,7 @@ from kadmin.worlds.zookeeper.znodes import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 Decoder: TypeAlias = "Callable[[Znode], object]"
 

@@ -16,10 +16,12 @@ from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_js
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 CONFIG = "/config"
 CONFIG_CHANGES = "/config/changes"
+MANY_CONFIG_CHANGES = 10_000
+"""Above this number `apply` sets no throttle: each adds notifications, which brokers purge after 15 minutes."""
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 
 

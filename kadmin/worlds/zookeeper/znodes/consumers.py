@@ -6,17 +6,15 @@ Owner and offset nodes are named by partition; very old ones by `<broker>-<parti
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from kadmin.cluster.groups import ConsumerRegistration
 from kadmin.cluster.znode_names import require_element, require_topic_name
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decimal, decode_object, integer, mapping, text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 CONSUMERS = "/consumers"
 _GENERATED = re.compile(r"(.+)-([0-9]{13})-([0-9a-f]{1,8})")
@@ -29,28 +27,6 @@ class ConsumerOrigin:
     host: str
     started_ms: int
     unique: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConsumerRegistration:
-    """A live consumer: threads per topic (or per pattern, where `pattern` is white_list or black_list)."""
-
-    consumer_id: str
-    subscription: Mapping[str, int]
-    pattern: str
-    timestamp_ms: int | None
-
-    def threads(self, topic: str) -> int:
-        """Return how many threads consume a topic, by its name or by a pattern; 0 for a topic that is not consumed."""
-        if self.pattern not in {"white_list", "black_list"}:
-            return self.subscription.get(topic, 0)
-        for pattern, threads in self.subscription.items():
-            # Kafka's Whitelist turns commas into alternatives; a pattern that is no regex matches nothing here.
-            with suppress(re.error):
-                matched = re.fullmatch(pattern.replace(",", "|"), topic) is not None
-                if matched is (self.pattern == "white_list"):
-                    return threads
-        return 0
 
 
 def group_path(group: str, kind: Literal["ids", "owners", "offsets"], topic: str | None = None) -> str:

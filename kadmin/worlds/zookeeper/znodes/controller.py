@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.payloads import encode
-from kadmin.worlds.zookeeper.wire.model import ControllerNode
+from kadmin.worlds.zookeeper.model import ControllerNode
 from kadmin.worlds.zookeeper.znodes.values import decimal, decode_object, integer, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"

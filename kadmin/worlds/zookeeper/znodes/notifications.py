@@ -13,7 +13,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decimal, decode_object, integer, mapping, text
 
 if TYPE_CHECKING:
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 ISR_CHANGES = "/isr_change_notification"
 LOG_DIR_EVENTS = "/log_dir_event_notification"

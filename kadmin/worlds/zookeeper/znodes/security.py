@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_object, mapping, text
 
 if TYPE_CHECKING:
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 LITERAL_ACLS = "/kafka-acl"
 LITERAL_ACL_CHANGES = "/kafka-acl-changes"

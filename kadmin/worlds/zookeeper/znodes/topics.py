@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import Topic
 from kadmin.cluster.payloads import encode, require_replicas
 from kadmin.cluster.znode_names import require_topic_name
-from kadmin.worlds.zookeeper.wire.model import StateNode
+from kadmin.worlds.zookeeper.model import StateNode
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_object, integer, integers, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import Replicas, TopicPartition
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.model import Znode
 
 TOPICS = "/brokers/topics"
 

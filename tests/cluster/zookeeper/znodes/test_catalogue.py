@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.znode_names import require_element, require_path, require_topic_name
 from kadmin.errors import InvalidInputError
-from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.model import Znode
 from kadmin.worlds.zookeeper.znodes import consumers
 from kadmin.worlds.zookeeper.znodes.catalogue import decoder_of
 from kadmin.worlds.zookeeper.znodes.topics import (

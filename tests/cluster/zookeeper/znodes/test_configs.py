@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.zookeeper.encoded import node, texts
 
 from kadmin.errors import InvalidInputError
-from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.model import Znode
 from kadmin.worlds.zookeeper.znodes import configs
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from support.zookeeper.encoded import node
 
-from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.cluster.groups import ConsumerRegistration
+from kadmin.worlds.zookeeper.model import Znode
 from kadmin.worlds.zookeeper.znodes import consumers
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
@@ -18,7 +19,7 @@ def test_offsets_may_be_negative_and_long() -> None:
 def test_old_consumers() -> None:
     value = {"version": 1, "subscription": {"b": 2, "a": 1}, "timestamp": "17"}
     found = consumers.decode_registration("c1", node(consumers.group_path("g", "ids") + "/c1", value))
-    assert found == consumers.ConsumerRegistration("c1", {"a": 1, "b": 2}, "static", 17)
+    assert found == ConsumerRegistration("c1", {"a": 1, "b": 2}, "static", 17)
     malformed: list[object] = [{}, {"subscription": {"a": "1"}}, {"subscription": {}, "pattern": 1}]
     for wrong in malformed:
         with pytest.raises(MalformedZnodeError):

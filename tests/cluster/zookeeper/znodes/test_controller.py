@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.zookeeper.encoded import node
 
-from kadmin.worlds.zookeeper.wire.model import ControllerNode, Znode
+from kadmin.worlds.zookeeper.model import ControllerNode, Znode
 from kadmin.worlds.zookeeper.znodes import consumers, controller
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 

@@ -6,7 +6,7 @@ import pytest
 from support.zookeeper.encoded import node
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.worlds.zookeeper.wire.model import Znode
+from kadmin.worlds.zookeeper.model import Znode
 from kadmin.worlds.zookeeper.znodes import notifications, security
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 

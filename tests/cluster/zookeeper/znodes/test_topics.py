@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.zookeeper.encoded import node
 
 from kadmin.cluster.model import NO_LEADER, Topic, TopicPartition
-from kadmin.worlds.zookeeper.wire.model import StateNode, Znode
+from kadmin.worlds.zookeeper.model import StateNode, Znode
 from kadmin.worlds.zookeeper.znodes.topics import (
     decode_state,
     decode_topic,

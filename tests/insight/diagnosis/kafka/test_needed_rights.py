@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kadmin.cluster.model import OwnRights
-from kadmin.worlds.kafka.doctor.needed_rights import LackingRight, lacking_rights
+from kadmin.worlds.kafka.needed_rights import LackingRight, lacking_rights
 
 EVERYTHING = frozenset({"Alter", "AlterConfigs", "Create", "Delete", "Describe", "DescribeConfigs", "Read", "Write"})
 READING = frozenset({"Describe", "DescribeConfigs"})

@@ -11,8 +11,8 @@ from kadmin.insight.tables.inspection import Inspection
 from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
 from kadmin.operations.reading.brokers import held_by
 from kadmin.operations.reading.open_operations import askers_on_record
-from kadmin.worlds.kafka.inspect.tables import controller_of, group_table, quorum_table, reassignment_table
 from kadmin.worlds.kafka.reader import read_quorum
+from kadmin.worlds.kafka.tables import controller_of, group_table, quorum_table, reassignment_table
 from kadmin.worlds.kafka.wire.configs import read_own_configs
 from kadmin.worlds.kafka.wire.groups import describe_groups
 

@@ -11,10 +11,10 @@ from kadmin.insight.tables.inspection import Inspection
 from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
 from kadmin.operations.reading.brokers import held_by
 from kadmin.worlds.zookeeper.doctor.admin_nodes import entry_table, read_node
-from kadmin.worlds.zookeeper.doctor.versions import TELLING_PATHS, infer_versions
-from kadmin.worlds.zookeeper.inspect import znodes as facts
-from kadmin.worlds.zookeeper.inspect.old_consumers import GroupZnode, OldGroup, consumer_table
+from kadmin.worlds.zookeeper.doctor.gather import versions_of
 from kadmin.worlds.zookeeper.reader import read_tolerantly, require_kafka_cluster
+from kadmin.worlds.zookeeper.tables import znodes as facts
+from kadmin.worlds.zookeeper.tables.old_consumers import GroupZnode, OldGroup, consumer_table
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES, decode_config, desanitize
@@ -42,11 +42,9 @@ from kadmin.worlds.zookeeper.znodes.security import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from kadmin.cluster.model import ClusterState
     from kadmin.insight.tables.table import Table
-    from kadmin.worlds.zookeeper.backend import ZooKeeperContext
-    from kadmin.worlds.zookeeper.doctor.versions import KafkaVersions
-    from kadmin.worlds.zookeeper.wire.model import Znode
+    from kadmin.worlds.zookeeper.context import ZooKeeperContext
+    from kadmin.worlds.zookeeper.model import Znode
     from kadmin.worlds.zookeeper.znodes.security import KafkaAcl
 
 _MESSAGES = {
@@ -71,12 +69,6 @@ def inspect_tree(context: ZooKeeperContext, path: str, depth: int) -> Inspection
 def inspect_znode(context: ZooKeeperContext, path: str) -> Inspection:
     """Read one znode; raises StalePlanError where it does not exist."""
     return _inspection(context, partial(_tabled, lambda source: _znode(source, path), context))
-
-
-def versions_of(source: ZnodeReader, state: ClusterState) -> KafkaVersions:
-    """Infer the versions of Kafka from the znodes of the brokers."""
-    found = source.get_many(TELLING_PATHS)
-    return infer_versions({node.path for node in found if node is not None}, state)
 
 
 def _inspection(context: ZooKeeperContext, read: Callable[[ZnodeReader], Inspection]) -> Inspection:

@@ -12,7 +12,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.insight.tables.configs import HIDDEN, SECRET
 from kadmin.insight.tables.table import Table, moment
-from kadmin.worlds.zookeeper.wire.model import StateNode, details_of
+from kadmin.worlds.zookeeper.model import StateNode, details_of
 from kadmin.worlds.zookeeper.znodes.catalogue import decoder_of
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG
 from kadmin.worlds.zookeeper.znodes.security import DELEGATION_TOKENS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.insight.tables.table import Cell
-    from kadmin.worlds.zookeeper.wire.model import Acl, Znode
+    from kadmin.worlds.zookeeper.model import Acl, Znode
     from kadmin.worlds.zookeeper.znodes.notifications import ProducerIdBlock
     from kadmin.worlds.zookeeper.znodes.security import KafkaAcl
 

@@ -13,8 +13,8 @@ from kadmin.worlds.zookeeper.znodes.consumers import origin_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from kadmin.cluster.groups import ConsumerRegistration
     from kadmin.insight.tables.table import Cell
-    from kadmin.worlds.zookeeper.znodes.consumers import ConsumerRegistration
 
 CONSUMERS = (
     "group",

@@ -1,0 +1,51 @@
+"""What `doctor` found in one cluster, and `doctor migration` on both sides of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import MigrationPhase
+    from kadmin.cluster.versions import KafkaVersions
+    from kadmin.insight.diagnosis.finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorReport:
+    """The findings, what was not checked, and the versions of Kafka where znodes show them.
+
+    `counts` are partitions by condition, None where configs were not read.
+    """
+
+    findings: tuple[Finding, ...]
+    unchecked: tuple[str, ...]
+    versions: KafkaVersions | None
+    counts: Mapping[str, int] | None
+
+    @property
+    def worth_showing(self) -> bool:
+        """Whether there is more to show than that the cluster is well."""
+        return bool(self.findings or self.unchecked or (self.counts or {}).get("under_replicated"))
+
+    @property
+    def stops_apply(self) -> int:
+        """The number of findings that stop an apply."""
+        return sum(each.stops_apply for each in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """The phase, the findings, what ZooKeeper keeps of a cluster that has left it, and what was not checked."""
+
+    phase: MigrationPhase
+    findings: tuple[Finding, ...]
+    stays_behind: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    @property
+    def go(self) -> bool:
+        """Whether nothing stops the next phase."""
+        return not any(each.stops_apply for each in self.findings)

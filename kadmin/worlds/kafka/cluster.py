@@ -1,0 +1,133 @@
+"""A cluster that is reached through its brokers: how it is opened, and what is read of it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.cluster.names import MIGRATION_SETTING
+from kadmin.errors import KadminError
+from kadmin.insight.diagnosis.doctor_report import DoctorReport
+from kadmin.insight.diagnosis.rights import RightsFound
+from kadmin.insight.tables.partitions import condition_counts
+from kadmin.operations import events
+from kadmin.worlds.kafka.backend import KafkaBackend
+from kadmin.worlds.kafka.context import KafkaContext
+from kadmin.worlds.kafka.values.folder import FolderOperations
+from kadmin.worlds.kafka.values.no_store import NoOperations, in_zookeeper
+from kadmin.worlds.kafka.values.record_copy import RecordCopy
+from kadmin.worlds.kafka.values.topic import LEASE_S, TopicOperations
+from kadmin.worlds.kafka.wire.configs import read_settings
+from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.quorum import has_quorum
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kadmin.insight.tables.inspection import Inspection
+    from kadmin.operations.context import Clock
+    from kadmin.operations.events import Tell
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaCluster(KafkaContext):
+    """An open cluster."""
+
+    def diagnose(self) -> DoctorReport:
+        """Examine what brokers answer; counts are not known while no controller answers."""
+        from kadmin.worlds.kafka.doctor.diagnose import diagnose, unchecked
+        from kadmin.worlds.kafka.doctor.gather import gather
+
+        evidence = gather(self)
+        silent = evidence.looks[-1].controllers_silent
+        counts = None if silent else condition_counts(evidence.state)
+        return DoctorReport(diagnose(evidence), unchecked(evidence), None, counts)
+
+    def inspect(self, table: str) -> Inspection:
+        """Read a table through the brokers."""
+        from kadmin.worlds.kafka.inspection import inspect
+
+        return inspect(self, table)
+
+    def rights(self, *, asks_brokers: bool = True) -> RightsFound:
+        """Ask brokers for this client's rights."""
+        from kadmin.worlds.kafka.rights import RightsCheck
+
+        del asks_brokers
+        found = RightsCheck(self.connection, writes=True)
+        found.run()
+        sasl = self.connection.servers.security.sasl
+        principal = None if sasl is None or sasl.principal is None else f"User:{sasl.principal}"
+        return RightsFound(self.backend.read(()).cluster_id, principal, tuple(found.missing), tuple(found.unchecked))
+
+
+def kafka_context(
+    connection: KafkaConnection,
+    records: Path | None,
+    clock: Clock,
+    tell: Tell,
+    lease_s: float = LEASE_S,
+    *,
+    copies: Path | None = None,
+) -> KafkaCluster:
+    """Return the context of a cluster that keeps lock and record in a topic of its own, or in the folder `records`.
+
+    `lease_s` is how long the lock of a dead holder lasts there; `copies` the folder for copies of what goes on record.
+    In ZooKeeper mode that is a record of a time in KRaft mode: see `require_kraft_mode`.
+    """
+    operations = _operations(connection, records, clock, tell, lease_s, copies)
+    return _context(connection, operations, clock, tell)
+
+
+def require_kraft_mode(connection: KafkaConnection) -> None:
+    """Raise UsageError for a cluster in ZooKeeper mode, whose lock and record are in ZooKeeper."""
+    if not has_quorum(connection):
+        raise in_zookeeper(migrating=_is_migrating(connection))
+
+
+def reading_context(
+    connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell, *, copies: Path | None = None
+) -> KafkaCluster:
+    """Return the context of a command that only reads; of a cluster in ZooKeeper mode it sees no operations."""
+    if has_quorum(connection):
+        return _context(connection, _operations(connection, records, clock, tell, copies=copies), clock, tell)
+    tell(events.Noted("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
+    return _context(connection, NoOperations(), clock, tell)
+
+
+def _is_migrating(connection: KafkaConnection) -> bool:
+    with suppress(KadminError):
+        broker = min(read_metadata(connection, ()).brokers)
+        return read_settings(connection, broker, [MIGRATION_SETTING]).get(MIGRATION_SETTING) == "true"
+    return False
+
+
+def _context(
+    connection: KafkaConnection,
+    operations: TopicOperations | FolderOperations | NoOperations,
+    clock: Clock,
+    tell: Tell,
+) -> KafkaCluster:
+    return KafkaCluster(KafkaBackend(connection, operations, clock), operations, clock, tell, connection)
+
+
+def _operations(
+    connection: KafkaConnection,
+    records: Path | None,
+    clock: Clock,
+    tell: Tell,
+    lease_s: float = LEASE_S,
+    copies: Path | None = None,
+) -> TopicOperations | FolderOperations:
+    if records is not None:
+        folder = records / _cluster_id(connection)
+        tell(events.Noted(f"lock and record are in the folder {folder}, which other machines do not see"))
+        return FolderOperations(folder, clock, TopicOperations(connection, clock, tell), tell)
+    copy = None if copies is None else RecordCopy(copies, _cluster_id(connection), tell)
+    return TopicOperations(connection, clock, tell, lease_s, copy=copy)
+
+
+def _cluster_id(connection: KafkaConnection) -> str:
+    return str(read_metadata(connection, ()).cluster_id)

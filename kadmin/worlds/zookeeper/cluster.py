@@ -1,0 +1,67 @@
+"""A cluster in ZooKeeper mode: how it is opened, and what is read of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kadmin.insight.diagnosis.doctor_report import DoctorReport
+from kadmin.insight.diagnosis.rights import RightsFound
+from kadmin.insight.tables.partitions import condition_counts
+from kadmin.worlds.zookeeper.backend import ANY_LISTENER, ZooKeeperBackend, ZooKeeperOperations
+from kadmin.worlds.zookeeper.context import ZooKeeperContext
+
+if TYPE_CHECKING:
+    from kadmin.cluster.servers import Servers
+    from kadmin.insight.tables.inspection import Inspection
+    from kadmin.operations.context import Clock
+    from kadmin.operations.events import Tell
+    from kadmin.worlds.zookeeper.values.paths import Paths
+    from kadmin.worlds.zookeeper.wire.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ZooKeeperCluster(ZooKeeperContext):
+    """An open cluster."""
+
+    def diagnose(self) -> DoctorReport:
+        """Examine the znodes, and what brokers say of their disks."""
+        from kadmin.worlds.zookeeper.doctor.diagnose import diagnose, unchecked
+        from kadmin.worlds.zookeeper.doctor.gather import gather, look_at_disks
+
+        evidence = look_at_disks(self, gather(self))
+        counts = condition_counts(evidence.state)
+        return DoctorReport(diagnose(evidence), unchecked(evidence), evidence.versions, counts)
+
+    def inspect(self, table: str) -> Inspection:
+        """Read a table from znodes."""
+        from kadmin.worlds.zookeeper.inspection import inspect
+
+        return inspect(self, table)
+
+    def rights(self, *, asks_brokers: bool) -> RightsFound:
+        """Compare the ACLs of znodes with this client's identities, and ask brokers where that is wanted."""
+        from kadmin.worlds.kafka.rights import RightsCheck
+        from kadmin.worlds.kafka.wire.connection import KafkaConnection
+        from kadmin.worlds.zookeeper.rights import check_rights
+
+        self.backend.check()
+        state = self.backend.read(())
+        missing, unchecked = check_rights(self.store, self.paths.root)
+        if asks_brokers:
+            with KafkaConnection(self.backend.brokers(state).servers, until=self.clock.until) as connection:
+                brokers = RightsCheck(connection, writes=False)
+                brokers.run()
+            missing, unchecked = [*missing, *brokers.missing], [*unchecked, *brokers.unchecked]
+        return RightsFound(state.cluster_id, self.store.authentication.principal, tuple(missing), tuple(unchecked))
+
+
+def zookeeper_context(
+    store: Store, paths: Paths, clock: Clock, tell: Tell, brokers: Servers = ANY_LISTENER
+) -> ZooKeeperCluster:
+    """Return the context of a cluster in ZooKeeper mode; `paths` are those of its operations.
+
+    `brokers` says how brokers are asked, and where; without addresses, at the listeners that their znodes name.
+    """
+    operations = ZooKeeperOperations(store, paths, clock, tell)
+    return ZooKeeperCluster(ZooKeeperBackend(store, paths, clock, brokers), operations, clock, tell, store, paths)
