@@ -12,7 +12,7 @@ from kadmin.errors import StalePlanError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cli.address import ClusterAddress
+    from kadmin.contexts.address import ClusterAddress
     from kadmin.plan.model import DocumentFile, Plan
 
 _DIGEST = re.compile("[0-9a-f]{64}")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from kadmin.cli.address import BOOTSTRAP_VARIABLE, ZOOKEEPER_VARIABLE, BothSides, ClusterAddress, Fleet, address_of
 from kadmin.cli.named_clusters import complete_context, current_context, find_context, is_pattern, matching_contexts
 from kadmin.cli.option_groups import group_options, option
 from kadmin.cli.protection import require_writable
+from kadmin.contexts.address import BOOTSTRAP_VARIABLE, ZOOKEEPER_VARIABLE, BothSides, ClusterAddress, Fleet, address_of
 from kadmin.contexts.settings import CONTEXT_VARIABLE
 from kadmin.errors import UsageError
 

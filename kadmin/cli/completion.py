@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import cluster_named
+from kadmin.contexts.address import ClusterAddress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

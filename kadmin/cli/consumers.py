@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import on_cluster
 from kadmin.cli.context import open_reading, open_zookeeper
 from kadmin.cli.inputs import read_plan
 from kadmin.cli.output import TableView
+from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 from kadmin.insight.predict.strategy import Strategy
 

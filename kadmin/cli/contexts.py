@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import address_of
 from kadmin.cli.deadline import bounded
 from kadmin.cli.inputs import read_document, writing
 from kadmin.cli.named_clusters import complete_context, contexts_path, find_context, read_contexts
 from kadmin.cli.output import answer
+from kadmin.contexts.address import address_of
 from kadmin.errors import NotAuthorizedError, UsageError
 from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
-    from kadmin.cli.address import ClusterAddress
+    from kadmin.contexts.address import ClusterAddress
     from kadmin.contexts.model import NamedContext
     from kadmin.contexts.settings import Setting
     from kadmin.insight.diagnosis.rights import RightsFound

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.approval import unattended_command
 from kadmin.cli.cluster import asking_brokers, on_cluster, require_cluster
 from kadmin.cli.context import open_reading
@@ -18,6 +17,7 @@ from kadmin.cli.inputs import read_facts, read_policy, read_sizes, write_text
 from kadmin.cli.output import answer
 from kadmin.cli.plan_defaults import as_applied, read_plan_for
 from kadmin.cli.terminal import screen_of
+from kadmin.contexts.address import ClusterAddress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress, Fleet
 from kadmin.cli.cluster import on_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.inputs import write_text
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
+from kadmin.contexts.address import ClusterAddress, Fleet
 from kadmin.errors import KadminError, NotCompletedError
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kadmin.cli.address import ClusterAddress
     from kadmin.cli.telling import Telling
+    from kadmin.contexts.address import ClusterAddress
     from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome, Preview
     from kadmin.plan.facts import ClusterFacts

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress, Fleet
 from kadmin.cli.cluster import on_cluster
 from kadmin.cli.context import open_reading, open_zookeeper, require_zookeeper
 from kadmin.cli.output import TableView, answer
 from kadmin.cli.terminal import screen_of
+from kadmin.contexts.address import ClusterAddress, Fleet
 from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:

@@ -9,13 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.cli import options
-from kadmin.cli.address import BothSides
 from kadmin.cli.cluster import changes_both_sides, on_both_sides
-from kadmin.cli.context import connect_kafka, connect_zookeeper, running
+from kadmin.cli.context import running
 from kadmin.cli.output import answer
 from kadmin.cli.telling import UNASKED
 from kadmin.cli.terminal import screen_of
+from kadmin.contexts.address import BothSides
 from kadmin.errors import KadminError, NotCompletedError
+from kadmin.worlds.open import connect_kafka, connect_zookeeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.approval import parse_digest, unattended_command
 from kadmin.cli.cluster import asking_brokers, changes_cluster
 from kadmin.cli.completion import complete_operation
@@ -26,9 +25,11 @@ from kadmin.cli.execution import (
 )
 from kadmin.cli.inputs import read_facts, read_origin, read_policy
 from kadmin.cli.plan_defaults import read_plan_for, throttle_for
-from kadmin.cli.protection import require_allowed, require_cluster_id
+from kadmin.cli.protection import require_allowed
 from kadmin.cli.telling import UNASKED, Telling, with_telling
+from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError, count, name_some
+from kadmin.worlds.open import require_cluster_id
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context

@@ -11,7 +11,7 @@ from kadmin.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kadmin.cli.address import ClusterAddress
+    from kadmin.contexts.address import ClusterAddress
     from kadmin.plan.model import Plan, ThrottleSpec
 
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import on_cluster, require_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.deadline import bounded
 from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
+from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError, count
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.contexts.model import Protection
-from kadmin.errors import StalePlanError, UsageError
+from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
-    from kadmin.cli.address import ClusterAddress
+    from kadmin.contexts.address import ClusterAddress
     from kadmin.plan.model import Plan
 
 
@@ -66,14 +66,3 @@ def require_allowed(address: ClusterAddress, plan: type[Plan] | None) -> None:
             cause=f"it allows {allowed}",
             next_command=f"kadmin context show {context.name}",
         )
-
-
-def require_cluster_id(address: ClusterAddress, cluster_id: str | None, what: str) -> None:
-    """Raise StalePlanError where `what` is of another cluster than the context says; an unknown id says nothing."""
-    wanted = None if address.context is None else address.context.cluster_id
-    if address.context is None or wanted is None or cluster_id is None or wanted == cluster_id:
-        return
-    raise StalePlanError(
-        f"{what} is of cluster {cluster_id}; the context {address.context.name} is cluster {wanted}.",
-        next_command=f"kadmin context show {address.context.name}",
-    )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import changes_cluster
 from kadmin.cli.completion import complete_deletion
 from kadmin.cli.context import open_context, open_zookeeper
@@ -17,6 +16,7 @@ from kadmin.cli.execution import answer_outcome, ask, execute, read_cluster_at, 
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.cli.inputs import read_recipe, write_plan
 from kadmin.cli.telling import UNASKED, Telling, with_telling
+from kadmin.contexts.address import ClusterAddress
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import on_cluster, require_cluster
 from kadmin.cli.completion import complete_operation
 from kadmin.cli.context import open_context
 from kadmin.cli.deadline import alarm
 from kadmin.cli.inputs import read_facts, read_figures, read_plan, read_policy, read_sizes, write_text
+from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import on_cluster
-from kadmin.cli.context import connect_brokers, running
+from kadmin.cli.context import running
 from kadmin.cli.inputs import read_duration
 from kadmin.cli.output import answer
 from kadmin.cli.telling import UNASKED
+from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
+from kadmin.worlds.open import connect_brokers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import typer
 
-from kadmin.cli.context import GRACE_S, connect, ticking
+from kadmin.cli.context import GRACE_S, ticking
 from kadmin.cli.deadline import late
 from kadmin.cli.options import OutputFormat
 from kadmin.cli.output import answer
 from kadmin.cluster.names import escaped
 from kadmin.errors import KadminError
+from kadmin.worlds.open import connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kadmin.cli.address import ClusterAddress, Fleet
+    from kadmin.contexts.address import ClusterAddress, Fleet
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
 

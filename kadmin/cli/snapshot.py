@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress, Fleet
 from kadmin.cli.cluster import on_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.inputs import read_facts
 from kadmin.cli.output import answer
+from kadmin.contexts.address import ClusterAddress, Fleet
 from kadmin.errors import UsageError
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress, Fleet
 from kadmin.cli.cluster import changes_cluster, on_cluster
 from kadmin.cli.completion import complete_operation, complete_unfinished
 from kadmin.cli.context import open_context, open_reading
@@ -17,6 +16,7 @@ from kadmin.cli.execution import ask, read_cluster_at
 from kadmin.cli.inputs import read_plan
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
+from kadmin.contexts.address import ClusterAddress, Fleet
 from kadmin.errors import NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:

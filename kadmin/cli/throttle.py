@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import changes_cluster, on_cluster
 from kadmin.cli.completion import complete_topic
 from kadmin.cli.context import open_context, open_reading
@@ -17,6 +16,7 @@ from kadmin.cli.execution import ask_first, read_cluster_at
 from kadmin.cli.inputs import read_throttle
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
+from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import InvalidInputError, UsageError
 from kadmin.plan.units import readable_rate
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.cluster import on_cluster, require_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.inputs import read_facts, read_plan, read_sizes
 from kadmin.cli.output import answer
+from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.cli.in_process import command
 
-from kadmin.cli.address import ClusterAddress
+from kadmin.contexts.address import ClusterAddress
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from support.cli.terminal import in_terminal, python
 from support.documents.plans import document, reassignment
 from support.zookeeper.znode_cluster import seed
 
-from kadmin.cli.address import ClusterAddress, address_of
 from kadmin.cli.plan_defaults import read_plan_for, throttle_for
+from kadmin.contexts.address import ClusterAddress, address_of
 from kadmin.documents import parse_contexts
 from kadmin.plan.model import ReassignmentPlan
 from kadmin.schema import validate_value

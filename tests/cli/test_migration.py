@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cli.in_process import command
 
-from kadmin.cli.address import BothSides, ClusterAddress
+from kadmin.contexts.address import BothSides, ClusterAddress
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from support.cli.in_process import command, every_command
 from typer.core import TyperCommand
 
-from kadmin.cli.address import ClusterAddress
 from kadmin.cli.sandbox import MigrationStep
+from kadmin.contexts.address import ClusterAddress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

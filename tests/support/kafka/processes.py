@@ -15,9 +15,9 @@ from typing import IO, TYPE_CHECKING
 
 from support.cli.in_process import Answer
 
-from kadmin.cli.address import BOOTSTRAP_VARIABLE
-from kadmin.cli.context import LEASE_VARIABLE
+from kadmin.contexts.address import BOOTSTRAP_VARIABLE
 from kadmin.operations.execute import follow
+from kadmin.worlds.open import LEASE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,157 @@
+"""Opens a cluster by its address: the one place that knows both worlds.
+
+Each world is imported when a cluster of its kind is opened.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from kadmin.errors import NotCompletedError, StalePlanError, UsageError, name_some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from kadmin.cluster.servers import Security
+    from kadmin.contexts.address import ClusterAddress
+    from kadmin.operations.context import Clock, Context
+    from kadmin.operations.events import Tell
+    from kadmin.worlds.kafka.cluster import KafkaCluster
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+    from kadmin.worlds.zookeeper.cluster import ZooKeeperCluster
+
+ROOT_VARIABLE = "KADMIN_ROOT"
+LEASE_VARIABLE = "KADMIN_LEASE"
+# A request leaves up to 3 s after its record; a shorter lease could end before it.
+_SHORTEST_LEASE_S, _LONGEST_LEASE_S = 5, 600
+
+
+def connect(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) -> AbstractContextManager[Context]:
+    """Connect to a cluster until the clock's end; what `reads` only takes no lock and needs no record."""
+    if cluster.zookeeper is None:
+        return connect_kafka(cluster, clock, tell, reads=reads)
+    return connect_zookeeper(cluster, clock, tell)
+
+
+@contextmanager
+def connect_brokers(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[KafkaConnection]:
+    """Connect to the brokers of a cluster until the clock's end, with -z to those that ZooKeeper names.
+
+    With -b no controller is asked.
+    """
+    from kadmin.cluster.bootstrap import parse_bootstrap
+    from kadmin.cluster.servers import Servers
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+    from kadmin.worlds.kafka.wire.metadata import read_metadata
+
+    if cluster.zookeeper is None:
+        servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
+    else:
+        with connect_zookeeper(cluster, clock, tell) as context:
+            servers = context.backend.brokers(context.backend.read(())).servers
+    with KafkaConnection(servers, until=clock.until) as connection:
+        if cluster.zookeeper is None and cluster.context is not None and cluster.context.cluster_id is not None:
+            require_cluster_id(cluster, read_metadata(connection, ()).cluster_id, f"{cluster.bootstrap}")
+        yield connection
+
+
+@contextmanager
+def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[ZooKeeperCluster]:
+    """Connect to ZooKeeper.
+
+    The environment variable KADMIN_ROOT is the znode below which kadmin keeps its own, for clusters whose ACLs forbid
+    the default.
+    """
+    from kadmin.cluster.bootstrap import parse_bootstrap
+    from kadmin.cluster.servers import Servers
+    from kadmin.worlds.zookeeper.cluster import zookeeper_context
+    from kadmin.worlds.zookeeper.credentials import authentication_of
+    from kadmin.worlds.zookeeper.values.paths import DEFAULT_ROOT, Paths
+    from kadmin.worlds.zookeeper.wire.store import Store
+
+    named = cluster.context and cluster.context.kafka.bootstrap_servers
+    brokers = Servers(parse_bootstrap(named) if named else (), _security(cluster, tell), cluster.without_brokers)
+    identity = authentication_of(cluster.context, clock.until - clock.now())
+    with Store.connect(cluster.zookeeper or "", authentication=identity, until=clock.until) as store:
+        paths = Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT))
+        context = zookeeper_context(store, paths, clock, tell, brokers)
+        _require_its_cluster(cluster, context)
+        yield context
+
+
+@contextmanager
+def connect_kafka(
+    cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool, in_any_mode: bool = False
+) -> Iterator[KafkaCluster]:
+    """Connect to brokers; what `reads` only takes no lock and needs no record, in ZooKeeper mode, too."""
+    from kadmin.cluster.bootstrap import parse_bootstrap
+    from kadmin.cluster.servers import Servers
+    from kadmin.worlds.kafka.cluster import kafka_context, reading_context, require_kraft_mode
+    from kadmin.worlds.kafka.values.record_copy import copies_folder
+    from kadmin.worlds.kafka.wire.connection import KafkaConnection
+
+    lease_s, copies = _lease_s(), copies_folder()
+    servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
+    with KafkaConnection(servers, until=clock.until) as connection:
+        if reads:
+            context = reading_context(connection, cluster.records, clock, tell, copies=copies)
+        else:
+            if not in_any_mode:
+                require_kraft_mode(connection)
+            context = kafka_context(connection, cluster.records, clock, tell, lease_s, copies=copies)
+        _require_its_cluster(cluster, context)
+        yield context
+
+
+def _require_its_cluster(cluster: ClusterAddress, context: Context) -> None:
+    """Raise StalePlanError where the context of the address names the id of another cluster than is there."""
+    if cluster.context is None or cluster.context.cluster_id is None:
+        return
+    with suppress(NotCompletedError):  # for a znode that cannot be decoded, which a heal may be about to repair
+        require_cluster_id(cluster, context.backend.read(()).cluster_id, f"{cluster.zookeeper or cluster.bootstrap}")
+
+
+def _security(cluster: ClusterAddress, tell: Tell) -> Security:
+    """Read how brokers are asked; keys of the file that are not used are told."""
+    from kadmin.cluster.servers import PLAIN
+    from kadmin.operations.events import Noted
+
+    if cluster.command_config is None:
+        return PLAIN
+    from kadmin.worlds.kafka.wire.client_properties import read_client_properties
+
+    found = read_client_properties(cluster.command_config)
+    if found.unused:
+        tell(Noted(f"kadmin has no use for {name_some(found.unused)}"))
+    for warning in found.warnings:
+        tell(Noted(f"warning: {warning}"))
+    return found.security
+
+
+def _lease_s() -> float:
+    """Return how long the lock of a dead holder lasts in the record topic: the variable KADMIN_LEASE, in seconds."""
+    from kadmin.worlds.kafka.values.topic import LEASE_S
+
+    text = os.environ.get(LEASE_VARIABLE)
+    if text is None:
+        return LEASE_S
+    if not text.isdecimal() or not _SHORTEST_LEASE_S <= int(text) <= _LONGEST_LEASE_S:
+        raise UsageError(
+            f"{LEASE_VARIABLE} is {text!r}.",
+            next_command=f"set it to a number of seconds from {_SHORTEST_LEASE_S} to {_LONGEST_LEASE_S}, or unset it",
+        )
+    return float(text)
+
+
+def require_cluster_id(address: ClusterAddress, cluster_id: str | None, what: str) -> None:
+    """Raise StalePlanError where `what` is of another cluster than the context says; an unknown id says nothing."""
+    wanted = None if address.context is None else address.context.cluster_id
+    if address.context is None or wanted is None or cluster_id is None or wanted == cluster_id:
+        return
+    raise StalePlanError(
+        f"{what} is of cluster {cluster_id}; the context {address.context.name} is cluster {wanted}.",
+        next_command=f"kadmin context show {address.context.name}",
+    )
