@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.rights import RightsFound
     from kadmin.insight.tables.inspection import Inspection
-    from kadmin.operations.backend import Backend, OperationStore
+    from kadmin.operations.port import Backend, OperationStore
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing
 

@@ -14,10 +14,10 @@ from support.network.frame_proxy import Action, Fault, reply_of, request_of, req
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import BusyError
-from kadmin.operations.backend import ConfigsOutcome
 from kadmin.operations.decide import settling
 from kadmin.operations.events import Noted
 from kadmin.operations.execute.apply import apply
+from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.record import Sending, StepKind, writes_unanswered
 from kadmin.operations.throttles.audit import Origin, audit
 from kadmin.plan.facts import ClusterFacts
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from support.kafka.broker_proxy import BrokerProxy
     from support.network.frame_proxy import Frame
 
-    from kadmin.operations.backend import EditConfigs
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
+    from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.record import Step
     from kadmin.plan.throttle import ConfigValues
     from kadmin.sandbox import Sandbox

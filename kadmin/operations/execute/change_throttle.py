@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.backend import LiveBrokers
     from kadmin.operations.context import Context
+    from kadmin.operations.port import LiveBrokers
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import ForeignValue
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.backend import LiveBrokers
+    from kadmin.operations.port import LiveBrokers
     from kadmin.plan.model import PartitionTarget
 
 

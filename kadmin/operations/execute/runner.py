@@ -9,7 +9,6 @@ from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError, count, name_some
 from kadmin.insight.diagnosis.health import health_of, new_trouble
 from kadmin.operations import events
-from kadmin.operations.backend import PublishOutcome
 from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import (
     Advance,
@@ -37,6 +36,7 @@ from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
 from kadmin.operations.execute.losses import with_losses
 from kadmin.operations.execute.room import too_little_room
+from kadmin.operations.port import PublishOutcome
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.holder import LostLockError

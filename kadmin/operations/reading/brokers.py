@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.backend import Backend, LiveBrokers
+    from kadmin.operations.port import Backend, LiveBrokers
     from kadmin.plan.facts import ClusterFacts
 
 Answer = TypeVar("Answer")

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.backend import LiveBrokers
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Memory, Observed, Work
     from kadmin.operations.events import Tell
+    from kadmin.operations.port import LiveBrokers
     from kadmin.plan.copied import OnDisk, Sizes
 
 PATIENCE_S = 1.0

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError, name_some
-from kadmin.operations.backend import ConfigsOutcome
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.events import Noted
+from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
 from kadmin.operations.throttles.operation import in_flight_of, still_throttled

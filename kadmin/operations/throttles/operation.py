@@ -19,9 +19,9 @@ from kadmin.errors import (
     name_some,
 )
 from kadmin.operations import events
-from kadmin.operations.backend import ConfigsOutcome
 from kadmin.operations.decide import settling
 from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
 from kadmin.operations.record.record import (
     Step,
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.backend import Backend, EditConfigs
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Work
+    from kadmin.operations.port import Backend, EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.throttle_request import ThrottleRequest

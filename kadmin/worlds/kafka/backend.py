@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.backend import ConfigsOutcome, EditConfigs, PublishOutcome
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Publish, TakeBack, Work
+    from kadmin.operations.port import ConfigsOutcome, EditConfigs, PublishOutcome
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
     from kadmin.plan.throttle import ConfigValues

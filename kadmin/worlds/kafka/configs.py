@@ -20,7 +20,7 @@ from kadmin.errors import (
     UnreachableError,
     name_some,
 )
-from kadmin.operations.backend import ConfigsOutcome
+from kadmin.operations.port import ConfigsOutcome
 from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries, require_throttles
 from kadmin.worlds.kafka.reader import read_quorum
 from kadmin.worlds.kafka.sending import RequestsOfStep
@@ -32,8 +32,8 @@ from kadmin.worlds.kafka.wire.quorum import reach_controller
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kadmin.operations.backend import EditConfigs
     from kadmin.operations.context import Clock
+    from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Step
     from kadmin.worlds.kafka.values.keyed import KeyedOperations

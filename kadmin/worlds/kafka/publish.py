@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.operations.backend import PublishOutcome
     from kadmin.operations.decide.actions import PublishWave, TakeBack
+    from kadmin.operations.port import PublishOutcome
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Step
     from kadmin.worlds.kafka.values.keyed import KeyedOperations

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.backend import PublishOutcome
     from kadmin.operations.decide.actions import PublishDeletion, PublishElection, PublishTopic
+    from kadmin.operations.port import PublishOutcome
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Step
     from kadmin.worlds.kafka.values.keyed import KeyedOperations

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
-from kadmin.operations.backend import PublishOutcome
+from kadmin.operations.port import PublishOutcome
 from kadmin.operations.record.record import Sending
 from kadmin.worlds.kafka.wire.connection import TooLateError, uptime_s
 

@@ -22,8 +22,8 @@ from kadmin.worlds.zookeeper.reader import read_migration
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 
 if TYPE_CHECKING:
-    from kadmin.operations.backend import Backend
     from kadmin.operations.context import Context
+    from kadmin.operations.port import Backend
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing
     from kadmin.worlds.kafka.context import KafkaContext

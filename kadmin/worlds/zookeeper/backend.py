@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError, name_some
-from kadmin.operations.backend import ConfigsOutcome, PublishOutcome
+from kadmin.operations.port import ConfigsOutcome, PublishOutcome
 from kadmin.plan.waves import ZOOKEEPER_LIMITS
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of, refused_credentials
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.errors import KadminError, NotAuthorizedError
-    from kadmin.operations.backend import EditConfigs
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Publish, TakeBack, Work
     from kadmin.operations.events import Tell
+    from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
     from kadmin.plan.throttle import ConfigValues

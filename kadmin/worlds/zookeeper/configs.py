@@ -29,8 +29,8 @@ from kadmin.worlds.zookeeper.znodes.topics import topic_path
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kadmin.operations.backend import EditConfigs
     from kadmin.operations.context import Clock
+    from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.worlds.zookeeper.model import Acl, EntityConfig, Op, Znode
     from kadmin.worlds.zookeeper.values.paths import Paths

@@ -10,8 +10,8 @@ import json
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.payloads import encode_election, encode_reassignment
-from kadmin.operations.backend import PublishOutcome
 from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
+from kadmin.operations.port import PublishOutcome
 from kadmin.operations.record.codec import encode_step
 from kadmin.operations.record.record import Channel
 from kadmin.plan.model import DeletionLayout

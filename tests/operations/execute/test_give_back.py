@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from kadmin.operations.backend import Backend
+    from kadmin.operations.port import Backend
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 

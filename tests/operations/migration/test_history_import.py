@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kadmin.operations.backend import OperationStore
     from kadmin.operations.context import Context
+    from kadmin.operations.port import OperationStore
 
 pytestmark = pytest.mark.zookeeper
 

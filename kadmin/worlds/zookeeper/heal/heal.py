@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError, UsageError, count
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.operations import events
-from kadmin.operations.backend import PublishOutcome
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S, Finish, Wait
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.follow import Loop, follow
+from kadmin.operations.port import PublishOutcome
 from kadmin.operations.record.holder import lost_lock
 from kadmin.operations.record.record import (
     OperationKind,
