@@ -38,7 +38,7 @@ def doctor_migration(
     It names the phase, compares both sides, and finds what would be lost or get stuck. Exit code 8 for a no-go.
     """
     from kadmin.report.migration import migration_answer, migration_text
-    from kadmin.worlds.migration.preflight import examine_migration
+    from kadmin.worlds.zookeeper.to_kraft.preflight import examine_migration
 
     with _opened(sides, timeout, reads=True) as (zookeeper, kafka):
         found = examine_migration(zookeeper, kafka)
@@ -62,7 +62,7 @@ def history_import(
     to pause first, and resumed on the other side. Operations that are on both sides are left alone.
     """
     from kadmin.report.migration import imported_answer, imported_text
-    from kadmin.worlds.migration.history_import import direction, import_history
+    from kadmin.worlds.zookeeper.to_kraft.history_import import direction, import_history
 
     with _opened(sides, timeout, reads=False) as (zookeeper, kafka):
         source, target = direction(zookeeper, kafka)

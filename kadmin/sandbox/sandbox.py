@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
-from kadmin.sandbox import kraft_mode, zookeeper_mode
+from kadmin.sandbox import kraft_mode
 from kadmin.sandbox.layout import STATE, Layout
 from kadmin.sandbox.processes import wait_until
 from kadmin.sandbox.servers import KAFKA, READY_S, Launcher
@@ -119,7 +119,7 @@ class Sandbox(Layout):
         It is gone as soon as ZooKeeper lists it no more: the others keep a broker of ZooKeeper mode that is stopped.
         """
         self.server("broker", broker_id).stop()
-        _require_gone(zookeeper_mode, self, broker_id)
+        _require_gone(_zookeeper_mode(), self, broker_id)
         _launch_broker(self, Launcher(self.spec.version), broker_id)
         _wait_broker(self, broker_id)
 
@@ -173,7 +173,13 @@ class Sandbox(Layout):
 
 
 def _mode(layout: Layout) -> _Mode:
-    return kraft_mode if layout.in_kraft_mode else zookeeper_mode
+    return kraft_mode if layout.in_kraft_mode else _zookeeper_mode()
+
+
+def _zookeeper_mode() -> _Mode:
+    from kadmin.sandbox import zookeeper_mode
+
+    return zookeeper_mode
 
 
 def _launch_broker(layout: Layout, launcher: Launcher, broker_id: int) -> None:

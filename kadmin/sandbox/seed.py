@@ -18,11 +18,6 @@ from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.records import produce
 from kadmin.worlds.kafka.wire.topics import create_topic
-from kadmin.worlds.zookeeper.model import Create
-from kadmin.worlds.zookeeper.reader import read_cluster
-from kadmin.worlds.zookeeper.wire.store import Store
-from kadmin.worlds.zookeeper.znodes.configs import config_path, encode_config
-from kadmin.worlds.zookeeper.znodes.topics import encode_topic, topic_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +68,10 @@ def seed(sandbox: Sandbox) -> Seeded:
     if sandbox.in_kraft_mode:
         _create_by_brokers(sandbox, assignments)
     else:
-        _create_in_zookeeper(sandbox, assignments)
+        from kadmin.sandbox import zookeeper_mode
+
+        zookeeper_mode.create_topics(sandbox, assignments)
+        _wait(assignments, lambda: [zookeeper_mode.partition_states(sandbox, assignments)])
     records: dict[TopicPartition, list[bytes]] = {}
     for topic in TOPICS:
         records.update(_records(topic))
@@ -88,16 +86,6 @@ def _create_by_brokers(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, 
         # Every broker has its own copy of the metadata, and a producer may ask any.
         brokers = sandbox.broker_ports
         _wait(assignments, lambda: [read_metadata(connection, assignments, broker_id=at).partitions for at in brokers])
-
-
-def _create_in_zookeeper(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, Replicas]]) -> None:
-    with Store.connect(sandbox.connect_string) as store:
-        for topic, replicas in assignments.items():
-            configs = Create(config_path("topics", topic), encode_config({}))
-            result = store.multi([configs, Create(topic_path(topic), encode_topic(replicas))])
-            if not result.committed:
-                raise NotCompletedError(f"Cannot create topic {topic}: {result.reason}.", cause="it exists")
-        _wait(assignments, lambda: [read_cluster(store, list(assignments)).states])
 
 
 def _wait(

@@ -9,18 +9,23 @@ from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import NotCompletedError
 from kadmin.sandbox.settings import MIGRATING, broker_config, controller_settings, zookeeper_config
 from kadmin.worlds.zookeeper.model import Create, Delete
-from kadmin.worlds.zookeeper.reader import read_migration
+from kadmin.worlds.zookeeper.reader import read_cluster, read_migration
 from kadmin.worlds.zookeeper.wire.four_letter import ask
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
+from kadmin.worlds.zookeeper.znodes.configs import config_path, encode_config
 from kadmin.worlds.zookeeper.znodes.controller import (
     CLUSTER_ID,
     CONTROLLER,
     MIGRATION,
     decode_cluster_id,
 )
+from kadmin.worlds.zookeeper.znodes.topics import encode_topic, topic_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kadmin.cluster.model import PartitionState, Replicas, TopicPartition
     from kadmin.sandbox.layout import Layout
     from kadmin.sandbox.servers import Launcher
 
@@ -100,6 +105,22 @@ def forget_kraft(layout: Layout) -> None:
         for path in (CONTROLLER, MIGRATION):
             if (node := store.get(path)) is not None:
                 store.multi([Delete(path, node.version)])
+
+
+def create_topics(layout: Layout, assignments: Mapping[str, Mapping[int, Replicas]]) -> None:
+    """Write topics to ZooKeeper; raises NotCompletedError for one that exists."""
+    with Store.connect(layout.connect_string) as store:
+        for topic, replicas in assignments.items():
+            configs = Create(config_path("topics", topic), encode_config({}))
+            result = store.multi([configs, Create(topic_path(topic), encode_topic(replicas))])
+            if not result.committed:
+                raise NotCompletedError(f"Cannot create topic {topic}: {result.reason}.", cause="it exists")
+
+
+def partition_states(layout: Layout, topics: Iterable[str]) -> Mapping[TopicPartition, PartitionState]:
+    """Return leaders and ISRs as ZooKeeper has them."""
+    with Store.connect(layout.connect_string) as store:
+        return read_cluster(store, list(topics)).states
 
 
 def _make_chroot(layout: Layout) -> None:

@@ -8,7 +8,7 @@ from support.live.migration_traps import TRAPS, WALKED
 from support.pages.migration import PAGE, page
 
 from kadmin.insight.diagnosis.finding import Trouble
-from kadmin.worlds.migration.diagnose import MigrationTrouble
+from kadmin.worlds.zookeeper.to_kraft.diagnose import MigrationTrouble
 
 LIVE = Path(__file__).parents[1] / "live"
 

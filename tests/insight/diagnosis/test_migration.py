@@ -16,7 +16,10 @@ from kadmin.cluster.model import (
 )
 from kadmin.cluster.names import MIGRATION_SETTING
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.worlds.migration.diagnose import (
+from kadmin.worlds.zookeeper.doctor.evidence import AdminLook
+from kadmin.worlds.zookeeper.migration import MigrationNodes
+from kadmin.worlds.zookeeper.model import Znode
+from kadmin.worlds.zookeeper.to_kraft.diagnose import (
     PROTOCOL,
     MigrationEvidence,
     MigrationTrouble,
@@ -24,9 +27,6 @@ from kadmin.worlds.migration.diagnose import (
     differences,
     stays_behind,
 )
-from kadmin.worlds.zookeeper.doctor.evidence import AdminLook
-from kadmin.worlds.zookeeper.migration import MigrationNodes
-from kadmin.worlds.zookeeper.model import Znode
 
 P0 = TopicPartition("orders", 0)
 TOPIC = Topic("orders", {0: (1, 2)})

@@ -18,8 +18,8 @@ from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.stop_request import Stop
 from kadmin.worlds.kafka.values.folder import FolderOperations
 from kadmin.worlds.kafka.values.no_store import NoOperations
-from kadmin.worlds.migration.history_import import import_history
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
+from kadmin.worlds.zookeeper.to_kraft.history_import import import_history
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
 

@@ -17,8 +17,8 @@ from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.imported import Imported
 from kadmin.operations.record.record import OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StopRequest
-from kadmin.worlds.migration.preflight import require_one_cluster
 from kadmin.worlds.zookeeper.reader import read_migration
+from kadmin.worlds.zookeeper.to_kraft.preflight import require_one_cluster
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 
 if TYPE_CHECKING:

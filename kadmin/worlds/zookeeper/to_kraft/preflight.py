@@ -12,17 +12,17 @@ from kadmin.worlds.kafka.doctor import diagnose as through_brokers
 from kadmin.worlds.kafka.doctor import gather as kafka_doctor
 from kadmin.worlds.kafka.reader import read_quorum, read_without_controllers
 from kadmin.worlds.kafka.wire.configs import read_settings
-from kadmin.worlds.migration.diagnose import (
+from kadmin.worlds.zookeeper.doctor import diagnose as through_zookeeper
+from kadmin.worlds.zookeeper.doctor import gather as zookeeper_doctor
+from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S
+from kadmin.worlds.zookeeper.reader import consumer_groups, read_migration, read_tolerantly
+from kadmin.worlds.zookeeper.to_kraft.diagnose import (
     SETTINGS,
     MigrationEvidence,
     diagnose_migration,
     differences,
     stays_behind,
 )
-from kadmin.worlds.zookeeper.doctor import diagnose as through_zookeeper
-from kadmin.worlds.zookeeper.doctor import gather as zookeeper_doctor
-from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S
-from kadmin.worlds.zookeeper.reader import consumer_groups, read_migration, read_tolerantly
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
