@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kazoo.client import KazooClient
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, tp
 from support.controller.eras import ERAS
 from support.controller.znodes import REASSIGN, TOPICS, reassignment_payload
@@ -195,8 +196,8 @@ def deciding() -> list[list[str]]:
     targets = tuple(PartitionTarget(tp(name), (2, 3), (1, 2)) for name in names)
     waves = tuple(targets[start : start + WAVE] for start in range(0, PARTITIONS, WAVE))
     work = ReassignmentWork(waves, targets, Elect.AT_END)
-    before = Observed(cluster(dict.fromkeys(names[:WAVE], (1, 2))), ())
-    after = Observed(cluster(dict.fromkeys(names, (2, 3))), ())
+    before = Observed(cluster(dict.fromkeys(names[:WAVE], (1, 2))), (), NODES)
+    after = Observed(cluster(dict.fromkeys(names, (2, 3))), (), NODES)
     rows = []
     for name, observed, wave in (("in a wave", before, 0), ("at the end", after, len(waves))):
         memory = Memory(wave=wave)

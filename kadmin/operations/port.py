@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from kadmin.cluster.capabilities import Capabilities
     from kadmin.cluster.from_brokers import FromBrokers
     from kadmin.cluster.groups import Groups
     from kadmin.cluster.log_dirs import LogDirs
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.throttle import ConfigValues
-    from kadmin.plan.waves import PublishLimits
 
     EditConfigs: TypeAlias = Callable[[ConfigValues], Mapping[str, Mapping[str, str | None]]]
 
@@ -72,13 +72,8 @@ class Backend(Protocol):
     """
 
     @property
-    def limits(self) -> PublishLimits:
-        """What one publish can hold."""
-        ...
-
-    @property
-    def unchanged_means_rejected(self) -> bool:
-        """Whether a partition that a finished request left unchanged was rejected by the controller."""
+    def capabilities(self) -> Capabilities:
+        """What this way to the cluster can do."""
         ...
 
     def check(self) -> None:

@@ -19,9 +19,10 @@ from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import Assignment, ClusterState, TopicPartition
     from kadmin.plan.model import PartitionTarget, ReassignmentPlan
-    from kadmin.plan.waves import PublishLimits, Wave
+    from kadmin.plan.waves import Wave
 
 
 @dataclass(frozen=True, slots=True)

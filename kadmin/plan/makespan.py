@@ -26,9 +26,10 @@ from kadmin.plan.waves import ZOOKEEPER_LIMITS, Packing, added, schedule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.plan.model import PartitionTarget, WaveLimits
-    from kadmin.plan.waves import PublishLimits, Wave
+    from kadmin.plan.waves import Wave
 
     _Rows: TypeAlias = Sequence[tuple[list[int], int]]
 

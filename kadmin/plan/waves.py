@@ -16,6 +16,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.capabilities import PublishLimits
 from kadmin.cluster.payloads import encode_reassignment
 from kadmin.errors import InvalidInputError
 from kadmin.plan.units import format_size, readable_size
@@ -27,15 +28,6 @@ if TYPE_CHECKING:
     from kadmin.plan.model import PartitionTarget, WaveLimits
 
 LOOK_AHEAD = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class PublishLimits:
-    """What one publish can hold, whatever a plan asks: partitions, bytes, and what each topic adds beside its name."""
-
-    max_bytes: int
-    bytes_per_topic: int
-    max_partitions: int | None = None
 
 
 ZOOKEEPER_LIMITS = PublishLimits(max_bytes=900_000, bytes_per_topic=120)

@@ -11,6 +11,7 @@ from kadmin.operations.record.record import OperationState
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from kadmin.cluster.capabilities import Capabilities
     from kadmin.cluster.model import Assignment, ClusterState, PartitionState, TopicPartition
     from kadmin.errors import KadminError
     from kadmin.operations.events import LostRecords
@@ -37,14 +38,14 @@ class Observed:
     """The cluster as read once: pending requests before the topics, steps after them.
 
     Where a request is absent, what the topics show is therefore final. `steps` are those that published something.
-    `unchanged_means_rejected` is the back-end's: whether a finished request that left a partition unchanged was
-    rejected. `sizes` and `on_disk` are what brokers said of the copies, empty where they were not asked.
+    `capabilities` are those of the way to the cluster. `sizes` and `on_disk` are what brokers said of the copies, empty
+    where they were not asked.
     """
 
     state: ClusterState
     steps: tuple[Step, ...]
+    capabilities: Capabilities
     request: StopRequest | None = None
-    unchanged_means_rejected: bool = True
     sizes: Sizes = field(default_factory=dict)
     on_disk: OnDisk = field(default_factory=dict)
 

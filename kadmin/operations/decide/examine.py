@@ -30,6 +30,7 @@ from kadmin.plan.waves import ZOOKEEPER_LIMITS, added
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import ClusterState
     from kadmin.diagnostics import Diagnostic
     from kadmin.errors import KadminError
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import Plan
-    from kadmin.plan.waves import PublishLimits
 
 
 @dataclass(frozen=True, slots=True)

@@ -335,7 +335,7 @@ def _skipped(planned: Sequence[PartitionTarget], existing: Sequence[PartitionTar
 
 
 def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
-    if not observed.unchanged_means_rejected:  # a broker's copy lags behind: the controller is still at work
+    if observed.capabilities.lagging_reads:  # the controller is still at work
         return False
     state = observed.state
     topic, number = state.topics[target.partition.topic], target.partition.partition
@@ -348,7 +348,7 @@ def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Mem
     refused = [target for target in waiting if target.partition in reasons]
     if refused:
         return rejected(refused, "; ".join(dict.fromkeys(reasons[target.partition] for target in refused)))
-    if waiting and observed.unchanged_means_rejected and published(observed, memory):
+    if waiting and not observed.capabilities.explains_refusals and published(observed, memory):
         return rejected(waiting, "rejected by the controller; see the log of the controller's broker")
     return None
 

@@ -93,8 +93,7 @@ def _plan(
     if pending is not None and pending.entries is None:
         raise NotCompletedError(f"{pending.place} cannot be decoded.", next_command="kadmin heal")
     moves, orders = foreign_moves(state, _ours(context, state)), {}
-    if not context.backend.unchanged_means_rejected:
-        # What is sent back is a list of its own there, not only an end of the reassignment.
+    if context.backend.capabilities.restores_lists:
         orders = {**orders_on_record(context, moves, state), **given}
     targets = back_to_original(moves, state, given, orders)
     if any(through_brokers(target, state) for target in targets):

@@ -138,7 +138,7 @@ class Runner:
             state = context.backend.read(topics | named)
         self._steps = context.operations.steps(operation_id, self._steps)
         steps = published_by(self._steps)
-        observed = Observed(state, steps, request, context.backend.unchanged_means_rejected)
+        observed = Observed(state, steps, context.backend.capabilities, request)
         if not cancelling:
             observed = self._replica_bytes.measure(observed, self._memory)
         self._remember(observed)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def late_requests(context: Context, state: ClusterState | None = None) -> tuple[LateRequest, ...]:
     """Return the late requests that are in flight or reached their target, in `state` where it is given.
 
-    A target is reached late where a later request on record asked for other replicas. Where step and request are one
-    write there are no late requests. A move in flight is of the latest operation that asked for it.
+    A target is reached late where a later request on record asked for other replicas. A move in flight is of the latest
+    operation that asked for it.
     """
-    if context.backend.unchanged_means_rejected:
+    if not context.backend.capabilities.late_requests:
         return ()
     listings = context.operations.listings()
     steps = context.read_each(listings, lambda each: context.operations.steps(each.operation_id))

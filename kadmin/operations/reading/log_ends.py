@@ -79,7 +79,7 @@ def read_epoch_ends(
     while True:
         state = context.backend.read({partition.topic for partition in before})
         left = before.keys() & state.states.keys() - known.keys()
-        left -= made_again(left, Observed(state, steps))
+        left -= made_again(left, Observed(state, steps, context.backend.capabilities))
         led, unknown = _by_leader({each: before[each].leader_epoch for each in sorted(left)}, state)
         found, failed = _ask(led, partial(context.backend.brokers(state).epoch_ends, led, clock.until))
         refused = Counter[str]()

@@ -154,7 +154,7 @@ class StatusReader:
         backend = self._context.backend
         state = backend.read(work.topics())
         steps = self._context.operations.steps(operation_id)
-        observed = Observed(state, published_by(steps), unchanged_means_rejected=backend.unchanged_means_rejected)
+        observed = Observed(state, published_by(steps), capabilities=backend.capabilities)
         memory, now = self._memories.get(operation_id, recall(steps)), self._context.clock.now()
         while isinstance(action := decide(work, observed, memory, now), Advance):
             memory = replace(memory, wave=action.wave)

@@ -111,7 +111,7 @@ def recorded_throttles(context: Context) -> tuple[tuple[Listing, ThrottleRecord]
 def _throttle(context: Context, listing: Listing) -> ThrottleRecord | None:
     operations, status = context.operations, listing.status
     removed = status.state.finished and status.throttle_removed
-    if removed and context.backend.unchanged_means_rejected:  # step and request are one write
+    if removed and not context.backend.capabilities.late_configs:
         return None
     steps = operations.steps(listing.operation_id)
     if removed and not writes_unanswered(steps):

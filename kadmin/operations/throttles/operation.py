@@ -174,7 +174,7 @@ class Throttling:
         set is kept, with a note.
         """
         backend, now = self._context.backend, self._context.clock.now()
-        if backend.unchanged_means_rejected or self._throttle is None or now < self._reconcile_at:
+        if not backend.capabilities.late_configs or self._throttle is None or now < self._reconcile_at:
             return
         self._reconcile_at = now + RECONCILE_S
         changes = self._throttle.changes

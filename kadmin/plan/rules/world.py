@@ -14,8 +14,8 @@ from kadmin.plan.waves import ZOOKEEPER_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.plan.waves import PublishLimits
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.capabilities import Capabilities, PublishLimits
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError
 from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
-from kadmin.plan.waves import PublishLimits
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.configs import EntityConfigs
 from kadmin.worlds.kafka.publish import MAX_PARTITIONS, ReassignmentPublisher
@@ -35,8 +35,14 @@ if TYPE_CHECKING:
 class KafkaBackend:
     """A cluster reached through its brokers; one in ZooKeeper mode is only read."""
 
-    limits = PublishLimits(max_bytes=900_000, bytes_per_topic=0, max_partitions=MAX_PARTITIONS)
-    unchanged_means_rejected = False
+    capabilities = Capabilities(
+        publish=PublishLimits(max_bytes=900_000, bytes_per_topic=0, max_partitions=MAX_PARTITIONS),
+        late_requests=True,
+        late_configs=True,
+        lagging_reads=True,
+        explains_refusals=True,
+        restores_lists=True,
+    )
 
     def __init__(self, connection: KafkaConnection, operations: KeyedOperations, clock: Clock) -> None:
         self._connection = connection

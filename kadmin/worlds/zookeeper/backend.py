@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.capabilities import Capabilities
 from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError, name_some
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
     from kadmin.plan.throttle import ConfigValues
-    from kadmin.plan.waves import PublishLimits
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -62,8 +62,15 @@ class ZooKeeperOperations(Lock, Journal):
 class ZooKeeperBackend:
     """A cluster in ZooKeeper mode; its controller executes admin znodes."""
 
-    limits: PublishLimits = ZOOKEEPER_LIMITS
-    unchanged_means_rejected = True
+    # Step and request are one write, which is applied now or never.
+    capabilities = Capabilities(
+        publish=ZOOKEEPER_LIMITS,
+        late_requests=False,
+        late_configs=False,
+        lagging_reads=False,
+        explains_refusals=False,
+        restores_lists=False,
+    )
 
     def __init__(self, store: Store, paths: Paths, clock: Clock, brokers: Servers = ANY_LISTENER) -> None:
         self._store = store

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.cluster.model import NO_LEADER, Topic
@@ -39,7 +40,7 @@ def at_work(entries: dict[str, tuple[int, ...]] | None = None, assignment: dict[
 
 
 def act(state: ClusterState, *steps: Step, allow_foreign: bool = False) -> CancelAction:
-    return decide_cancel(WORK, Observed(state, steps or (WAVE,)), Memory(), 0.0, allow_foreign=allow_foreign)
+    return decide_cancel(WORK, Observed(state, steps or (WAVE,), NODES), Memory(), 0.0, allow_foreign=allow_foreign)
 
 
 def with_isr(state: ClusterState, name: str, *, leader: int, isr: tuple[int, ...]) -> ClusterState:
@@ -62,7 +63,7 @@ def test_what_is_done_stays_and_what_was_never_published_is_not_touched() -> Non
     done = {**IN_FLIGHT, "a-0": A.replicas}
     action = act(at_work({"b-0": B.replicas}, done))
     assert action == TakeBack({tp("b-0"): (2, 3)})
-    unpublished = decide_cancel(WORK, Observed(cluster(START), ()), Memory(), 0.0, allow_foreign=False)
+    unpublished = decide_cancel(WORK, Observed(cluster(START), (), NODES), Memory(), 0.0, allow_foreign=False)
     assert unpublished == Finish(OperationState.CANCELLED, "nothing was in flight")
 
 
@@ -98,7 +99,11 @@ def test_dead_originals_that_the_isr_names_lose_nothing_and_an_empty_isr_is_left
     empty = with_isr(dead, "a-0", leader=NO_LEADER, isr=())
     assert act(empty) == TakeBack({tp("b-0"): (2, 3)})
     alone = decide_cancel(
-        ReassignmentWork(((A,),), (A,), Elect.NONE), Observed(empty, (WAVE,)), Memory(), 0.0, allow_foreign=False
+        ReassignmentWork(((A,),), (A,), Elect.NONE),
+        Observed(empty, (WAVE,), NODES),
+        Memory(),
+        0.0,
+        allow_foreign=False,
     )
     error = error_of(alone)
     assert "a-0: no in-sync replica is alive" in str(error)
@@ -179,7 +184,7 @@ def test_a_partition_that_waits_for_a_dead_broker_says_so_once_all_others_are_ba
     state = replace(state, states={**state.states, tp("b-0"): cluster(START).states[tp("b-0")]})
     dead = replace(state, brokers={broker: state.brokers[broker] for broker in (2, 3, 4)})
     assert isinstance(act(dead, WAVE, CANCEL), Wait), "the next controller may not have begun"
-    late = Observed(dead, (WAVE, CANCEL))
+    late = Observed(dead, (WAVE, CANCEL), NODES)
     ended = decide_cancel(WORK, late, Memory(), PICKUP_DEADLINE_S + 1, allow_foreign=False)
     assert isinstance(ended, Finish)
     assert ended.state is OperationState.CANCELLED, "the lock is free, and the controller goes on alone"
@@ -191,7 +196,7 @@ def test_a_partition_that_waits_for_a_dead_broker_says_so_once_all_others_are_ba
 
 def test_a_way_back_on_which_nothing_happens_ends_the_operation() -> None:
     """A broker whose disk failed is alive, and never in sync: the controller waits for it without end."""
-    waiting = Observed(at_work({"a-0": (2, 1), "b-0": (2, 3)}), (WAVE, CANCEL))
+    waiting = Observed(at_work({"a-0": (2, 1), "b-0": (2, 3)}), (WAVE, CANCEL), NODES)
     assert isinstance(decide_cancel(WORK, waiting, Memory(changed_at=1.0), STALLED_S, allow_foreign=False), Wait)
     ended = decide_cancel(WORK, waiting, Memory(changed_at=1.0), 1.0 + STALLED_S, allow_foreign=False)
     assert isinstance(ended, Finish)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
@@ -30,7 +31,7 @@ IN_FLIGHT = moving(moving(HERE, "a-0", adding=(3, 4), removing=(1, 2)), "x-0", a
 
 
 def act(state: ClusterState, *steps: Step, now: float = 0.0) -> Action:
-    return WORK.decide(Observed(state, steps), Memory(), now)
+    return WORK.decide(Observed(state, steps, NODES), Memory(), now)
 
 
 def error_of(action: Action) -> Exception:
@@ -86,18 +87,20 @@ def test_a_request_to_stop_waits_for_what_is_asked_and_never_for_a_dead_broker(s
     request = StopRequest(stop, "ann@h1", "then")
     overdue = PICKUP_DEADLINE_S + 1
     for state, now in ((with_node(IN_FLIGHT, {"x-0": (1, 2)}), 0.0), (IN_FLIGHT, 0.0)):
-        assert isinstance(decide(WORK, Observed(state, (ASKED,), request), Memory(), now), Wait)
+        assert isinstance(decide(WORK, Observed(state, (ASKED,), NODES, request), Memory(), now), Wait)
     for state, now in ((with_node(IN_FLIGHT, {"x-0": (3, 4)}, version=1), 0.0), (IN_FLIGHT, overdue)):
-        assert isinstance(decide(WORK, Observed(state, (ASKED,), request), Memory(), now), TakeBack), "in flight"
+        assert isinstance(decide(WORK, Observed(state, (ASKED,), NODES, request), Memory(), now), TakeBack), "in flight"
     often = tuple(replace(ASKED, number=number) for number in (1, 2, 3))
-    refused = decide(WORK, Observed(IN_FLIGHT, often, request), Memory(last_step=3), overdue)
+    refused = decide(WORK, Observed(IN_FLIGHT, often, NODES, request), Memory(last_step=3), overdue)
     assert isinstance(refused, Wait), "a controller that refuses is not asked for ever"
-    assert "x-0" in str(error_of(decide(WORK, Observed(IN_FLIGHT, often, request), Memory(last_step=3), STALLED_S)))
+    assert "x-0" in str(
+        error_of(decide(WORK, Observed(IN_FLIGHT, often, NODES, request), Memory(last_step=3), STALLED_S))
+    )
     back = with_node(IN_FLIGHT, {"x-0": (1, 2)})
     dead = replace(back, brokers={broker: back.brokers[broker] for broker in (1, 3, 4)})
-    error = error_of(decide(WORK, Observed(dead, (ASKED,), request), Memory(), 0.0))
+    error = error_of(decide(WORK, Observed(dead, (ASKED,), NODES, request), Memory(), 0.0))
     assert "x-0" in str(error)
-    before = decide(WORK, Observed(IN_FLIGHT, (), request), Memory(), 0.0)
+    before = decide(WORK, Observed(IN_FLIGHT, (), NODES, request), Memory(), 0.0)
     assert isinstance(before, Finish), "nothing was asked for yet"
     assert isinstance(before.error, StoppedByRequestError)
 
@@ -107,8 +110,8 @@ def test_an_entry_that_names_the_original_replicas_is_superseded_unless_we_wrote
     target = PartitionTarget(tp("x-0"), (1, 2), (1, 2))
     listed = with_node(cluster({"x-0": (1, 2)}), {"x-0": (1, 2)})
     work, memory = CancellationWork((target,)), Memory()
-    assert work.decide(Observed(listed, ()), memory, 0.0) == TakeBack({tp("x-0"): (1, 2)})
-    assert work.decide(Observed(listed, (ASKED,)), memory, 0.0) == Wait("going back to the original replicas", 1)
+    assert work.decide(Observed(listed, (), NODES), memory, 0.0) == TakeBack({tp("x-0"): (1, 2)})
+    assert work.decide(Observed(listed, (ASKED,), NODES), memory, 0.0) == Wait("going back to the original replicas", 1)
 
 
 def test_without_a_request_the_brokers_are_asked_once_in_a_while() -> None:
@@ -132,7 +135,7 @@ def test_nothing_is_ended_that_would_lose_data_or_start_other_entries() -> None:
     assert "x-0: none of its original replicas is alive and in sync" in str(error_of(act(lost)))
     other = PartitionTarget(tp("a-0"), (1, 2), (3, 4, 1, 2))
     both = CancellationWork((THEIRS, other))
-    assert both.decide(Observed(lost, ()), Memory(), 0.0) == TakeBack({tp("a-0"): (1, 2)}, through_brokers=True)
+    assert both.decide(Observed(lost, (), NODES), Memory(), 0.0) == TakeBack({tp("a-0"): (1, 2)}, through_brokers=True)
     listed = with_node(cluster({"a-0": (1, 2), "x-0": (1, 2)}), {"x-0": (3, 4), "a-0": (3, 4)})
     error = error_of(act(listed))
     assert isinstance(error, BusyError)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, tp
 
 from kadmin.cluster.model import NO_LEADER
@@ -29,7 +30,7 @@ def seen(leader: int, isr: tuple[int, ...], *alive: int) -> ClusterState:
 def after(*states: ClusterState) -> Memory:
     memory = Memory()
     for number, state in enumerate(states):
-        memory = remember(memory, Observed(state, ()), float(number))
+        memory = remember(memory, Observed(state, (), NODES), float(number))
     return memory
 
 
@@ -40,7 +41,7 @@ def test_a_leader_that_was_not_in_the_last_isr_is_named(gone: tuple[int, tuple[i
     said = leaders_in_words([A], (), memory, unclean)
     assert said.startswith("led by a broker that was not in the last ISR: a-0 by broker 1: records are lost")
     later = seen(2, (1, 2), 1, 2)
-    memory = remember(memory, Observed(later, ()), 9.0)
+    memory = remember(memory, Observed(later, (), NODES), 9.0)
     assert "a-0 by broker 2" in leaders_in_words([A], (), memory, later), "what was lost stays lost"
 
 
@@ -63,7 +64,7 @@ def test_the_reading_that_an_operation_was_recorded_from_names_the_eligible_lead
     led = seen(leader, (leader,), 1, 2, 5)
     memory = recall((), first)
     for number, state in enumerate([seen(*GONE, 1, 2), led]):
-        memory = remember(memory, Observed(state, ()), float(number))
+        memory = remember(memory, Observed(state, (), NODES), float(number))
     said = leaders_in_words([A], [A], memory, led)
     assert said.startswith("" if clean else "led by a broker that was not in the last ISR: a-0 by broker 1")
     assert bool(said) is not clean

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cluster.capabilities import API, NODES
 from support.cluster.states import cluster, tp, with_node
 
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
@@ -32,7 +33,7 @@ ASKED = Step(1, StepKind.ELECTION, "now", partitions=TARGETS[:1])
 
 
 def elect(state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0) -> Action:
-    return decide(ElectionWork(TARGETS), Observed(state, steps), memory, now)
+    return decide(ElectionWork(TARGETS), Observed(state, steps, NODES), memory, now)
 
 
 def off(**states: tuple[int, tuple[int, ...]]) -> ClusterState:
@@ -48,10 +49,12 @@ def test_an_election_asks_only_for_what_can_be_elected() -> None:
 def test_elections_go_in_batches_of_500() -> None:
     targets = tuple(tp(f"t-{n}") for n in range(1_200))
     state = cluster({str(t): (1, 2) for t in targets}, states={str(t): (2, (1, 2)) for t in targets})
-    first = decide(ElectionWork(targets), Observed(state, ()), HEARD, 0.0)
+    first = decide(ElectionWork(targets), Observed(state, (), NODES), HEARD, 0.0)
     assert first == PublishElection(targets[:500])
     asked = Step(1, StepKind.ELECTION, "now", partitions=targets[:500])
-    assert decide(ElectionWork(targets), Observed(state, (asked,)), HEARD, 0.0) == PublishElection(targets[500:1_000])
+    assert decide(ElectionWork(targets), Observed(state, (asked,), NODES), HEARD, 0.0) == PublishElection(
+        targets[500:1_000]
+    )
 
 
 def test_our_election_is_waited_for_and_a_foreign_one_stops() -> None:
@@ -88,7 +91,7 @@ DELETED = Step(1, StepKind.DELETION, "now", topics=("old",))
 
 
 def delete(state: ClusterState, *steps: Step, now: float = 0.0, plan: DeletionPlan = PLAN) -> Action:
-    return decide(DeletionWork(plan), Observed(state, steps), Memory(epoch=1, last_step=len(steps)), now)
+    return decide(DeletionWork(plan), Observed(state, steps, NODES), Memory(epoch=1, last_step=len(steps)), now)
 
 
 def queued(state: ClusterState) -> ClusterState:
@@ -141,9 +144,7 @@ ANSWERED = replace(DELETED, sending=Sending.ANSWERED)
 
 
 def by_id(state: ClusterState, *steps: Step, now: float = 0.0) -> Action:
-    return decide(
-        IDENTIFIED, Observed(state, steps, unchanged_means_rejected=False), Memory(epoch=1, last_step=len(steps)), now
-    )
+    return decide(IDENTIFIED, Observed(state, steps, capabilities=API), Memory(epoch=1, last_step=len(steps)), now)
 
 
 def identified(topic_id: str) -> ClusterState:
@@ -179,7 +180,7 @@ def test_a_refused_deletion_fails_with_the_reason() -> None:
 
 def test_brokers_that_are_away_may_keep_folders_of_a_deleted_topic() -> None:
     work = replace(IDENTIFIED, recipes=(TopicRecipe("old", {0: (1, 9)}, {}),))
-    done = decide(work, Observed(cluster({}), (ANSWERED,)), Memory(epoch=1, last_step=1), 0.0)
+    done = decide(work, Observed(cluster({}), (ANSWERED,), NODES), Memory(epoch=1, last_step=1), 0.0)
     told = "1 topic deleted; brokers that are not alive may keep folders of them on disk: 9"
     assert done == Finish(OperationState.COMPLETED, told)
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cluster.capabilities import API, NODES
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
@@ -42,7 +43,7 @@ UNDER_REPLICATED = "under-replicated at the target, waiting for the in-sync repl
 def act(
     state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0, work: ReassignmentWork = WORK
 ) -> Action:
-    return decide(work, Observed(state, steps), memory, now)
+    return decide(work, Observed(state, steps, NODES), memory, now)
 
 
 def failure(action: Action, kind: type[KadminError], state: OperationState) -> KadminError:
@@ -195,10 +196,10 @@ def test_our_unanswered_probe_is_not_foreign_and_ends_in_deafness() -> None:
 def test_an_answered_probe_proves_listening_until_the_epoch_changes() -> None:
     probe = Step(1, StepKind.PROBE, "now", channel=Channel.REASSIGNMENT)
     asked = Memory(epoch=1, last_step=1, probe=probe)
-    heard = remember(asked, Observed(cluster(START), (probe,)), 1.0)
+    heard = remember(asked, Observed(cluster(START), (probe,), NODES), 1.0)
     assert heard.listening == {Channel.REASSIGNMENT}
     assert heard.probe is None
-    later = remember(heard, Observed(replace(cluster(START), controller_epoch=2), (probe,)), 2.0)
+    later = remember(heard, Observed(replace(cluster(START), controller_epoch=2), (probe,), NODES), 2.0)
     assert later.listening == frozenset()
     assert later.epoch_changed_at == 2.0
 
@@ -206,7 +207,7 @@ def test_an_answered_probe_proves_listening_until_the_epoch_changes() -> None:
 def test_an_unanswered_probe_proves_nothing() -> None:
     probe = Step(1, StepKind.PROBE, "now")
     state = with_node(cluster(START), {"!probe-0": (1,)})
-    memory = remember(Memory(epoch=1, probe=probe), Observed(state, (probe,)), 1.0)
+    memory = remember(Memory(epoch=1, probe=probe), Observed(state, (probe,), NODES), 1.0)
     assert memory.probe is probe
     assert memory.listening == frozenset()
 
@@ -256,13 +257,15 @@ def test_where_bytes_are_known_a_stall_is_copies_that_do_not_grow() -> None:
     running = moving(copying, "a-0", adding=(4,), removing=(2,))
 
     def at(now: float, memory: Memory, leader: int, copy: int) -> Memory:
-        return remember(memory, Observed(running, (), on_disk={1: {tp("a-0"): leader}, 4: {tp("a-0"): copy}}), now)
+        return remember(
+            memory, Observed(running, (), NODES, on_disk={1: {tp("a-0"): leader}, 4: {tp("a-0"): copy}}), now
+        )
 
     memory = at(100.0, HEARD, 500, 10)
     assert at(200.0, memory, 500, 20).changed_at == 200.0
     memory = at(200.0, memory, 900, 10)
     assert memory.changed_at == 100.0, "producers write to the leader, and nothing is copied"
-    seen = Observed(running, (WAVE_1,), on_disk={1: {tp("a-0"): 900}, 4: {tp("a-0"): 10}})
+    seen = Observed(running, (WAVE_1,), NODES, on_disk={1: {tp("a-0"): 900}, 4: {tp("a-0"): 10}})
     assert decide(WORK, seen, memory, 221.0) == Wait("stalled: no copy has grown for 2 min: a-0", 1)
     silent = replace(seen, on_disk={1: {tp("a-0"): 900}})
     assert decide(WORK, silent, memory, 221.0) == Wait("stalled: no ISR has grown for 2 min: a-0", 1)
@@ -307,7 +310,7 @@ def test_the_health_gate_stands_before_every_wave_but_the_first() -> None:
 
 def through_the_api(state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0) -> Action:
     """Decide on a look at a broker's copy of the cluster, which may lag behind the controller."""
-    return decide(WORK, Observed(state, steps, unchanged_means_rejected=False), memory, now)
+    return decide(WORK, Observed(state, steps, capabilities=API), memory, now)
 
 
 def test_a_request_that_is_not_picked_up_for_5_s_has_a_warning() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster
 
 from kadmin.errors import BusyError, NotCompletedError
@@ -31,7 +32,7 @@ LEADERLESS = replace(BOTH, states={})
 
 
 def action(state: ClusterState, *steps: Step, now: float = 0.0, memory: Memory | None = None) -> Action:
-    return decide(WORK, Observed(state, steps), memory or Memory(epoch=1), now)
+    return decide(WORK, Observed(state, steps, NODES), memory or Memory(epoch=1), now)
 
 
 def test_topics_are_made_one_by_one_until_each_has_its_leaders() -> None:
@@ -74,15 +75,15 @@ def test_a_cluster_that_keeps_changing_ends_it() -> None:
 
 def test_a_pause_lets_what_was_made_get_its_leaders() -> None:
     request = StopRequest(Stop.PAUSE, "somebody", "now")
-    made = decide(WORK, Observed(LEADERLESS, STEPS, request), Memory(epoch=1), 0.0)
+    made = decide(WORK, Observed(LEADERLESS, STEPS, NODES, request), Memory(epoch=1), 0.0)
     assert isinstance(made, Wait)
-    before = decide(WORK, Observed(NONE, (), request), Memory(epoch=1), 0.0)
+    before = decide(WORK, Observed(NONE, (), NODES, request), Memory(epoch=1), 0.0)
     assert isinstance(before, Finish)
     assert before.state is OperationState.PAUSED
 
 
 def test_progress_counts_whole_topics() -> None:
-    observed = Observed(replace(BOTH, states=ONE.states), STEPS)
+    observed = Observed(replace(BOTH, states=ONE.states), STEPS, NODES)
     found = WORK.tally(observed, Memory())
     assert (found.done, found.total) == (1, 2)
     assert WORK.left_to_do(observed, Memory()) == ("second",)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import NotCompletedError
@@ -39,7 +40,7 @@ class TestAnyRequest:
     def test_nothing_new_is_published(self, request_: StopRequest, state: OperationState) -> None:
         for steps, memory in (((), HEARD), ((WAVE_1,), replace(HEARD, wave=1)), ((), Memory(epoch=1))):
             done = cluster({**START, "a-0": (1, 4)}) if steps else cluster(START)
-            action = decide(WORK, Observed(done, steps, request_), memory, 0.0)
+            action = decide(WORK, Observed(done, steps, NODES, request_), memory, 0.0)
             assert isinstance(action, Finish)
             assert action.state is state
             assert isinstance(action.error, StoppedByRequestError)
@@ -48,34 +49,34 @@ class TestAnyRequest:
             assert action.error.exit_status == NotCompletedError.exit_code
 
     def test_what_runs_is_followed_to_its_end(self, request_: StopRequest, state: OperationState) -> None:
-        assert isinstance(decide(WORK, Observed(COPYING, (WAVE_1,), request_), HEARD, 0.0), Wait)
+        assert isinstance(decide(WORK, Observed(COPYING, (WAVE_1,), NODES, request_), HEARD, 0.0), Wait)
         named = with_node(cluster(START), {"a-0": (1, 4)})
-        assert isinstance(decide(WORK, Observed(named, (WAVE_1,), request_), HEARD, 0.0), Wait)
+        assert isinstance(decide(WORK, Observed(named, (WAVE_1,), NODES, request_), HEARD, 0.0), Wait)
         done = cluster({**START, "a-0": (1, 4)})
-        assert decide(WORK, Observed(done, (WAVE_1,), request_), HEARD, 0.0) == Advance(1)
-        after = decide(WORK, Observed(done, (WAVE_1,), request_), replace(HEARD, wave=1), 0.0)
+        assert decide(WORK, Observed(done, (WAVE_1,), NODES, request_), HEARD, 0.0) == Advance(1)
+        after = decide(WORK, Observed(done, (WAVE_1,), NODES, request_), replace(HEARD, wave=1), 0.0)
         assert isinstance(after, Finish)
         assert after.state is state
 
     def test_a_union_left_behind_is_repaired_all_the_same(self, request_: StopRequest, state: OperationState) -> None:
         union = cluster({**START, "a-0": (1, 2, 4)})
-        assert decide(WORK, Observed(union, (WAVE_1,), request_), HEARD, 0.0) == PublishWave(0, (A,))
+        assert decide(WORK, Observed(union, (WAVE_1,), NODES, request_), HEARD, 0.0) == PublishWave(0, (A,))
         assert state in OperationState
 
     def test_no_further_batch_is_elected(self, request_: StopRequest, state: OperationState) -> None:
         off = cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))})
         work = ElectionWork((tp("a-0"),))
-        assert decide(work, Observed(off, ()), HEARD, 0.0) == PublishElection((tp("a-0"),))
-        action = decide(work, Observed(off, (), request_), HEARD, 0.0)
+        assert decide(work, Observed(off, (), NODES), HEARD, 0.0) == PublishElection((tp("a-0"),))
+        action = decide(work, Observed(off, (), NODES, request_), HEARD, 0.0)
         assert isinstance(action, Finish)
         assert action.state is state
         running = with_node(off, {"a-0": ()}, election=True)
         asked = Step(1, StepKind.ELECTION, "now", partitions=(tp("a-0"),))
-        assert isinstance(decide(work, Observed(running, (asked,), request_), HEARD, 0.0), Wait)
+        assert isinstance(decide(work, Observed(running, (asked,), NODES, request_), HEARD, 0.0), Wait)
 
     def test_what_is_done_is_done(self, request_: StopRequest, state: OperationState) -> None:
         done = cluster({"a-0": (1, 4), "b-0": (2, 3)})
-        action = decide(WORK, Observed(done, (WAVE_1,), request_), replace(HEARD, wave=2), 0.0)
+        action = decide(WORK, Observed(done, (WAVE_1,), NODES, request_), replace(HEARD, wave=2), 0.0)
         assert action == Finish(OperationState.COMPLETED, "2 partitions at the target")
         assert state is not OperationState.COMPLETED
 
@@ -83,8 +84,8 @@ class TestAnyRequest:
         self, request_: StopRequest, state: OperationState
     ) -> None:
         nobody = replace(cluster(START), controller=None)
-        assert isinstance(decide(WORK, Observed(nobody, ()), HEARD, 0.0), Wait)
-        action = decide(WORK, Observed(nobody, (), request_), HEARD, 0.0)
+        assert isinstance(decide(WORK, Observed(nobody, (), NODES), HEARD, 0.0), Wait)
+        action = decide(WORK, Observed(nobody, (), NODES, request_), HEARD, 0.0)
         assert isinstance(action, Finish)
         assert action.state is state
 
@@ -94,7 +95,9 @@ def queued(state: ClusterState) -> ClusterState:
 
 
 def next_after_cancel(state: ClusterState, steps: tuple[Step, ...], wave: int) -> str | None:
-    action = decide(replace(WORK, undo="undo it"), Observed(state, steps, CANCEL), replace(HEARD, wave=wave), 0.0)
+    action = decide(
+        replace(WORK, undo="undo it"), Observed(state, steps, NODES, CANCEL), replace(HEARD, wave=wave), 0.0
+    )
     assert isinstance(action, Finish)
     assert action.error is not None
     return action.error.next_command
@@ -112,8 +115,8 @@ def test_a_cancelled_operation_names_its_rollback_only_where_it_moved_something(
 def test_a_wave_that_was_taken_back_whole_leaves_nothing_to_undo() -> None:
     back = Step(2, StepKind.CANCEL, "now", partitions=(A.partition,))
     work, seen = replace(WORK, undo="undo it"), (WAVE_1, back)
-    assert work.undone_by(Observed(cluster(START), seen), None) is None
-    assert work.undone_by(Observed(cluster({**START, "a-0": (1, 4)}), seen), None) == "undo it"
+    assert work.undone_by(Observed(cluster(START), seen, NODES), None) is None
+    assert work.undone_by(Observed(cluster({**START, "a-0": (1, 4)}), seen, NODES), None) == "undo it"
 
 
 def test_the_next_step_undoes_this_operation_and_of_a_rollback_completes_it_first() -> None:
@@ -128,8 +131,8 @@ def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:
     """Removing the child brings the topic back empty."""
     work = DeletionWork(DeletionPlan(PlanHeader(), ("a",)))
     asked = Step(1, StepKind.DELETION, "now", topics=("a",))
-    assert isinstance(decide(work, Observed(queued(cluster(START)), (asked,), CANCEL), HEARD, 0.0), Wait)
-    before = decide(work, Observed(cluster(START), (), CANCEL), HEARD, 0.0)
+    assert isinstance(decide(work, Observed(queued(cluster(START)), (asked,), NODES, CANCEL), HEARD, 0.0), Wait)
+    before = decide(work, Observed(cluster(START), (), NODES, CANCEL), HEARD, 0.0)
     assert isinstance(before, Finish)
     assert before.state is OperationState.CANCELLED
 
@@ -170,7 +173,7 @@ def test_what_nothing_takes_back_ends_without_what_it_waits_for(
     """A request to pause leaves it unfinished; a cancelled operation blocks no other."""
     memory, late = replace(HEARD, last_step=1), 61.0
     for request, finished in ((PAUSE, False), (CANCEL, True)):
-        action = decide(work, Observed(state, (step,), request), memory, late)
+        action = decide(work, Observed(state, (step,), NODES, request), memory, late)
         assert (isinstance(action, Finish) and action.state is OperationState.CANCELLED) == finished
     assert isinstance(action, Finish)
     assert action.error is not None
@@ -181,7 +184,7 @@ def test_what_nothing_takes_back_ends_without_what_it_waits_for(
 
 def test_an_election_that_never_began_is_cancelled_beside_that_of_another_tool() -> None:
     foreign = with_node(cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))}), {"z-9": ()}, election=True)
-    action = decide(ElectionWork((tp("a-0"),)), Observed(foreign, (), CANCEL), HEARD, 0.0)
+    action = decide(ElectionWork((tp("a-0"),)), Observed(foreign, (), NODES, CANCEL), HEARD, 0.0)
     assert isinstance(action, Finish)
     assert action.state is OperationState.CANCELLED
     assert isinstance(action.error, StoppedByRequestError)

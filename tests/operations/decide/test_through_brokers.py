@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cluster.capabilities import API
 from support.cluster.states import cluster, moving, tp
 
 from kadmin.errors import StalePlanError
@@ -34,7 +35,7 @@ DONE = Finish(OperationState.CANCELLED, "nothing was in flight")
 
 
 def seen(state: ClusterState, *steps: Step) -> Observed:
-    return Observed(state, published_by(steps), unchanged_means_rejected=False)
+    return Observed(state, published_by(steps), capabilities=API)
 
 
 def cancel(state: ClusterState, *steps: Step) -> CancelAction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, tp
 
 from kadmin.operations.decide import remember
@@ -25,7 +26,7 @@ def seen(done: int = 0, **told: int) -> Observed:
     on_disk = {3: {tp(f"a-{name[1:]}"): size for name, size in told.items()}} if told else {}
     state = cluster(moved, states=states)
     topics = {name: replace(topic, fingerprint=done) for name, topic in state.topics.items()}
-    return Observed(replace(state, topics=topics), (), on_disk=on_disk)
+    return Observed(replace(state, topics=topics), (), NODES, on_disk=on_disk)
 
 
 class Run:
@@ -79,5 +80,5 @@ def test_without_bytes_whole_partitions_count() -> None:
 
 def test_work_that_copies_nothing_has_no_rate() -> None:
     work = ElectionWork((tp("a-0"),))
-    told = Pace(work).progress(Observed(cluster({"a-0": (1, 2)}), ()), Memory(), 1.0, None, "")
+    told = Pace(work).progress(Observed(cluster({"a-0": (1, 2)}), (), NODES), Memory(), 1.0, None, "")
     assert (told.done, told.total, told.done_bytes, told.rate, told.eta_s) == (1, 1, None, None, None)

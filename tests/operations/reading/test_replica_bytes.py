@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, moving, tp
 from support.executor.fast_clock import FastClock
 
@@ -54,7 +55,7 @@ def test_brokers_that_do_not_answer_are_told_once_and_left_alone_for_a_while(
     monkeypatch.setattr(replica_bytes, "PATIENCE_S", 0.2)
     told: list[Event] = []
     clock = FastClock()
-    observed = Observed(listening(COPYING, protocol), ())
+    observed = Observed(listening(COPYING, protocol), (), NODES)
     with ReplicaBytes(WORK, brokers_of, clock, told.append) as asking:
         seen = []
         for at in (0.0, SAMPLE_S, 2 * SAMPLE_S, SAMPLE_S + SILENCE_S + 1):
@@ -71,7 +72,7 @@ def test_nothing_is_asked_while_nothing_copies() -> None:
     """The address would be told as one that does not answer."""
     told: list[Event] = []
     with ReplicaBytes(WORK, brokers_of, FastClock(), told.append) as asking:
-        assert asking.measure(Observed(listening(STILL, "PLAINTEXT"), ()), Memory()).on_disk == {}
+        assert asking.measure(Observed(listening(STILL, "PLAINTEXT"), (), NODES), Memory()).on_disk == {}
     assert told == []
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
+from support.cluster.capabilities import API
 from support.documents.plans import document, reassignment
 from support.executor.fast_clock import FastClock
 from support.executor.throttling import (
@@ -196,7 +197,7 @@ def test_the_configs_of_a_deleted_topic_are_not_made_again(store: Store, lease: 
 class LateWrites(ZooKeeperBackend):
     """A back-end whose writes may come late, so that what is set is compared with the record."""
 
-    unchanged_means_rejected = False
+    capabilities = API
 
 
 def test_a_topic_that_was_deleted_is_not_said_to_lack_its_throttle(store: Store, lease: Lease) -> None:

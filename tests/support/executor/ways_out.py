@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from support.cluster.capabilities import API, NODES
 from support.cluster.evidence import BOTH, DETAILS, evidence
 from support.cluster.states import cluster, moving, tp, with_node
 from support.controller.znodes import reassignment_payload
@@ -270,7 +271,7 @@ def _asked(world: World) -> int:
 
 def _first_act(world: World, work: Work, request: StopRequest) -> Action:
     """Look until something is to be done, as the runner does; Wait where nothing ever is."""
-    observed = Observed(world.state, world.steps, request, unchanged_means_rejected=not world.api)
+    observed = Observed(world.state, world.steps, API if world.api else NODES, request)
     memory = recall(world.steps)
     action: Action = Wait("")
     for now in LOOKS:
