@@ -12,8 +12,8 @@ from support.live.waiting import wait_until
 
 from kadmin.cluster.servers import Servers
 from kadmin.inventory.samples import Metric
-from kadmin.operations.reading import sampling
 from kadmin.schema import validate_value
+from kadmin.worlds.kafka import sampling
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 
