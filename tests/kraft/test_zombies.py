@@ -63,15 +63,15 @@ def test_k07_a_runner_that_wakes_after_a_take_over_changes_nothing_more(
 
 
 @pytest.mark.parametrize(
-    "times",
+    ("times", "seed"),
     [
-        pytest.param(4, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")]),
-        pytest.param(100, marks=pytest.mark.executor),
+        pytest.param(4, SEED, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")], id="a few"),
+        *(pytest.param(10, SEED + number, marks=pytest.mark.executor, id=f"ten, {number}") for number in range(10)),
     ],
 )
-def test_k07_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground], times: int) -> None:
+def test_k07_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground], times: int, seed: int) -> None:
     """Runs differ in their writes: of those that are drawn, some do not come, and others are drawn in turn."""
-    chosen, points = random.Random(SEED), ground().points()  # noqa: S311 - a sample, the same in every run
+    chosen, points = random.Random(seed), ground().points()  # noqa: S311 - a sample, the same in every run
     writes = [each.write for each in points]
     begin, end = writes.index("configs, time 1"), writes.index("status, time 1")
     wrong, taken_over = list[str](), 0
@@ -102,25 +102,20 @@ def test_k07_a_runner_suspended_between_look_and_send_sends_nothing_before_it_ha
 
 
 @pytest.mark.parametrize(
-    ("copies", "times"),
+    "copies",
     [
-        pytest.param("slow", 1, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")]),
-        pytest.param("slow", 20, marks=pytest.mark.executor),
-        pytest.param("at once", 20, marks=pytest.mark.executor),
+        pytest.param("slow", marks=[pytest.mark.eras, pytest.mark.on("4.4.0")], id="slow, once"),
+        *(pytest.param("slow", marks=pytest.mark.executor, id=f"slow, {number}") for number in range(20)),
+        *(pytest.param("at once", marks=pytest.mark.executor, id=f"at once, {number}") for number in range(20)),
     ],
 )
 def test_k08_a_request_that_a_frozen_broker_applies_late_is_reported_and_taken_back(
-    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, copies: str, times: int
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, copies: str
 ) -> None:
     """Runner and broker freeze with the request on its way; another runner cancels, the broker thaws.
 
     A copy that is seen in flight then is taken back; one that has ended by then is what a rollback returns.
     """
-    for _ in range(times):
-        freeze_with_the_request(kraft, connection, tmp_path, copies)
-
-
-def freeze_with_the_request(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, copies: str) -> None:
     topic = make_topic(connection, {0: (1, 2)})
     partition = TopicPartition(topic, 0)
     plan = document(tmp_path / "plan.json", reassignment(topic, {0: (3, 4)}))

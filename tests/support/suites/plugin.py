@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _TESTS_OF_A_CLUSTER = 40
 """After so many tests of a version, the next file has a cluster of its own, so that workers share them."""
+_LONG_TESTS_OF_A_CLUSTER = 8
+"""The same of tests with the mark `executor`, which take a minute and more: within a file, too."""
 _LONG = ("test_zombies.py", "test_migration_walk.py", "test_rights.py", "test_docs.py")
 """They have few tests, and would be the last ones to start."""
 
@@ -57,6 +59,8 @@ def _share_out(items: list[pytest.Item]) -> None:
         if mode is not None:
             cluster = f"{mode}-{of_cluster[mode]}"
             number = numbers.setdefault((cluster, item.path), tests[cluster] // _TESTS_OF_A_CLUSTER)
+            if item.get_closest_marker("executor"):
+                cluster, number = f"{cluster}-long", tests[f"{cluster}-long"] // _LONG_TESTS_OF_A_CLUSTER
             tests[cluster] += 1
             item.add_marker(pytest.mark.xdist_group(f"{cluster}-{number}"))
 
