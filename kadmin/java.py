@@ -11,12 +11,12 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -96,10 +96,9 @@ def _shim(runtime: Path, cache: Path) -> Path:
     text = _SHIM.format(java=shlex.quote(str(runtime)))
     if not shim.is_file() or shim.read_text(encoding="utf-8") != text:
         make_in_cache(shim.parent)
-        with tempfile.NamedTemporaryFile("w", dir=shim.parent, delete=False, encoding="utf-8") as partial:
-            partial.write(text)
-        Path(partial.name).chmod(0o755)
-        Path(partial.name).replace(shim)
+        with replaced(shim) as file:
+            Path(file.name).chmod(0o755)
+            file.write(text.encode())
     return shim
 
 

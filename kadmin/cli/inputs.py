@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError, UsageError
-from kadmin.whole_files import replaced
+from kadmin.whole_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -210,7 +210,7 @@ def write_text(path: Path, text: str) -> None:
         if path.exists() and not path.is_file() and not path.is_dir():
             path.write_text(text, encoding="utf-8")
         else:
-            _write(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
+            write_whole(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -218,7 +218,7 @@ def replace_file(path: Path, text: str) -> None:
     with writing(path):
         if path.exists() and not path.is_file():
             raise NotCompletedError(f"Cannot write {path}.", cause="it is no regular file")
-        _write(path.resolve(), text)
+        write_whole(path.resolve(), text)
 
 
 def make_folder(path: Path) -> None:
@@ -234,8 +234,3 @@ def writing(path: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
-
-
-def _write(path: Path, text: str) -> None:
-    with replaced(path) as file:
-        file.write(text.encode())
