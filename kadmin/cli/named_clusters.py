@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import os
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, UsageError, name_some
+from kadmin.globs import matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,7 +67,7 @@ def find_context(name: str) -> NamedContext:
 def matching_contexts(pattern: str) -> tuple[NamedContext, ...]:
     """Return the contexts that a pattern matches, by name; raises UsageError where it matches none."""
     contexts = read_contexts().contexts
-    found = tuple(contexts[name] for name in sorted(contexts) if fnmatchcase(name, pattern))
+    found = tuple(contexts[name] for name in sorted(contexts) if matches(name, pattern))
     if not found:
         raise _unknown(f"No context matches {pattern!a}.", pattern, contexts)
     return found
