@@ -27,6 +27,7 @@ from kadmin.cluster.kafka.errors import Right, error_name, raise_for
 from kadmin.cluster.kafka.metadata import leader_of
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import BusyError, UnreachableError
+from kadmin.waiting import poll
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -261,9 +262,7 @@ def _retried(
     until: float,
 ) -> Any:  # noqa: ANN401 - kafka-python ships no types
     """Ask until the answer's code is 0, for WRITE_S; sending again is harmless in everything that is sent here."""
-    now = time.monotonic()
-    deadline = min(now + WRITE_S, max(until, now + LAST_WRITE_S))
-    while True:
+    for _ in poll(min(WRITE_S, max(until - time.monotonic(), LAST_WRITE_S)), _PAUSE_S):
         lost: UnreachableError | None = None
         code = 0
         try:
@@ -278,9 +277,7 @@ def _retried(
             if code not in _RETRIED:
                 raise_for(code, getattr(answer, "error_message", None), connection.servers, what, rights.get(code))
         forget()
-        if time.monotonic() >= deadline:
-            raise lost or _not_available(code, what)
-        time.sleep(_PAUSE_S)
+    raise lost or _not_available(code, what)
 
 
 def _not_available(code: int, what: str) -> UnreachableError:

@@ -26,6 +26,7 @@ from kadmin.errors import (
 from kadmin.operations import events
 from kadmin.operations.kafka.topic_log import TopicLog
 from kadmin.operations.kafka.topic_settings import CONTROL, check_topic
+from kadmin.waiting import poll
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,12 +144,11 @@ class TopicReader:
     def body(self, partition: int, offset: int) -> bytes:
         """Return the value of the record at an offset; raises NotCompletedError where there is none."""
         where, deadline = TopicPartition(self._control.topic, partition), time.monotonic() + PATIENCE_S
-        while True:
+        for _ in poll(PATIENCE_S, _PAUSE_S):
             # What was committed in both partitions may be seen in one of them a moment earlier.
             fetched = self._fetch(where, offset, deadline, most_bytes=1)
-            if fetched.entries or fetched.next_offset > offset or time.monotonic() >= deadline:
+            if fetched.entries or fetched.next_offset > offset:
                 break
-            time.sleep(_PAUSE_S)
         if not fetched.entries or fetched.entries[0].offset != offset or fetched.entries[0].value is None:
             raise NotCompletedError(f"{where} has no record at offset {offset}.", next_command="kadmin history")
         return fetched.entries[0].value
