@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 
 from kadmin.cli.files import find_files, path_of
 from kadmin.documents import KINDS, MOST_BYTES, kind_name, read
-from kadmin.errors import UsageError, count
+from kadmin.errors import UsageError
 from kadmin.inventory.validation import is_applied
 from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
 from kadmin.report.markdown import code
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from kadmin.cli.deadline import alarm
 from kadmin.cli.telling import UNASKED
-from kadmin.errors import KadminError, NotCompletedError, UsageError, name_some
+from kadmin.errors import KadminError, NotCompletedError, UsageError
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

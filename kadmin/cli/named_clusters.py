@@ -7,8 +7,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError, UsageError, name_some
+from kadmin.errors import InvalidInputError, UsageError
 from kadmin.globs import matches
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

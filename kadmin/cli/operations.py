@@ -28,7 +28,8 @@ from kadmin.cli.inputs import read_facts, read_origin, read_policy
 from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.cli.protection import require_allowed, require_cluster_id
 from kadmin.cli.telling import UNASKED, Telling, with_telling
-from kadmin.errors import UsageError, count, name_some
+from kadmin.errors import UsageError
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context

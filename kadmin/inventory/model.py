@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.errors import UsageError, name_some
+from kadmin.errors import UsageError
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

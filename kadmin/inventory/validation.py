@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
 from kadmin.documents import check_together, in_order, read, switched, unread
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
 from kadmin.inventory.reading import read_inventory
 from kadmin.inventory.state import world_of
 from kadmin.plan import codes
 from kadmin.plan.model import Policy, RebalanceRequest
 from kadmin.plan.rules import check, missing_everywhere
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -16,13 +16,14 @@ import numpy as np
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
 from kadmin.globs import matches
 from kadmin.plan import codes
 from kadmin.plan.model import Racks
 from kadmin.plan.rules import RequestScope, check_scope, refusal, require
 from kadmin.planner.cluster_arrays import UNKNOWN
 from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, Brokers, PlacementProblem, contains
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

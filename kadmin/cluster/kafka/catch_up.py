@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from kafka.protocol.metadata import ApiVersionsRequest
 
 from kadmin.cluster.kafka.connection import ATTEMPT_S
-from kadmin.errors import UnreachableError, name_some
+from kadmin.errors import UnreachableError
 from kadmin.waiting import poll
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from kadmin.cluster.kafka.connection import KafkaConnection

@@ -13,7 +13,8 @@ from kadmin.cluster.kafka.model import ConsumerGroup
 from kadmin.cluster.kafka.offsets import GroupOffsets, ask_group_offsets, ask_groups, commit_offsets
 from kadmin.cluster.kafka.rights import lists_every_group
 from kadmin.cluster.names import escaped
-from kadmin.errors import NotCompletedError, UnreachableError, name_some
+from kadmin.errors import NotCompletedError, UnreachableError
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

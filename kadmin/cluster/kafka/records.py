@@ -10,7 +10,8 @@ import kafka
 
 from kadmin.cluster.kafka.connection import client_settings
 from kadmin.cluster.kafka.errors import translated
-from kadmin.errors import StalePlanError, UnreachableError, name_some
+from kadmin.errors import StalePlanError, UnreachableError
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

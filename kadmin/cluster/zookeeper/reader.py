@@ -40,7 +40,8 @@ from kadmin.cluster.zookeeper.znodes.controller import (
 )
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS, decode_state, decode_topic, state_path, topic_path
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
-from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError, name_some
+from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

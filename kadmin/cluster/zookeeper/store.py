@@ -33,7 +33,8 @@ from kadmin.cluster.zookeeper.model import Acl, Check, Create, Delete, SetData, 
 from kadmin.cluster.zookeeper.outcome import described, error_name, fate_of
 from kadmin.cluster.zookeeper.sasl import SaslLogin
 from kadmin.cluster.zookeeper.znodes.paths import require_path
-from kadmin.errors import NotZooKeeperModeError, name_some
+from kadmin.errors import NotZooKeeperModeError
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

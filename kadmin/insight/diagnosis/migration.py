@@ -16,8 +16,8 @@ from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLI
 from kadmin.cluster.zookeeper.znodes.consumers import CONSUMERS
 from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, MIGRATION
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS
-from kadmin.errors import count, name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -25,13 +25,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from kadmin.errors import BusyError, NotCompletedError, name_some
+from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide.actions import STALLED_S, Finish, TakeBack, Wait, unfinished
 from kadmin.operations.decide.cancelled import asked_back, cancelled, way_back
 from kadmin.operations.decide.common import made_again, overdue
 from kadmin.operations.decide.reassignment import published_targets
 from kadmin.operations.record.record import StepKind
 from kadmin.plan.progress import Progress, judge
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

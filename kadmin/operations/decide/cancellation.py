@@ -24,7 +24,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import BusyError, NotCompletedError, count, name_some
+from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     STALLED_S,
@@ -42,6 +42,7 @@ from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.foreign import requested, through_brokers
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.plan.model import ReassignmentPlan
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import BusyError, NotCompletedError, StalePlanError, name_some
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.decide.actions import (
     PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S,
     PICKUP_DEADLINE_S,
@@ -16,6 +16,7 @@ from kadmin.operations.decide.actions import (
     unfinished,
 )
 from kadmin.operations.record.record import Sending, StepKind
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

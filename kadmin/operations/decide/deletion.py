@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, StalePlanError, count, name_some
+from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
@@ -40,6 +40,7 @@ from kadmin.operations.decide.common import AskedTopics, changing, overdue, refu
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
 from kadmin.plan.progress import Progress
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,7 +21,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, count, name_some
+from kadmin.errors import NotCompletedError
 from kadmin.operations.decide.actions import (
     ELECTION_ATTEMPTS,
     ELECTION_BATCH,
@@ -44,6 +44,7 @@ from kadmin.operations.record.record import Channel, OperationKind, OperationSta
 from kadmin.plan.election import electable, obstacle, off_preferred, scope_of
 from kadmin.plan.model import ElectionPlan
 from kadmin.plan.progress import Progress
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

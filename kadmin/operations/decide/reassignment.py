@@ -31,7 +31,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import count, name_some
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.operations.decide.actions import (
     HEALTH_POLL_S,
@@ -66,6 +65,7 @@ from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.plan.progress import Progress, is_union, judge
 from kadmin.plan.waves import added
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import KadminError, name_some
+from kadmin.errors import KadminError
 from kadmin.operations.reading.brokers import log_dirs_of, unused_copies
 from kadmin.operations.record.record import StepKind
 from kadmin.plan.units import readable_size
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

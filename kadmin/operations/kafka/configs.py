@@ -22,11 +22,11 @@ from kadmin.errors import (
     NotCompletedError,
     UnknownOutcomeError,
     UnreachableError,
-    name_some,
 )
 from kadmin.operations.backend import ConfigsOutcome
 from kadmin.operations.kafka.sending import RequestsOfStep
 from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries, require_throttles
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.kafka.configs import DEFAULT_ENTITY, read_own_configs
 from kadmin.cluster.kafka.groups import describe_groups
 from kadmin.cluster.kafka.reader import read_quorum
-from kadmin.errors import NotAuthorizedError, UnreachableError, name_some
+from kadmin.errors import NotAuthorizedError, UnreachableError
 from kadmin.insight.tables.configs import config_table
 from kadmin.insight.tables.inspection import Inspection
 from kadmin.insight.tables.kafka import controller_of, group_table, quorum_table, reassignment_table
 from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
 from kadmin.operations.reading.brokers import held_by
 from kadmin.operations.reading.open_operations import askers_on_record
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

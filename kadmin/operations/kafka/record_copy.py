@@ -8,13 +8,14 @@ from typing import IO, TYPE_CHECKING
 from platformdirs import user_state_path
 
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.errors import BusyError, UnknownOutcomeError, name_some
+from kadmin.errors import BusyError, UnknownOutcomeError
 from kadmin.operations import events
 from kadmin.operations.kafka.lock_file import SHARED, lock_file, sign
 from kadmin.operations.kafka.record_keys import OPERATIONS, is_asked
 from kadmin.operations.kafka.value_files import ValueFiles
 from kadmin.operations.record.codec import UndecodableError, decode_listing, decode_status, decoding
 from kadmin.operations.record.holder import Holder
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

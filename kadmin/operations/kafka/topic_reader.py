@@ -14,19 +14,12 @@ from kadmin.cluster.kafka.reader import read_quorum
 from kadmin.cluster.kafka.transactions import producer_id_of
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
-from kadmin.errors import (
-    KadminError,
-    NotAuthorizedError,
-    NotCompletedError,
-    UnknownOutcomeError,
-    UnreachableError,
-    count,
-    name_some,
-)
+from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
 from kadmin.operations import events
 from kadmin.operations.kafka.topic_log import TopicLog
 from kadmin.operations.kafka.topic_settings import CONTROL, check_topic
 from kadmin.waiting import poll
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,9 @@ from kadmin.cluster.kafka.groups import Groups, describe_groups
 from kadmin.cluster.kafka.log_dirs import LogDirs, describe_log_dirs
 from kadmin.cluster.kafka.metadata import internal_topics
 from kadmin.cluster.kafka.servers import PLAIN, Servers
-from kadmin.errors import KadminError, NotAuthorizedError, UnreachableError, count, name_some
+from kadmin.errors import KadminError, NotAuthorizedError, UnreachableError
 from kadmin.insight.predict.consumers import OFFSETS
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.kafka.connection import ATTEMPT_S, KafkaConnection
 from kadmin.cluster.kafka.from_brokers import why
 from kadmin.cluster.kafka.offsets import EPOCHS_NOT_KEPT, LogEnd, ask_epoch_ends, ask_log_offsets
-from kadmin.errors import KadminError, count
+from kadmin.errors import KadminError
 from kadmin.operations.decide.actions import Observed
 from kadmin.operations.decide.common import made_again
 from kadmin.operations.record.record import HighWatermark
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -12,10 +12,11 @@ from kadmin.cluster.kafka.log_dirs import LogDirs, ask_log_dirs
 from kadmin.cluster.kafka.metadata import read_metadata
 from kadmin.cluster.kafka.offsets import OFFSETS_AT, LogEnd, ask_group_offsets, ask_groups, ask_log_offsets
 from kadmin.cluster.model import NO_LEADER
-from kadmin.errors import KadminError, NotCompletedError, UnreachableError, count
+from kadmin.errors import KadminError, NotCompletedError, UnreachableError
 from kadmin.inventory.samples import LoadSample, SampleExistsError
 from kadmin.operations import events
 from kadmin.operations.reading.brokers import not_described
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -15,7 +15,7 @@ from kadmin.cluster.zookeeper.reader import consumer_groups, read_cluster, read_
 from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS
-from kadmin.errors import NotCompletedError, name_some
+from kadmin.errors import NotCompletedError
 from kadmin.operations.backend import ConfigsOutcome, PublishOutcome
 from kadmin.operations.context import Context
 from kadmin.operations.reading.brokers import listeners_of, refused_credentials
@@ -26,6 +26,7 @@ from kadmin.operations.zookeeper.lock import Lock
 from kadmin.operations.zookeeper.publish import ADMIN_NODES, Publisher
 from kadmin.operations.zookeeper.write_rights import denied_writes
 from kadmin.plan.waves import ZOOKEEPER_LIMITS
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

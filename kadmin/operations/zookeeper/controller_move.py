@@ -32,8 +32,9 @@ from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS, decode_topic
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
-from kadmin.errors import NotCompletedError, name_some
+from kadmin.errors import NotCompletedError
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

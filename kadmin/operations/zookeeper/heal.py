@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.model import Check, Create, Delete, SetData, details_of
 from kadmin.cluster.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH, encode_placeholder
-from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError, UsageError, count
+from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError, UsageError
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.zookeeper.diagnose import diagnose
 from kadmin.operations import events
@@ -37,6 +37,7 @@ from kadmin.operations.zookeeper.lock import lease_checks
 from kadmin.operations.zookeeper.publish import Publisher
 from kadmin.operations.zookeeper.repair_steps import Diagnosis, Write, healable, next_step, unhealed
 from kadmin.operations.zookeeper.transaction import write
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.reader import registrations
-from kadmin.errors import StalePlanError, name_some
+from kadmin.errors import StalePlanError
 from kadmin.insight.predict.consumers import changed_hands, idle, preview_table, resized, shares, threads_of
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

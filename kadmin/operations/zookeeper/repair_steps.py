@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.zookeeper.reader import not_begun
 from kadmin.cluster.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.operations.zookeeper.topic_repair import repair_topic
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

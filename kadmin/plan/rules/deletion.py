@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import RECORD_TOPIC, escaped
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import name_some
 from kadmin.globs import matches
 from kadmin.plan import codes
 from kadmin.plan.model import STANDARD_DENY
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_topics
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import name_some
 from kadmin.globs import matches
 from kadmin.plan import codes
 from kadmin.plan.model import Racks
 from kadmin.plan.rules.names import other_cluster
 from kadmin.plan.rules.policy import futile, listed
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Mapping, Sequence

@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
 from kadmin import __version__
-from kadmin.errors import InvalidInputError, NotCompletedError, count, name_some
+from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.planner.load import columns
 from kadmin.planner.load_build.brokers import broker_hours, compared, scaled, unscaled, weighed
 from kadmin.planner.load_build.history import write_history
@@ -31,6 +31,7 @@ from kadmin.planner.proposal import ignore_stages
 from kadmin.planner.spark_session import LOGGING, cause_of, spark_session
 from kadmin.planner.spark_tables import local_url
 from kadmin.whole_files import write_whole
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

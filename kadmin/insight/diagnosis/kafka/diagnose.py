@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import brokers_in_words, name_some
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.kafka.move_troubles import late_targets, move_troubles, unanswered_requests
 from kadmin.insight.diagnosis.kafka.partition_troubles import partition_troubles, standing_troubles
@@ -12,6 +11,7 @@ from kadmin.insight.diagnosis.kafka.record_topic_troubles import record_topic_tr
 from kadmin.insight.diagnosis.kafka.rights_troubles import rights_troubles
 from kadmin.insight.diagnosis.kafka.server_troubles import server_troubles
 from kadmin.insight.diagnosis.operations import operation_troubles
+from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.kafka.needed_rights import lacking_rights
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import escaped
 from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.znodes.admin import ADMIN, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Flaw, Trouble
 from kadmin.insight.diagnosis.zookeeper.admin_nodes import Motion, read_node
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
 from kadmin.insight.diagnosis.zookeeper.flaw_effects import Effect, effects
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

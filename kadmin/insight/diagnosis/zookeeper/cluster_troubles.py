@@ -9,7 +9,6 @@ from kadmin.cluster.zookeeper.znodes.admin import DELETE_TOPICS
 from kadmin.cluster.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of, return_or_replace
@@ -17,6 +16,7 @@ from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
 from kadmin.insight.diagnosis.zookeeper.evidence import STAYS_S
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

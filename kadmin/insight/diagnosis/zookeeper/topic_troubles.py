@@ -11,10 +11,10 @@ from kadmin.cluster.zookeeper.model import details_of
 from kadmin.cluster.zookeeper.znodes.configs import CONFIG
 from kadmin.cluster.zookeeper.znodes.topics import TOPICS, topic_path
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError, decode_object
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.tables.configs import HIDDEN
 from kadmin.insight.tables.zookeeper.znodes import holds_secrets
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
