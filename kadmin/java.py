@@ -37,12 +37,11 @@ exec {java} "$@"
 
 @dataclass(frozen=True, slots=True)
 class JavaRuntime:
-    """A working Java: `home` is its JAVA_HOME, `source` says where it was found."""
+    """A working Java; `home` is its JAVA_HOME."""
 
     home: Path
     executable: Path
     major: int
-    source: str
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
@@ -69,7 +68,7 @@ def find_java(environment: Mapping[str, str], cache: Path) -> JavaRuntime:
     for source, executable in _candidates(environment, cache):
         major = _major(executable)
         if major is not None and major >= MINIMUM_MAJOR:
-            return JavaRuntime(executable.resolve().parent.parent, executable, major, source)
+            return JavaRuntime(executable.resolve().parent.parent, executable, major)
         too_old.append(f"{source}: {'does not run' if major is None else f'Java {major}'}")
     raise NotCompletedError(
         "No Java 17 or later was found." if not too_old else f"Java is too old ({'; '.join(too_old)}).",

@@ -1,6 +1,6 @@
 """YAML and JSON documents in and out, strict; every problem with its line and column."""
 
-from kadmin.documents.check import KINDS, Checked, check_document, examine, read, unread
+from kadmin.documents.check import KINDS, Checked, examine, read, unread
 from kadmin.documents.current_context import with_current
 from kadmin.documents.dump import dump_json, dump_yaml, plan_digest
 from kadmin.documents.kinds import kind_name, to_value
@@ -12,7 +12,6 @@ __all__ = [
     "KINDS",
     "MOST_BYTES",
     "Checked",
-    "check_document",
     "check_together",
     "dump_json",
     "dump_yaml",

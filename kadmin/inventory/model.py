@@ -73,11 +73,6 @@ class ClusterInventory:
     partitions: tuple[PartitionRow, ...]
     facts: KafkaFacts = field(default_factory=KafkaFacts)
 
-    def dead_brokers(self) -> tuple[int, ...]:
-        """Return the ids of brokers that hold replicas and are marked dead or have no row."""
-        alive = {row.broker_id for row in self.brokers if row.alive is not False}
-        return tuple(sorted({broker for row in self.partitions for broker in row.replicas} - alive))
-
 
 @dataclass(frozen=True, slots=True)
 class Inventory:

@@ -30,7 +30,7 @@ def read_inventory(directory: Path) -> Inventory:
     """Read and check a whole inventory.
 
     Raises InvalidInputError, which names every column with bad rows and their number. A replica on a broker without a
-    row is no error: that broker is dead (`ClusterInventory.dead_brokers`).
+    row is no error: that broker is dead.
     """
     header = read_header(directory)
     broker_columns, partition_columns = _read_checked(directory, header)

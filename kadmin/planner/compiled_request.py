@@ -74,7 +74,6 @@ def compile_request(
     problem = PlacementProblem(
         brokers=brokers,
         topic=cluster.topic,
-        partition=cluster.partition,
         current=compiler.current(start.shape[1]),
         start=start,
         size=np.maximum(cluster.size, 0),

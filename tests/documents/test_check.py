@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.documents.bad_documents import BAD
+from support.documents.invariants import check_document
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.documents import (
-    check_document,
     check_together,
     events,
     examine,

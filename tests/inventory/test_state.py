@@ -37,7 +37,6 @@ def test_an_inventory_has_a_row_for_every_broker_and_partition() -> None:
             PartitionRow("orders", 2, (9,), NO_LEADER, (9,)),
         ),
     )
-    assert found.single().dead_brokers() == (9,)
 
 
 def test_sizes_are_null_where_they_are_unknown() -> None:

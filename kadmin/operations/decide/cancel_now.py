@@ -67,7 +67,7 @@ def decide_cancel(
     on_way = _on_the_way_back(targets, left, observed)
     ends = overdue(memory, now) if all(on_way.values()) else now - memory.changed_at >= STALLED_S
     if on_way and not ends:
-        return Wait("going back to the original replicas", len(on_way))
+        return Wait("going back to the original replicas")
     return cancelled(targets, left | {each: _why_not_back(dead) for each, dead in on_way.items()}, observed)
 
 

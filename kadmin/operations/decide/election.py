@@ -95,7 +95,7 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
         if overdue(memory, now):
             return (probe_unanswered if probing else not_picked_up)(pending.place)
         reason = "the controller has not answered the probe yet" if probing else "electing"
-        return awaiting_pickup(reason, len(pending.entries or ()), memory, now)
+        return awaiting_pickup(reason, memory, now)
     asked = Counter(p for step in observed.steps if step.kind is StepKind.ELECTION for p in step.partitions)
     # A preferred replica that died meanwhile may be back: it is requested again, after all others.
     wanted = [partition for partition in electable(scope, observed.state) if asked[partition] < ELECTION_ATTEMPTS]
@@ -103,7 +103,7 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
     if not wanted:
         return None
     batch = tuple(wanted[:ELECTION_BATCH])
-    return before_publish(Channel.ELECTION, observed, memory, len(wanted)) or PublishElection(batch)
+    return before_publish(Channel.ELECTION, observed, memory) or PublishElection(batch)
 
 
 def election_result(scope: Sequence[TopicPartition], observed: Observed, success: str) -> Finish:

@@ -44,8 +44,8 @@ def test_a_reading_has_brokers_topics_and_the_quorum(kraft: Sandbox, connection:
     assert everything.cluster_id == seen.cluster_id
     assert topic in everything.topics
     quorum = describe_quorum(connection)
-    assert quorum.voters == (101, 102, 103)
-    assert quorum.leader_id in quorum.voters
+    assert [each.replica_id for each in quorum.voter_states] == [101, 102, 103]
+    assert quorum.leader_id in {101, 102, 103}
 
 
 def test_records_sizes_settings_and_groups(kraft: Sandbox, connection: KafkaConnection) -> None:

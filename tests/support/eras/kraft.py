@@ -31,8 +31,6 @@ ALL_BROKERS = (1, 2, 3, 4)
 SET, DELETE, APPEND, SUBTRACT = ConfigOperation
 PREFERRED, UNCLEAN = 0, 1
 """ElectionType."""
-WITH_LIMITS = 1
-"""The version of AlterPartitionReassignments that has `allow_replication_factor_change`."""
 _TIMEOUT_MS = 30_000
 
 
