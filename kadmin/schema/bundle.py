@@ -161,7 +161,7 @@ def _validator(schema: Schema, path: Path) -> Validator:
             "number": lambda _, value: type(value) is int or (type(value) is float and math.isfinite(value)),
         }
     )
-    rules = {"pattern": _pattern, "required": _required, "propertyNames": _property_names, "items": _items(schema)}
+    rules = {"pattern": _pattern, "items": _items(schema)}
     kind = validators.extend(Draft202012Validator, rules, type_checker=types)  # type: ignore[no-untyped-call]  # jsonschema's own gap
     validator: Validator = kind(schema, registry=Registry())
     return validator
@@ -187,19 +187,6 @@ def _pattern(validator: Any, pattern: str, value: Any, _: Schema) -> Iterator[Va
 
     if validator.is_type(value, "string") and not compile_pattern(pattern).search(value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
-
-
-def _required(validator: Any, names: list[str], value: Any, _: Schema) -> Iterator[ValidationError]:  # noqa: ANN401 - as jsonschema
-    from jsonschema import ValidationError
-
-    if validator.is_type(value, "object"):
-        yield from (ValidationError(name) for name in names if name not in value)
-
-
-def _property_names(validator: Any, names: Schema, value: Any, _: Schema) -> Iterator[ValidationError]:  # noqa: ANN401 - as jsonschema
-    if validator.is_type(value, "object"):
-        for name in value:
-            yield from validator.descend(name, names, path=name)
 
 
 def _items(root: Schema) -> Any:  # noqa: ANN401 - a keyword of jsonschema has no public type

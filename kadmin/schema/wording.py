@@ -77,12 +77,13 @@ def explain(error: ValidationError) -> Iterator[SchemaViolation]:
 
 
 def _violation(error: ValidationError, message: str, hint: str | None = None) -> SchemaViolation:
-    schema = _schema(error)
+    schema, path = _schema(error), tuple(error.absolute_path)
+    named = "propertyNames" in error.absolute_schema_path
     return SchemaViolation(
-        tuple(error.absolute_path),
+        (*path, str(error.instance)) if named else path,
         message,
         hint if hint is not None else schema.get("x-hint"),
-        "propertyNames" if "propertyNames" in error.absolute_schema_path else str(error.validator),
+        "propertyNames" if named else str(error.validator),
         schema.get("title", ""),
         error.instance,
     )
@@ -131,10 +132,10 @@ def _unknown_fields(error: ValidationError) -> Iterator[SchemaViolation]:
 
 
 def _missing_field(error: ValidationError) -> Iterator[SchemaViolation]:
-    # Our own `required` puts nothing but the name of the missing field into the message.
     required = _items(error.validator_value)
+    name = next(each for each in required if error.message.startswith(f"{each!r} "))  # no attribute has it
     hint = f"required here: {', '.join(required)}" if len(required) > 1 else None
-    yield _violation(error, f"the field {error.message} is missing", hint)
+    yield _violation(error, f"the field {name} is missing", hint)
 
 
 def _not_allowed(error: ValidationError) -> Iterator[SchemaViolation]:
