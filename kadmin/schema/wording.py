@@ -10,7 +10,6 @@ import difflib
 import json
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kadmin.wording import name_some
@@ -64,12 +63,6 @@ def show(value: object) -> str:
     return shown if len(text) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}..."
 
 
-@lru_cache(maxsize=256)
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern as JSON Schema means it: a final `$` does not match before a trailing newline."""
-    return re.compile(re.sub(r"\$$", r"\\Z", pattern))
-
-
 def explain(error: ValidationError) -> Iterator[SchemaViolation]:
     """Return the violations of one error of jsonschema: one for each unknown field or repeated item, else one."""
     word = _WORDINGS.get(str(error.validator), _in_its_own_words)
@@ -115,7 +108,7 @@ def _type(error: ValidationError) -> Iterator[SchemaViolation]:
 def _would_fit_quoted(error: ValidationError) -> bool:
     pattern = _schema(error).get("pattern")
     scalar = error.instance is None or isinstance(error.instance, bool | int | float)
-    return scalar and pattern is not None and compile_pattern(pattern).search(show(error.instance)) is not None
+    return scalar and pattern is not None and re.search(pattern, show(error.instance)) is not None
 
 
 def _unknown_fields(error: ValidationError) -> Iterator[SchemaViolation]:

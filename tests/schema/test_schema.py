@@ -248,7 +248,6 @@ def _places(value: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - any JSON val
 )
 def test_what_the_quick_test_leaves_to_jsonschema(schema: dict[str, Any], value: object) -> None:
     assert not compile_quick(schema)(value)
-    assert not compile_quick({"items": schema})([value])
 
 
 def _folder(tmp_path: Path, name: str, text: str) -> SchemaSet:
@@ -295,7 +294,7 @@ def test_a_reference_to_nowhere_is_named(tmp_path: Path) -> None:
 def test_items_may_be_forbidden_altogether(tmp_path: Path) -> None:
     schemas = _folder(tmp_path, "x", '{"items": false}')
     assert schemas.violations([], "x") == []
-    assert len(schemas.violations([1, 2], "x")) == 2
+    assert [each.rule for each in schemas.violations([1, 2], "x")] == ["items"]
 
 
 def test_a_schema_without_end_is_named(tmp_path: Path) -> None:
