@@ -64,7 +64,7 @@ def preview(context: ZooKeeperContext, group: str, change: Change, strategy: Str
         )
     grown = {name: number + change.add_partitions * (name in used) for name, number in partitions.items()}
     before = shares(strategy, threads, partitions)
-    after = shares(strategy, threads_of(left, partitions), grown, before)
+    after = shares(strategy, threads_of(left, partitions), grown)
     return SharesPreview(preview_table(before, after), len(changed_hands(before, after)), idle(after))
 
 
