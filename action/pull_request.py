@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadmin.cli.files import find_files, path_of
-from kadmin.documents import KINDS, MOST_BYTES, kind_name, read
+from kadmin.documents.check import KINDS, read
+from kadmin.documents.kinds import kind_name
+from kadmin.documents.text import MOST_BYTES
 from kadmin.errors import UsageError
 from kadmin.inventory.validation import is_applied
 from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan

@@ -27,7 +27,7 @@ _Document = TypeVar("_Document")
 
 def read_document(path: Path) -> bytes:
     """Read a document of at most MOST_BYTES and one byte, `-` from standard input; raises InvalidInputError."""
-    from kadmin.documents import MOST_BYTES
+    from kadmin.documents.text import MOST_BYTES
 
     return _read(path, MOST_BYTES + 1)
 
@@ -145,7 +145,8 @@ def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _D
 def _read_document_in(path: Path, approved: str | None = None) -> Document:
     """Read a document that knows its file; the bytes that are approved are the bytes that are parsed."""
     from kadmin.cli.approval import require_approved
-    from kadmin.documents import MOST_BYTES, parse_document
+    from kadmin.documents import parse_document
+    from kadmin.documents.text import MOST_BYTES
     from kadmin.plan.model import DocumentFile
 
     file = DocumentFile(str(path), read_document(path))

@@ -33,7 +33,7 @@ def contexts_path() -> Path:
 def read_contexts() -> Contexts:
     """Read the contexts file; raises InvalidInputError where there is none, or with every problem in it."""
     from kadmin.cli.inputs import read_document
-    from kadmin.documents import parse_contexts
+    from kadmin.documents.parse import parse_contexts
 
     path = contexts_path()
     if not path.exists():

@@ -144,7 +144,7 @@ def _render(output_format: ValidateFormat, found: Validation) -> str:
 
 
 def _named(found: Validation) -> str:
-    from kadmin.documents import printable
+    from kadmin.documents.text import printable
 
     return name_some([printable(name) for name in found.schema_alone])
 

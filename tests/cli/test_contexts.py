@@ -17,7 +17,7 @@ from kadmin.cli.address import ClusterAddress, address_of
 from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.store import Store
-from kadmin.documents import parse_contexts
+from kadmin.documents.parse import parse_contexts
 from kadmin.plan.model import ReassignmentPlan
 from kadmin.schema import validate_value
 

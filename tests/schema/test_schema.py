@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.documents.strategies import documents
 
-from kadmin.documents import KINDS, to_value
+from kadmin.documents.check import KINDS
+from kadmin.documents.kinds import to_value
 from kadmin.errors import InvalidInputError, KadminError, UsageError
 from kadmin.schema import (
     SchemaSet,

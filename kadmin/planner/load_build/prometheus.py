@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 
-from kadmin.documents import parse_prometheus_names
+from kadmin.documents.parse import parse_prometheus_names
 from kadmin.errors import InvalidInputError
 from kadmin.inventory.columns import CLUSTER
 from kadmin.inventory.samples import TIME, Metric, SampleKind

@@ -6,7 +6,7 @@ import json
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from kadmin.documents import lines_of, printable
+from kadmin.documents.text import lines_of, printable
 from kadmin.inventory.validation import is_applied
 from kadmin.wording import count
 

@@ -12,7 +12,8 @@ from support.zookeeper.znode_cluster import config, configure, notified, reassig
 
 from kadmin.cluster.zookeeper.model import Create
 from kadmin.cluster.zookeeper.reader import read_cluster
-from kadmin.documents import dump_json, plan_digest
+from kadmin.documents import dump_json
+from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.kinds import work_of

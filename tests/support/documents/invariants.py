@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.documents import dump_json, dump_yaml, examine, lines_of
+from kadmin.documents import dump_json, dump_yaml
+from kadmin.documents.check import examine
+from kadmin.documents.text import lines_of
 from kadmin.report.problems.github import annotation_lines, step_summary
 from kadmin.report.problems.gitlab import code_quality
 from kadmin.report.problems.junit import junit
@@ -13,7 +15,7 @@ from kadmin.report.problems.text import problems_json, problems_text
 
 if TYPE_CHECKING:
     from kadmin.diagnostics import Diagnostic
-    from kadmin.documents import Checked
+    from kadmin.documents.check import Checked
     from kadmin.plan.model import Document
 
 SOURCES = ("plan.yaml", "plan.json", "-")

@@ -11,7 +11,8 @@ from family import Size
 from family import cluster as generated
 from support.cluster.states import CLUSTER_ID, cluster, tp
 
-from kadmin.documents import dump_json, plan_digest
+from kadmin.documents import dump_json
+from kadmin.documents.dump import plan_digest
 from kadmin.insight.predict.forecast import forecast, retrospect
 from kadmin.inventory import facts_of, state_of
 from kadmin.operations.decide.examine import examine
