@@ -15,7 +15,7 @@ from kadmin.cluster.kafka.refusals import CHANGE_S, refusal, require_confirmed
 from kadmin.cluster.model import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from kadmin.cluster.kafka.connection import KafkaConnection
     from kadmin.cluster.kafka.refusals import Refusal
@@ -33,20 +33,10 @@ class Reassignment:
     removing_replicas: Replicas
 
 
-def list_reassignments(
-    connection: KafkaConnection, partitions: Iterable[TopicPartition] | None = None
-) -> dict[TopicPartition, Reassignment]:
-    """Return the reassignments in flight, of some partitions or of all; raises as `KafkaConnection.ask` does."""
-    what, topic = "list reassignments", ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
-    asked = None
-    if partitions is not None:
-        asked = [
-            topic(name=name, partition_indexes=[each.partition for each in group])
-            for name, group in groupby(sorted(partitions), key=lambda each: each.topic)
-        ]
-    answer = connection.ask_controller(
-        what, ListPartitionReassignmentsRequest(timeout_ms=int(REQUEST_S * 1000), topics=asked)
-    )
+def list_reassignments(connection: KafkaConnection) -> dict[TopicPartition, Reassignment]:
+    """Return the reassignments in flight; raises as `KafkaConnection.ask` does."""
+    what, request = "list reassignments", ListPartitionReassignmentsRequest
+    answer = connection.ask_controller(what, request(timeout_ms=int(REQUEST_S * 1000), topics=None))
     raise_for(answer.error_code, answer.error_message, connection.servers, what, Right("Describe"))
     return {
         TopicPartition(topic.name, each.partition_index): Reassignment(

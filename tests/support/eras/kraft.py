@@ -100,7 +100,7 @@ def reassign(
 
 
 def in_flight(connection: KafkaConnection, partition: TopicPartition) -> Reassignment | None:
-    return list_reassignments(connection, [partition]).get(partition)
+    return list_reassignments(connection).get(partition)
 
 
 def shown(connection: KafkaConnection, partition: TopicPartition) -> PartitionMetadata:
