@@ -63,6 +63,7 @@ help:
 	@echo "make bench-insight    times of inspect, whatif and report on 100,000 partitions"
 	@echo "make bench-suites     times of suites, into the table of CONTRIBUTING.md, SUITES=\"lint test\""
 	@echo "make bench-executor   requests and times of the executor, as a table"
+	@echo "make clean            remove all that these leave here; the downloads in ~/.cache/kadmin stay"
 
 setup: $(READY)
 
@@ -169,5 +170,6 @@ fuzz: $(READY)
 mutation: $(READY)
 	$(BIN)/python benchmarks/mutation.py $(MUTANTS)
 
+# .gitignore is the list of what targets, tests and tools leave here. The downloads in the cache stay.
 clean:
-	rm -rf $(VENV) $(TOOLS) $(KERBEROS) $(SERVERS) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz mutants mutation.log demo-output
+	git ls-files -z --others --ignored --exclude-from=.gitignore --directory | xargs -0 rm -rf --

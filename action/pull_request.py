@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadmin.cli.files import find_files, path_of
-from kadmin.documents import KINDS, MOST_BYTES, kind_name, read
-from kadmin.errors import UsageError, count
+from kadmin.documents.check import KINDS, read
+from kadmin.documents.kinds import kind_name
+from kadmin.documents.text import MOST_BYTES
+from kadmin.errors import UsageError
 from kadmin.inventory.validation import is_applied
 from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan
 from kadmin.report.markdown import code
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TOPICS, PARTITIONS = 1_000, 100
-BATCH = 200
 PLAN_ENTRIES = 50_000
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from run import PLAN_ENTRIES, write_plan
 from support.documents.bad_documents import BAD
 
-from kadmin.documents import examine
+from kadmin.documents.check import examine
 from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
 from kadmin.report.text import table
 

@@ -25,7 +25,7 @@ import signal
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Sequence
 
 
 class KadminError(Exception):
@@ -125,20 +125,3 @@ class StoppedError(KadminError):
         name = "^C" if signal_number == signal.SIGINT else signal.Signals(signal_number).name
         super().__init__("; ".join(filter(None, [f"Interrupted ({name})", kept])) + ".", next_command=next_command)
         self.exit_status = 128 + signal_number
-
-
-def name_some(names: Iterable[object], *, most: int = 5) -> str:
-    """Name the first few of many things in an error: `a, b, c, d, e and 12 more`."""
-    listed = [str(name) for name in names]
-    rest = len(listed) - most
-    return ", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def brokers_in_words(ids: Collection[int]) -> str:
-    """Return brokers as part of a sentence, `broker 3`."""
-    return f"{'broker' if len(ids) == 1 else 'brokers'} {name_some(sorted(ids))}"
-
-
-def count(number: int, noun: str, nouns: str | None = None) -> str:
-    """Write a number with its noun: `1 topic`, `2,000 topics`."""
-    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"

@@ -11,12 +11,12 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,12 +37,11 @@ exec {java} "$@"
 
 @dataclass(frozen=True, slots=True)
 class JavaRuntime:
-    """A working Java: `home` is its JAVA_HOME, `source` says where it was found."""
+    """A working Java; `home` is its JAVA_HOME."""
 
     home: Path
     executable: Path
     major: int
-    source: str
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
@@ -69,7 +68,7 @@ def find_java(environment: Mapping[str, str], cache: Path) -> JavaRuntime:
     for source, executable in _candidates(environment, cache):
         major = _major(executable)
         if major is not None and major >= MINIMUM_MAJOR:
-            return JavaRuntime(executable.resolve().parent.parent, executable, major, source)
+            return JavaRuntime(executable.resolve().parent.parent, executable, major)
         too_old.append(f"{source}: {'does not run' if major is None else f'Java {major}'}")
     raise NotCompletedError(
         "No Java 17 or later was found." if not too_old else f"Java is too old ({'; '.join(too_old)}).",
@@ -96,10 +95,9 @@ def _shim(runtime: Path, cache: Path) -> Path:
     text = _SHIM.format(java=shlex.quote(str(runtime)))
     if not shim.is_file() or shim.read_text(encoding="utf-8") != text:
         make_in_cache(shim.parent)
-        with tempfile.NamedTemporaryFile("w", dir=shim.parent, delete=False, encoding="utf-8") as partial:
-            partial.write(text)
-        Path(partial.name).chmod(0o755)
-        Path(partial.name).replace(shim)
+        with replaced(shim) as file:
+            Path(file.name).chmod(0o755)
+            file.write(text.encode())
     return shim
 
 

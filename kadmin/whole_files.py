@@ -19,7 +19,28 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
     Its name cannot be foreseen, and it is made anew: where others may write to the folder, nothing is written through
     a link of theirs. Raises OSError as the file system does.
     """
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
+    with _moved(path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial"), path) as file:
+        yield file
+
+
+@contextmanager
+def created(path: Path) -> Iterator[IO[bytes]]:
+    """As `replaced`, but raises FileExistsError where there is the file, or another process writes it."""
+    with _moved(path.with_name(f".{path.name}.partial"), path) as file:
+        # Whoever made the partial file is the only one who writes this one.
+        if path.exists():
+            raise FileExistsError
+        yield file
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file by a text; raises OSError as the file system does."""
+    with replaced(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def _moved(partial: Path, path: Path) -> Iterator[IO[bytes]]:
     with partial.open("xb") as file:
         try:
             yield file

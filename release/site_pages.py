@@ -27,7 +27,7 @@ def lay_out(folder: Path) -> None:
     """Write the pages below `folder`/pages, and `folder`/mkdocs.yml."""
     shutil.rmtree(folder, ignore_errors=True)
     pages = folder / "pages"
-    for source in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+    for source in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
         text = _FOLDER_LINK.sub(r"](\1/index.md)", source.read_text(encoding="utf-8"))
         _write(pages / source.relative_to(ROOT), text)
     for picture in (ROOT / "docs").glob("*.png"):

@@ -9,8 +9,7 @@ import pytest
 from kadmin.cli.inputs import replace_file
 from kadmin.inventory.model import SINGLE_CLUSTER, ClusterInventory, Inventory
 from kadmin.inventory.writing import write_inventory
-from kadmin.planner.load_build.history import write_whole
-from kadmin.whole_files import replaced
+from kadmin.whole_files import created, replaced, write_whole
 from kadmin.worlds.kafka.values.value_files import ValueFiles
 
 if TYPE_CHECKING:
@@ -65,3 +64,14 @@ def test_no_two_writers_share_a_file_and_its_permissions_are_those_of_any_new_fi
         one.write(b"one")
     assert path.read_bytes() == b"one"
     assert path.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_file_that_is_created_replaces_none(tmp_path: Path) -> None:
+    path = tmp_path / "sample"
+    with created(path) as file:
+        with pytest.raises(FileExistsError), created(path):
+            pass
+        file.write(b"first")
+    with pytest.raises(FileExistsError), created(path):
+        pass
+    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {"sample": "first"}

@@ -102,9 +102,9 @@ def disturbed(
 
     They read what it moves, or it changes a leader that they read from, or their coordinator.
     """
-    from kadmin.errors import count
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.reading.consumers import disturbances
+    from kadmin.wording import count
 
     plan = read_plan(file)
     with open_reading(cluster, timeout_s=timeout) as context:

@@ -72,7 +72,7 @@ def use(name: NameArgument) -> None:
 
     Only the value of `current` is written; comments and layout of the file stay.
     """
-    from kadmin.documents import with_current
+    from kadmin.documents.current_context import with_current
 
     find_context(name)
     path = contexts_path()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError, UsageError
-from kadmin.whole_files import replaced
+from kadmin.whole_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ _Document = TypeVar("_Document")
 
 def read_document(path: Path) -> bytes:
     """Read a document of at most MOST_BYTES and one byte, `-` from standard input; raises InvalidInputError."""
-    from kadmin.documents import MOST_BYTES
+    from kadmin.documents.text import MOST_BYTES
 
     return _read(path, MOST_BYTES + 1)
 
@@ -145,7 +145,8 @@ def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _D
 def _read_document_in(path: Path, approved: str | None = None) -> Document:
     """Read a document that knows its file; the bytes that are approved are the bytes that are parsed."""
     from kadmin.cli.approval import require_approved
-    from kadmin.documents import MOST_BYTES, parse_document
+    from kadmin.documents import parse_document
+    from kadmin.documents.text import MOST_BYTES
     from kadmin.plan.model import DocumentFile
 
     file = DocumentFile(str(path), read_document(path))
@@ -210,7 +211,7 @@ def write_text(path: Path, text: str) -> None:
         if path.exists() and not path.is_file() and not path.is_dir():
             path.write_text(text, encoding="utf-8")
         else:
-            _write(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
+            write_whole(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -218,7 +219,7 @@ def replace_file(path: Path, text: str) -> None:
     with writing(path):
         if path.exists() and not path.is_file():
             raise NotCompletedError(f"Cannot write {path}.", cause="it is no regular file")
-        _write(path.resolve(), text)
+        write_whole(path.resolve(), text)
 
 
 def make_folder(path: Path) -> None:
@@ -234,8 +235,3 @@ def writing(path: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
-
-
-def _write(path: Path, text: str) -> None:
-    with replaced(path) as file:
-        file.write(text.encode())

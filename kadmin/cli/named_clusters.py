@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError, UsageError, name_some
+from kadmin.errors import InvalidInputError, UsageError
+from kadmin.globs import matches
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +33,7 @@ def contexts_path() -> Path:
 def read_contexts() -> Contexts:
     """Read the contexts file; raises InvalidInputError where there is none, or with every problem in it."""
     from kadmin.cli.inputs import read_document
-    from kadmin.documents import parse_contexts
+    from kadmin.documents.parse import parse_contexts
 
     path = contexts_path()
     if not path.exists():
@@ -67,7 +68,7 @@ def find_context(name: str) -> NamedContext:
 def matching_contexts(pattern: str) -> tuple[NamedContext, ...]:
     """Return the contexts that a pattern matches, by name; raises UsageError where it matches none."""
     contexts = read_contexts().contexts
-    found = tuple(contexts[name] for name in sorted(contexts) if fnmatchcase(name, pattern))
+    found = tuple(contexts[name] for name in sorted(contexts) if matches(name, pattern))
     if not found:
         raise _unknown(f"No context matches {pattern!a}.", pattern, contexts)
     return found

@@ -28,7 +28,8 @@ from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.cli.protection import require_allowed
 from kadmin.cli.telling import UNASKED, Telling, with_telling
 from kadmin.contexts.address import ClusterAddress
-from kadmin.errors import UsageError, count, name_some
+from kadmin.errors import UsageError
+from kadmin.wording import count, name_some
 from kadmin.worlds.open import require_cluster_id
 
 if TYPE_CHECKING:

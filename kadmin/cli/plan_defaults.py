@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def read_plan_for(cluster: ClusterAddress | None, file: Path, approved: str | None = None) -> Plan:
     """Read a plan as `read_plan` does; limits of waves that it does not set are those of the cluster's context."""
-    from kadmin.documents import read
+    from kadmin.documents.check import read
     from kadmin.plan.model import ReassignmentPlan
 
     plan = read_plan(file, approved)

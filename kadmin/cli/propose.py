@@ -23,7 +23,8 @@ from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress
-from kadmin.errors import UsageError, count
+from kadmin.errors import UsageError
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -54,7 +54,7 @@ def name_to_type(address: ClusterAddress) -> str | None:
 
 def require_allowed(address: ClusterAddress, plan: type[Plan] | None) -> None:
     """Raise UsageError for a kind of plan that the context does not allow; None is an operation without a plan."""
-    from kadmin.documents import kind_name
+    from kadmin.documents.kinds import kind_name
 
     context = address.context
     if context is None or context.allow is None or plan is None:

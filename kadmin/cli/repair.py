@@ -81,8 +81,8 @@ def recreate(
 
     Their records are lost. A topic that exists is not touched (exit code 5).
     """
-    from kadmin.errors import count
     from kadmin.plan.facts import ClusterFacts
+    from kadmin.wording import count
 
     with open_context(cluster, timeout_s=timeout, telling=telling) as context:
         plan = _recipe(context, recipe)

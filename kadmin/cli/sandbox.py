@@ -11,7 +11,8 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.output import answer
-from kadmin.errors import InvalidInputError, UsageError, count
+from kadmin.errors import InvalidInputError, UsageError
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,8 @@ import typer
 
 from kadmin.cli.deadline import bounded
 from kadmin.cli.inputs import make_folder, write_text
-from kadmin.errors import count
 from kadmin.schema import bundled, schema_file_name
+from kadmin.wording import count
 
 schema_app = typer.Typer(help="List, show or export JSON Schemas of documents and answers.")
 

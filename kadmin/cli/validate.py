@@ -14,7 +14,8 @@ from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.files import find_files, path_of
 from kadmin.cli.inputs import read_document, read_policy, read_sizes, write_text, writing
-from kadmin.errors import InvalidInputError, UsageError, name_some
+from kadmin.errors import InvalidInputError, UsageError
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -143,7 +144,7 @@ def _render(output_format: ValidateFormat, found: Validation) -> str:
 
 
 def _named(found: Validation) -> str:
-    from kadmin.documents import printable
+    from kadmin.documents.text import printable
 
     return name_some([printable(name) for name in found.schema_alone])
 

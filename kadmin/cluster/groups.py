@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
-from kadmin.errors import name_some
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -24,10 +24,11 @@ from kadmin.contexts.model import (
     ZooKeeperAccess,
 )
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
 from kadmin.plan.model import ThrottleBy, ThrottleSpec
 from kadmin.plan.units import parse_rate, parse_size
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

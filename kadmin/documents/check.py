@@ -80,16 +80,6 @@ class Checked:
         return place(found, self.source, self.text, events_of(self.text, self.source))
 
 
-def check_document(data: bytes, source: str) -> tuple[Document | None, tuple[Diagnostic, ...]]:
-    """Return the document, None where there is any error, and what is wrong with it; never raises.
-
-    `source` names the file in locations; by its ending (.json, .yaml, .yml), else by the text's first character, it is
-    read as JSON or YAML.
-    """
-    checked = examine(data, source)
-    return (checked.document if checked.valid else None), checked.problems
-
-
 def examine(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
     """Read a document and check it by every rule that needs nothing else; parameters and errors are those of `read`."""
     checked = read(data, source, schemas)
@@ -99,6 +89,8 @@ def examine(data: bytes, source: str, schemas: SchemaSet | None = None) -> Check
 def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
     """Read a document and check it by its schema; what has a `document` has no problems yet.
 
+    `source` names the file in locations; by its ending (.json, .yaml, .yml), else by the text's first character, it is
+    read as JSON or YAML.
     `schemas` are further ones that must hold too, by the names of those of kadmin. Raises InvalidInputError only where
     one of them is no schema.
     """

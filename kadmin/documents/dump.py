@@ -26,7 +26,7 @@ def dump_json(document: Document) -> str:
 
 
 def dump_yaml(document: Document) -> str:
-    """Return the canonical YAML text; `check_document` reads the same value from it."""
+    """Return the canonical YAML text; `parse_document` reads the same value from it."""
     return "".join(_yaml_lines(to_value(document), 0))
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.diagnostics import Diagnostic
 from kadmin.documents.placing import Unplaced
-from kadmin.errors import count
 from kadmin.plan import codes
 from kadmin.schema import show
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

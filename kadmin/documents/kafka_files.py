@@ -35,7 +35,7 @@ from kadmin.documents.parse import refusal_of
 from kadmin.documents.places import PlaceFinder
 from kadmin.documents.placing import Unplaced, by_place, place
 from kadmin.documents.text import LineIndex, UnreadableTextError, decode
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
 from kadmin.plan.model import (
     UNTHROTTLED,
@@ -50,6 +50,7 @@ from kadmin.plan.model import (
 )
 from kadmin.plan.rules import check
 from kadmin.schema import validate_value
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence

@@ -9,9 +9,10 @@ from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.documents import parse_inventory_header
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.documents.parse import parse_inventory_header
+from kadmin.errors import InvalidInputError
 from kadmin.inventory.model import SINGLE_CLUSTER, KafkaFacts
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

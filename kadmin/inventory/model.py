@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.errors import UsageError, name_some
+from kadmin.errors import UsageError
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,11 +72,6 @@ class ClusterInventory:
     brokers: tuple[BrokerRow, ...]
     partitions: tuple[PartitionRow, ...]
     facts: KafkaFacts = field(default_factory=KafkaFacts)
-
-    def dead_brokers(self) -> tuple[int, ...]:
-        """Return the ids of brokers that hold replicas and are marked dead or have no row."""
-        alive = {row.broker_id for row in self.brokers if row.alive is not False}
-        return tuple(sorted({broker for row in self.partitions for broker in row.replicas} - alive))
 
 
 @dataclass(frozen=True, slots=True)

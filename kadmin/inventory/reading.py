@@ -6,12 +6,13 @@ from collections import defaultdict
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, check_columns
 from kadmin.inventory.header import HEADER, read_header
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.parquet_tables import read_parquet
 from kadmin.inventory.text_tables import read_csv, read_jsonl
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -29,7 +30,7 @@ def read_inventory(directory: Path) -> Inventory:
     """Read and check a whole inventory.
 
     Raises InvalidInputError, which names every column with bad rows and their number. A replica on a broker without a
-    row is no error: that broker is dead (`ClusterInventory.dead_brokers`).
+    row is no error: that broker is dead.
     """
     header = read_header(directory)
     broker_columns, partition_columns = _read_checked(directory, header)

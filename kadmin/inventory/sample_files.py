@@ -15,6 +15,7 @@ from kadmin.inventory.samples import (
     is_sample_file,
     sample_columns,
 )
+from kadmin.whole_files import created
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,21 +39,11 @@ def write_sample(folder: Path, sample: LoadSample) -> Path:
     """
     arrow, parquet = pyarrow_modules()
     path = folder / file_name(sample.taken_at)
-    partial = path.with_name(f".{path.name}.partial")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _require_same_cluster(parquet, folder, sample.cluster_id)
-        with partial.open("xb") as file:
-            try:
-                # Whoever made the partial file is the only one who writes a sample of this second.
-                if path.exists():
-                    raise FileExistsError
-                _write(arrow, parquet, file, sample)
-                file.flush()
-                os.fsync(file.fileno())
-                partial.replace(path)
-            finally:
-                partial.unlink(missing_ok=True)
+        with created(path) as file:
+            _write(arrow, parquet, file, sample)
     except OSError as error:
         if isinstance(error, FileExistsError) and folder.is_dir():
             raise SampleExistsError(

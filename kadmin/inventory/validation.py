@@ -7,19 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.documents import check_together, in_order, read, switched, unread
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.documents.check import read, unread
+from kadmin.documents.together import check_together, in_order, switched
+from kadmin.errors import InvalidInputError
 from kadmin.inventory.reading import read_inventory
 from kadmin.inventory.state import world_of
 from kadmin.plan import codes
 from kadmin.plan.model import Policy, RebalanceRequest
 from kadmin.plan.rules import check, missing_everywhere
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.documents import Checked
+    from kadmin.documents.check import Checked
     from kadmin.inventory.model import Inventory
     from kadmin.plan.model import Document
     from kadmin.plan.rules import World

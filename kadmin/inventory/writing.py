@@ -10,7 +10,7 @@ from kadmin.inventory.header import HEADER, Header, encode_header
 from kadmin.inventory.parquet_tables import write_parquet
 from kadmin.inventory.reading import FORMATS
 from kadmin.inventory.text_tables import write_csv, write_jsonl
-from kadmin.whole_files import replaced
+from kadmin.whole_files import replaced, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,8 +38,7 @@ def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet
             _write_table(path, columns, shape.as_written(columns))
             _remove_others(path)
         path = directory / HEADER
-        with replaced(path) as file:
-            file.write(encode_header(header).encode())
+        write_whole(path, encode_header(header))
     except OSError as error:
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
 

@@ -20,6 +20,7 @@ from kadmin.operations import events
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import Holder, died_here
 from kadmin.operations.record.record import Author
+from kadmin.waiting import poll
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -65,6 +66,10 @@ class Clock:
     def wait(self, seconds: float) -> None:
         """Wait, or return at once when interrupted or at the command's end."""
         self._interrupted.wait(max(0.0, min(seconds, self.until - self.now())))
+
+    def poll(self, for_s: float, every_s: float = POLL_S) -> Iterator[None]:
+        """Yield at once, and every `every_s` seconds until `for_s` have passed or the command's end has come."""
+        return poll(min(for_s, self.until - self.now()), every_s, self.now, self.wait)
 
     def interrupt(self, signal_number: int) -> None:
         """End the present wait and every later one; raises StoppedError where no lock or record must be left whole."""

@@ -11,12 +11,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
 from kadmin.plan.model import UNTHROTTLED, ThrottleBy
 from kadmin.plan.sources import sender_of
 from kadmin.plan.throttle import is_broker, throttled
 from kadmin.plan.units import readable_rate
 from kadmin.plan.waves import added, with_size
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

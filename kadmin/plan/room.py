@@ -13,9 +13,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.errors import name_some
 from kadmin.plan.units import readable_size
 from kadmin.plan.waves import added, removed
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

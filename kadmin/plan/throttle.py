@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.names import is_legal_topic_name, one_line
-from kadmin.errors import NotCompletedError, count
+from kadmin.errors import NotCompletedError
 from kadmin.plan.waves import added
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.proposal import Proposal
 
+__all__ = ["Proposal", "propose"]
+
 _SCHEMA = "rebalance-request"
+
+
+def __getattr__(name: str) -> object:
+    """Return `Proposal`, whose module needs pyarrow, when it is asked for."""
+    if name != "Proposal":
+        raise AttributeError(f"module {__name__} has no attribute {name}")
+    from kadmin.planner.proposal import Proposal
+
+    return Proposal
 
 
 def propose(

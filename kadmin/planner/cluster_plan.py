@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import KadminError, name_some
+from kadmin.errors import KadminError
 from kadmin.plan import codes
 from kadmin.plan.rules import refusal
 from kadmin.planner.assessment import assess, lists_after
@@ -30,6 +30,7 @@ from kadmin.planner.kernel.verifier import broken_rules
 from kadmin.planner.load.cluster_load import cluster_load, load_figures
 from kadmin.planner.load.join import join_history
 from kadmin.planner.load.reading import rows_valid
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,26 +10,29 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
+from kadmin.globs import matches
 from kadmin.plan import codes
 from kadmin.plan.model import Racks
 from kadmin.plan.rules import RequestScope, check_scope, refusal, require
 from kadmin.planner.cluster_arrays import UNKNOWN
 from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, Brokers, PlacementProblem, contains
-from kadmin.planner.topic_globs import matching, value_by_name
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.plan.model import RebalanceRequest
     from kadmin.planner.cluster_arrays import ClusterArrays
     from kadmin.planner.kernel.placement_problem import Bools, Ints
+
+Value = TypeVar("Value")
 
 MOST_BYTES = 2**62
 """What all replicas of a cluster may have together: sums and differences of sizes are computed in 64 bits."""
@@ -71,7 +74,6 @@ def compile_request(
     problem = PlacementProblem(
         brokers=brokers,
         topic=cluster.topic,
-        partition=cluster.partition,
         current=compiler.current(start.shape[1]),
         start=start,
         size=np.maximum(cluster.size, 0),
@@ -172,13 +174,13 @@ class _Compiler:
 
     def replication_factors(self) -> Ints:
         """Return the requested replication factor of each partition, [P]."""
-        factors = value_by_name(self._cluster.topics, self._request.replication_factor)
+        factors = self._value_of_topic(self._request.replication_factor)
         by_topic = np.array([value or 0 for value in factors], np.int64)[self._cluster.topic]
         return np.where(by_topic > 0, by_topic, (self._cluster.replicas != NONE).sum(axis=1))
 
     def groups(self) -> tuple[Ints, Bools]:
         """Return the group of each partition, [P], and the brokers that each group may use, [G, B]."""
-        sets = value_by_name(self._cluster.topics, self._request.broker_sets)
+        sets = self._value_of_topic(self._request.broker_sets)
         distinct = sorted({tuple(sorted(ids)) for ids in sets if ids is not None})
         every_broker = np.ones(len(self._index), np.bool_)
         allowed = np.stack([every_broker, *(self._mask(ids) for ids in distinct)])
@@ -269,10 +271,17 @@ class _Compiler:
         at = int(first + np.searchsorted(cluster.partition[first:last], number))
         return at if at < last and cluster.partition[at] == number else NONE
 
+    def _value_of_topic(self, values: Mapping[str, Value]) -> list[Value | None]:
+        """Return the value of the globs that each topic matches, None where it matches none."""
+        names = self._cluster.topics
+        return [next((value for glob, value in values.items() if matches(name, glob)), None) for name in names]
+
     def _included(self) -> Bools:
         names, request = self._cluster.topics, self._request
-        include = np.array(matching(names, request.include_topics), np.bool_)
-        exclude = np.array(matching(names, request.exclude_topics), np.bool_)
+        include, exclude = (
+            np.array([any(matches(name, glob) for glob in globs) for name in names], np.bool_)
+            for globs in (request.include_topics, request.exclude_topics)
+        )
         return (include & ~exclude)[self._cluster.topic]
 
     def _on(self, brokers: Bools) -> Bools:

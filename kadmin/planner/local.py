@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from kadmin.errors import UsageError, count
+from kadmin.errors import UsageError
 from kadmin.inventory import read_inventory
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS
 from kadmin.inventory.model import SINGLE_CLUSTER
@@ -19,6 +19,7 @@ from kadmin.planner.cluster_plan import PlanningTask, plan_cluster
 from kadmin.planner.fast_csv import read_plain_csv
 from kadmin.planner.load.reading import read_history
 from kadmin.planner.proposal import Options, checked_header, explain_bad_rows, ignore_stages, proposals_of
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from kadmin import errors
 from kadmin.cluster.model import TopicPartition
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import KadminError, name_some
+from kadmin.errors import KadminError
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
 from kadmin.inventory.header import read_header
 from kadmin.plan import codes
@@ -21,6 +21,7 @@ from kadmin.plan.rules import check, other_cluster, refusal, require
 from kadmin.planner.cluster_plan import REPORT
 from kadmin.planner.load.hours import LoadHours, ResourceHours
 from kadmin.planner.load.reading import explain_bad_history, history_path
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import escaped
-from kadmin.errors import count
 from kadmin.report.text import WIDTH, wrapped
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,8 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import escaped
-from kadmin.errors import count
 from kadmin.report.text import table
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

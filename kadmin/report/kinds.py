@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.errors import count
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.record.record import OperationKind, StepKind
 from kadmin.plan.model import Elect, ReassignmentPlan
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.plan.model import Plan

@@ -6,8 +6,8 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import count, name_some
 from kadmin.report.text import UNKNOWN
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

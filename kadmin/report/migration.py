@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import count
 from kadmin.report.doctor import finding_answer, finding_blocks
 from kadmin.report.text import WIDTH, wrapped
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.insight.diagnosis.doctor_report import Preflight

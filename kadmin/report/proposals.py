@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
-from kadmin.errors import count
 from kadmin.plan.rules import racks_lost
 from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

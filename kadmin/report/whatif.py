@@ -6,22 +6,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.errors import brokers_in_words, count, name_some
 from kadmin.insight.predict.whatif import Bound
 from kadmin.report.text import SHOWN_ROWS, UNKNOWN, about, change, replicas, shortened, table, wrapped
+from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.insight.predict.whatif import (
-        LeaderChange,
-        Load,
-        LossFigures,
-        PlacedPartition,
-        Prediction,
-        SingleLoss,
-    )
+    from kadmin.insight.predict.whatif import LeaderChange, Load, LossFigures, PlacedPartition, Prediction, SingleLoss
 
 LOSS_FIGURES = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
 

@@ -10,9 +10,10 @@ import contextlib
 import hashlib
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +59,6 @@ def keep(folder: Path) -> None:
         if not any(written.read(4)):
             return  # its header comes last: the server was killed while it wrote
         archive.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=archive.parent, delete=False) as partial:
-            written.seek(0)
-            shutil.copyfileobj(written, partial)
-        Path(partial.name).chmod(0o644)
-        Path(partial.name).replace(archive)
+        written.seek(0)
+        with replaced(archive) as file:
+            shutil.copyfileobj(written, file)

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from kadmin.errors import InvalidInputError, NotCompletedError, count
+from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.java import make_in_cache
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

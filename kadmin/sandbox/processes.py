@@ -9,11 +9,11 @@ import random
 import signal
 import socket
 import subprocess
-import threading
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kadmin.waiting import poll
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,12 +108,7 @@ def free_ports(count: int) -> list[int]:
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
     """Wait for a condition, checked every POLL_S; return False when the deadline came first."""
-    pause, deadline = threading.Event(), time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() >= deadline:
-            return False
-        pause.wait(POLL_S)
-    return True
+    return any(condition() for _ in poll(seconds, POLL_S))
 
 
 def words_of(log: Path) -> str:

@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError, count
+from kadmin.errors import InvalidInputError
 from kadmin.sandbox.jars import DEFAULT_VERSION, require_version, runs_kraft, runs_zookeeper
 from kadmin.sandbox.settings import MANAGED_SETTINGS
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,12 +14,7 @@ from kadmin.worlds.zookeeper.wire.four_letter import ask
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.configs import config_path, encode_config
-from kadmin.worlds.zookeeper.znodes.controller import (
-    CLUSTER_ID,
-    CONTROLLER,
-    MIGRATION,
-    decode_cluster_id,
-)
+from kadmin.worlds.zookeeper.znodes.controller import CLUSTER_ID, CONTROLLER, MIGRATION, decode_cluster_id
 from kadmin.worlds.zookeeper.znodes.topics import encode_topic, topic_path
 
 if TYPE_CHECKING:

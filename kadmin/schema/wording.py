@@ -10,10 +10,9 @@ import difflib
 import json
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import name_some
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,12 +63,6 @@ def show(value: object) -> str:
     return shown if len(text) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}..."
 
 
-@lru_cache(maxsize=256)
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern as JSON Schema means it: a final `$` does not match before a trailing newline."""
-    return re.compile(re.sub(r"\$$", r"\\Z", pattern))
-
-
 def explain(error: ValidationError) -> Iterator[SchemaViolation]:
     """Return the violations of one error of jsonschema: one for each unknown field or repeated item, else one."""
     word = _WORDINGS.get(str(error.validator), _in_its_own_words)
@@ -77,12 +70,13 @@ def explain(error: ValidationError) -> Iterator[SchemaViolation]:
 
 
 def _violation(error: ValidationError, message: str, hint: str | None = None) -> SchemaViolation:
-    schema = _schema(error)
+    schema, path = _schema(error), tuple(error.absolute_path)
+    named = "propertyNames" in error.absolute_schema_path
     return SchemaViolation(
-        tuple(error.absolute_path),
+        (*path, str(error.instance)) if named else path,
         message,
         hint if hint is not None else schema.get("x-hint"),
-        "propertyNames" if "propertyNames" in error.absolute_schema_path else str(error.validator),
+        "propertyNames" if named else str(error.validator),
         schema.get("title", ""),
         error.instance,
     )
@@ -114,7 +108,7 @@ def _type(error: ValidationError) -> Iterator[SchemaViolation]:
 def _would_fit_quoted(error: ValidationError) -> bool:
     pattern = _schema(error).get("pattern")
     scalar = error.instance is None or isinstance(error.instance, bool | int | float)
-    return scalar and pattern is not None and compile_pattern(pattern).search(show(error.instance)) is not None
+    return scalar and pattern is not None and re.search(pattern, show(error.instance)) is not None
 
 
 def _unknown_fields(error: ValidationError) -> Iterator[SchemaViolation]:
@@ -131,10 +125,10 @@ def _unknown_fields(error: ValidationError) -> Iterator[SchemaViolation]:
 
 
 def _missing_field(error: ValidationError) -> Iterator[SchemaViolation]:
-    # Our own `required` puts nothing but the name of the missing field into the message.
     required = _items(error.validator_value)
+    name = next(each for each in required if error.message.startswith(f"{each!r} "))  # no attribute has it
     hint = f"required here: {', '.join(required)}" if len(required) > 1 else None
-    yield _violation(error, f"the field {error.message} is missing", hint)
+    yield _violation(error, f"the field {name} is missing", hint)
 
 
 def _not_allowed(error: ValidationError) -> Iterator[SchemaViolation]:

@@ -9,7 +9,8 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, StalePlanError, UsageError, name_some
+from kadmin.errors import NotCompletedError, StalePlanError, UsageError
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

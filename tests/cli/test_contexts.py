@@ -15,7 +15,7 @@ from support.zookeeper.znode_cluster import seed
 
 from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.contexts.address import ClusterAddress, address_of
-from kadmin.documents import parse_contexts
+from kadmin.documents.parse import parse_contexts
 from kadmin.plan.model import ReassignmentPlan
 from kadmin.schema import validate_value
 from kadmin.worlds.zookeeper.model import Create

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.documents.invariants import check_document
 
 from kadmin.contexts.model import KerberosUser, Protection, SaslUser, SecretCommand, SecretFile, SecretVariable
 from kadmin.contexts.secrets import read_secret
 from kadmin.contexts.settings import Source, settings_of
-from kadmin.documents import check_document, examine, parse_contexts, with_current
+from kadmin.documents.check import examine
+from kadmin.documents.current_context import with_current
+from kadmin.documents.parse import parse_contexts
 from kadmin.errors import InvalidInputError, NotAuthorizedError
 from kadmin.plan.model import ThrottleBy, ThrottleSpec
 

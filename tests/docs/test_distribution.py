@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from zipfile import ZipFile
+
+from packaging.requirements import Requirement
 
 from kadmin import __version__
 
@@ -42,3 +45,13 @@ def test_the_wheel_has_the_name_the_version_and_the_command(tmp_path: Path) -> N
         scripts = archive.read(f"kadmin_kafka-{__version__}.dist-info/entry_points.txt").decode()
         assert "kadmin/__main__.py" in archive.namelist()
     assert scripts == "[console_scripts]\nkadmin = kadmin.cli:main\n"
+
+
+def test_packages_whose_private_parts_are_used_have_an_upper_bound_that_the_lock_is_below() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {each.name: each.specifier for each in map(Requirement, project["dependencies"])}
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    for name in ("kafka-python", "kazoo", "typer"):
+        assert any(each.operator == "<" for each in wanted[name]), name
+        (locked,) = re.findall(rf"^{name}==(\S+)", lock, re.MULTILINE)
+        assert locked in wanted[name]

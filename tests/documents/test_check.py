@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.documents.bad_documents import BAD
+from support.documents.invariants import check_document
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.documents import (
-    check_document,
-    check_together,
-    events,
-    examine,
-    json_text,
-    parse_document,
-    parse_inventory_header,
-)
+from kadmin.documents import events, json_text, parse_document
+from kadmin.documents.check import examine
 from kadmin.documents.events import EventKind
 from kadmin.documents.json_text import json_events, plain_value
 from kadmin.documents.kafka_files import parse_kafka_file
+from kadmin.documents.parse import parse_inventory_header
 from kadmin.documents.text import MOST_BYTES
+from kadmin.documents.together import check_together
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
 from kadmin.plan.model import (

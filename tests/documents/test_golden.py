@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.documents.bad_documents import BAD
 
-from kadmin.documents import examine
+from kadmin.documents.check import examine
 from kadmin.plan.codes import TABLE
 from kadmin.report.problems.text import problems_text
 

@@ -18,8 +18,10 @@ from support.documents.invariants import SOURCES, check_invariants, render
 from support.documents.strategies import documents
 
 from kadmin.diagnostics import json_path
-from kadmin.documents import dump_yaml, examine, to_value
+from kadmin.documents import dump_yaml
+from kadmin.documents.check import examine
 from kadmin.documents.events import assemble
+from kadmin.documents.kinds import to_value
 from kadmin.documents.scalars import OddNumberError, resolve
 from kadmin.documents.yaml_text import yaml_events
 

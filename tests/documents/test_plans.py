@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kadmin.documents import KINDS, dump_json, examine, parse_document
+from kadmin.documents import dump_json, parse_document
+from kadmin.documents.check import KINDS, examine
 from kadmin.plan.model import ReassignmentPlan, WaveOrder
 from kadmin.schema import schema_file_name
 

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.documents.invariants import check_document
 from support.documents.strategies import documents, topics
 
-from kadmin.documents import check_document, dump_json, dump_yaml, plan_digest, to_value
+from kadmin.documents import dump_json, dump_yaml
+from kadmin.documents.dump import plan_digest
+from kadmin.documents.kinds import to_value
 from kadmin.documents.scalars import OddNumberError, resolve
 
 if TYPE_CHECKING:

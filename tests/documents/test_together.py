@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.documents import check_together, examine
+from kadmin.documents.check import examine
+from kadmin.documents.together import check_together
 from kadmin.plan import codes
 
 if TYPE_CHECKING:

@@ -302,11 +302,6 @@ def test_a_fleets_rows_belong_to_its_clusters(tmp_path: Path) -> None:
         read_inventory(tmp_path)
 
 
-def test_a_replica_on_a_broker_without_a_row_makes_that_broker_dead() -> None:
-    one = ClusterInventory(None, (BrokerRow(1), BrokerRow(2, alive=False)), (PartitionRow("a", 0, (1, 2, 3)),))
-    assert one.dead_brokers() == (2, 3)
-
-
 @pytest.mark.parametrize("table", TABLES)
 def test_a_disk_that_refuses_is_reported_with_the_path(table: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()

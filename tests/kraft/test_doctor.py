@@ -268,7 +268,7 @@ def test_a_silent_broker_hides_nothing_that_others_answer(cluster: KraftCluster)
         finally:
             cluster.sandbox.thaw(4)
         wait_until(lambda: 4 in _alive(cluster), WAIT_S)
-    assert list_reassignments(cluster.connection, [partition]) == {}
+    assert partition not in list_reassignments(cluster.connection)
 
 
 def _silent_s(cluster: KraftCluster, controller_id: int) -> float:

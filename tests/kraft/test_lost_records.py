@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import kafka
 import pytest
 from support.documents.plans import document, reassignment
+from support.kafka.admin import admin_client
 from support.live.kraft import elect_uncleanly, held_back, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
@@ -77,7 +78,7 @@ def test_records_that_were_deleted_meanwhile_are_not_lost(cluster: KraftCluster,
     plan = document(tmp_path / "plan.json", reassignment(moved.topic, {0: [3, 4]}))
     with held_back(connection, [moved]):
         cluster.leave_in_flight(plan, step=1)
-        deleted = connection.admin().delete_records({kafka.TopicPartition(moved.topic, moved.partition): -1})
+        deleted = admin_client(connection).delete_records({kafka.TopicPartition(moved.topic, moved.partition): -1})
         assert [each["low_watermark"] for each in deleted.values()] == [3]
     wait_assigned(connection, {moved: (3, 4)})
     resumed = cluster.kadmin("resume", "--yes")

@@ -91,7 +91,7 @@ def test_a_move_in_flight_is_shown_and_one_that_nobody_recorded_has_no_operation
         assert (broker["alive"], broker["fenced"]) in {(False, True), (False, None)}
         assert (broker["fenced"] is None) == (cluster.sandbox.spec.version < "4")
     wait_assigned(cluster.connection, {partition: (1, 4)})
-    assert not list_reassignments(cluster.connection, [partition])
+    assert partition not in list_reassignments(cluster.connection)
 
 
 def test_diff_verify_whatif_election_and_report_need_no_records(cluster: KraftCluster, tmp_path: Path) -> None:

@@ -6,16 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cluster.states import cluster, tp
 
-from kadmin.plan.copied import (
-    Copied,
-    Sample,
-    copied,
-    eta_of,
-    rate_of,
-    replicas_to_measure,
-    sizes_told,
-    with_sample,
-)
+from kadmin.plan.copied import Copied, Sample, copied, eta_of, rate_of, replicas_to_measure, sizes_told, with_sample
 from kadmin.plan.model import PartitionTarget
 
 if TYPE_CHECKING:

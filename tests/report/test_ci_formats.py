@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from support.documents.bad_documents import BAD
 
 from kadmin.diagnostics import Diagnostic, Location
-from kadmin.documents import examine
+from kadmin.documents.check import examine
 from kadmin.plan.codes import TABLE
 from kadmin.report.markdown import cell
 from kadmin.report.problems.github import annotation_lines, step_summary

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from support.pages.snippets import put_on_path, shell, snippet
 
-from kadmin.documents import KINDS
+from kadmin.documents.check import KINDS
 from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
 
 ROOT = Path(__file__).parents[2]

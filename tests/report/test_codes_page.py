@@ -15,7 +15,8 @@ import pytest
 from kadmin.cli import run
 from kadmin.cluster.model import PendingRequest, Requests, TopicPartition
 from kadmin.diagnostics import Diagnostic, Location
-from kadmin.documents import parse_document, switched
+from kadmin.documents import parse_document
+from kadmin.documents.together import switched
 from kadmin.errors import KadminError
 from kadmin.inventory import read_inventory, world_of
 from kadmin.operations.decide.examine import examine

@@ -11,15 +11,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.documents.strategies import documents
 
-from kadmin.documents import KINDS, to_value
+from kadmin.documents.check import KINDS
+from kadmin.documents.kinds import to_value
 from kadmin.errors import InvalidInputError, KadminError, UsageError
-from kadmin.schema import (
-    SchemaSet,
-    bundled,
-    require_valid_payload,
-    schema_file_name,
-    validate_value,
-)
+from kadmin.schema import SchemaSet, bundled, require_valid_payload, schema_file_name, validate_value
 from kadmin.schema.bundle import compile_quick
 
 if TYPE_CHECKING:
@@ -248,7 +243,6 @@ def _places(value: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - any JSON val
 )
 def test_what_the_quick_test_leaves_to_jsonschema(schema: dict[str, Any], value: object) -> None:
     assert not compile_quick(schema)(value)
-    assert not compile_quick({"items": schema})([value])
 
 
 def _folder(tmp_path: Path, name: str, text: str) -> SchemaSet:
@@ -295,7 +289,7 @@ def test_a_reference_to_nowhere_is_named(tmp_path: Path) -> None:
 def test_items_may_be_forbidden_altogether(tmp_path: Path) -> None:
     schemas = _folder(tmp_path, "x", '{"items": false}')
     assert schemas.violations([], "x") == []
-    assert len(schemas.violations([1, 2], "x")) == 2
+    assert [each.rule for each in schemas.violations([1, 2], "x")] == ["items"]
 
 
 def test_a_schema_without_end_is_named(tmp_path: Path) -> None:

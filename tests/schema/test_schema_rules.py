@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
-from kadmin.documents import KINDS
+from kadmin.documents.check import KINDS
 from kadmin.schema import bundled, validate_value
 from kadmin.schema.bundle import compile_quick
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import count, name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.plan.units import readable_size
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

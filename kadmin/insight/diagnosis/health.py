@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.errors import brokers_in_words, name_some
 from kadmin.insight.diagnosis.quorum import has_majority, lagging
 from kadmin.plan.min_isr import min_insync_replicas
+from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS, min_insync_replicas
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

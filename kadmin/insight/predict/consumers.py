@@ -1,23 +1,20 @@
 """Computes the partitions that each member of a group gets, and a group's partition of `__consumer_offsets`.
 
-Kafka: RangeAssignor, RoundRobinAssignor, StickyAssignor of 3.9 and GroupMetadataManager.partitionFor; names are in
-Java's order, by UTF-16 units. Members are consumer ids, or consumer threads (`<consumer id>-<thread>`) of the old
-consumers.
+Kafka: RangeAssignor, RoundRobinAssignor and GroupMetadataManager.partitionFor; names are in Java's order, by UTF-16
+units. Members are consumer ids, or consumer threads (`<consumer id>-<thread>`) of the old consumers.
 
-kafka-python's assignors are not used: its round robin raises KeyError where members have different topics (23 of the 25
-recorded groups), its sticky one takes 10 s for 20,000 partitions and 40 members, and four times that for twice as many,
-against 0.05 s here, and its range agrees but needs an adapter as long as `range_shares`.
+kafka-python's assignors are not used: round robin of 3.0.12 raises KeyError where members have different topics (23 of
+the 25 recorded groups), and its range agrees but needs an adapter as long as `range_shares`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from dataclasses import replace
-from itertools import chain, count, cycle, islice
+from itertools import count, cycle, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.errors import InfeasibleError
 from kadmin.insight.predict.strategy import Strategy
 from kadmin.insight.tables.table import Table
 
@@ -71,54 +68,8 @@ def round_robin_shares(subscriptions: Subscriptions, partitions: Mapping[str, in
     return {member: tuple(found) for member, found in shares.items()}
 
 
-def sticky_shares(subscriptions: Subscriptions, partitions: Mapping[str, int], owned: Shares) -> Shares:
-    """Give each member as many as the others, one more or less, and of those that it `owned` as many as it may keep.
-
-    As many change hands as with Kafka's AbstractStickyAssignor.ConstrainedAssignmentBuilder, without racks. Of several
-    members that could keep one more, the first by name do; Kafka takes them in the order of a hash table.
-    Raises InfeasibleError where members subscribe to different topics: for these Kafka has another algorithm.
-    Example: a owned 0, 1, 2, 3 and b is new: a keeps 0 and 1, b gets 2 and 3.
-    """
-    topics = {frozenset(each) for each in subscriptions.values()}
-    if len(topics) > 1:
-        raise InfeasibleError(
-            "The sticky assignment is computed only where all consumer threads have the same topics.",
-            next_command="--strategy range or --strategy round-robin",
-        )
-    wanted = [topic for topic in _in_order(chain.from_iterable(topics)) if topic in partitions]
-    every = [TopicPartition(topic, number) for topic in wanted for number in range(partitions[topic])]
-    least, longer = divmod(len(every), len(subscriptions) or 1)
-    found: dict[str, list[TopicPartition]] = {}
-    short, even = [], []
-    for member in _in_order(subscriptions):
-        had = [each for each in owned.get(member, ()) if each.topic in wanted]
-        had.sort(key=lambda each: (each.partition, _utf16(each.topic)))
-        keeps_one_more = len(had) > least and longer > 0
-        found[member] = had[: least + keeps_one_more]
-        longer -= keeps_one_more
-        if len(had) < least:
-            short.append(member)
-        elif not keeps_one_more:
-            even.append(member)
-    kept = set(chain.from_iterable(found.values()))
-    left, filled = deque(each for each in every if each not in kept), even
-    while short:
-        for member in tuple(short):
-            found[member].append(left.popleft())
-            if len(found[member]) == least:
-                short.remove(member)
-                filled.append(member)
-    for member, partition in zip(filled, left, strict=False):
-        found[member].append(partition)
-    return {member: tuple(found[member]) for member in _in_order(subscriptions)}
-
-
-def shares(
-    strategy: Strategy, subscriptions: Subscriptions, partitions: Mapping[str, int], owned: Shares | None = None
-) -> Shares:
-    """Share by a strategy; only the sticky one uses what members `owned` before."""
-    if strategy is Strategy.STICKY:
-        return sticky_shares(subscriptions, partitions, owned or {})
+def shares(strategy: Strategy, subscriptions: Subscriptions, partitions: Mapping[str, int]) -> Shares:
+    """Share by a strategy."""
     share = range_shares if strategy is Strategy.RANGE else round_robin_shares
     return share(subscriptions, partitions)
 

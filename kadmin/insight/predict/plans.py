@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.errors import StalePlanError, name_some
+from kadmin.errors import StalePlanError
 from kadmin.plan import codes
 from kadmin.plan.election import electable, off_preferred, scope_of
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, ReassignmentPlan, RecreationPlan
 from kadmin.plan.rules import World, check
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

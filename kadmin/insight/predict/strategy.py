@@ -6,11 +6,7 @@ from enum import StrEnum
 
 
 class Strategy(StrEnum):
-    """An assignment strategy of consumers of 0.9 and later; old consumers use range.
-
-    Sticky is that of Kafka 3.9, where all members subscribe to the same topics.
-    """
+    """An assignment strategy of consumers of 0.9 and later; old consumers use range."""
 
     RANGE = "range"
     ROUND_ROBIN = "round-robin"
-    STICKY = "sticky"

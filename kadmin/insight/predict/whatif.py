@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.names import escaped
-from kadmin.errors import StalePlanError, name_some
+from kadmin.errors import StalePlanError
 from kadmin.plan.min_isr import min_insync_replicas
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.names import escaped, one_line
 from kadmin.errors import UsageError
+from kadmin.globs import matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -134,7 +134,7 @@ def _rank(cell: Cell) -> tuple[int, int | str | tuple[int | str, ...]]:
 
 def _matches(cell: Cell, wanted: str) -> bool:
     if isinstance(cell, bool):
-        return any(fnmatchcase(word, wanted) for word in _WORDS[cell])
-    if isinstance(cell, tuple) and cell and any(fnmatchcase(str(each), wanted) for each in cell):
+        return any(matches(word, wanted) for word in _WORDS[cell])
+    if isinstance(cell, tuple) and cell and any(matches(str(each), wanted) for each in cell):
         return True
-    return fnmatchcase(text_of(cell), wanted)
+    return matches(text_of(cell), wanted)

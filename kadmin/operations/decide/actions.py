@@ -175,10 +175,9 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Read again later. `pending` counts what is not done; `warning` is shown on its own line."""
+    """Read again later; `warning` is shown on its own line."""
 
     reason: str
-    pending: int = 0
     warning: str | None = None
 
 

@@ -25,13 +25,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from kadmin.errors import BusyError, NotCompletedError, name_some
+from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide.actions import STALLED_S, Finish, TakeBack, Wait, unfinished
 from kadmin.operations.decide.cancelled import asked_back, cancelled, way_back
 from kadmin.operations.decide.common import made_again, overdue
 from kadmin.operations.decide.reassignment import published_targets
 from kadmin.operations.record.record import StepKind
 from kadmin.plan.progress import Progress, judge
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,7 +67,7 @@ def decide_cancel(
     on_way = _on_the_way_back(targets, left, observed)
     ends = overdue(memory, now) if all(on_way.values()) else now - memory.changed_at >= STALLED_S
     if on_way and not ends:
-        return Wait("going back to the original replicas", len(on_way))
+        return Wait("going back to the original replicas")
     return cancelled(targets, left | {each: _why_not_back(dead) for each, dead in on_way.items()}, observed)
 
 

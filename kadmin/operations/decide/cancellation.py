@@ -24,7 +24,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import BusyError, NotCompletedError, count, name_some
+from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     STALLED_S,
@@ -42,6 +42,7 @@ from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.foreign import requested, through_brokers
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.plan.model import ReassignmentPlan
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +81,7 @@ class CancellationWork(ListedWork):
         if pending is not None and pending.entries is None:
             return unreadable(pending.place, "kadmin heal, then kadmin resume")
         if state.controller is None:
-            return Wait("the cluster has no controller", len(self.open(state)))
+            return Wait("the cluster has no controller")
         away = [target for target in self.targets if not _is_back(target, state)]
         left = {each: why for each in away if (why := why_left(each.partition, each.replicas, observed))}
         away = [target for target in away if target not in left]
@@ -161,7 +162,7 @@ def _why_waiting(dead: list[int], *, stalled: bool) -> str | None:
 
 def _going_back(away: list[PartitionTarget], waits: str | None, observed: Observed) -> Wait | Finish:
     if waits is None or observed.request is None:
-        return Wait("going back to the original replicas", len(away), waits)
+        return Wait("going back to the original replicas", waits)
     # The controller may wait without end: the operation ends unsuccessfully, so that another can be applied.
     return failed(
         NotCompletedError(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, brokers_in_words, count, name_some
+from kadmin.errors import NotCompletedError
 from kadmin.operations.decide.actions import Finish
 from kadmin.operations.record.record import OperationState, StepKind
 from kadmin.plan.progress import Progress, judge
+from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import BusyError, NotCompletedError, StalePlanError, name_some
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.decide.actions import (
     PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S,
     PICKUP_DEADLINE_S,
@@ -16,6 +16,7 @@ from kadmin.operations.decide.actions import (
     unfinished,
 )
 from kadmin.operations.record.record import Sending, StepKind
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,12 +45,10 @@ def overdue(memory: Memory, now: float) -> bool:
     return now - since > limit
 
 
-def before_publish(
-    channel: Channel, observed: Observed, memory: Memory, pending: int
-) -> AskListening | Wait | Finish | None:
+def before_publish(channel: Channel, observed: Observed, memory: Memory) -> AskListening | Wait | Finish | None:
     """Return the action that must precede a publish on the channel, None where there is none."""
     if observed.state.controller is None:
-        return Wait("the cluster has no controller", pending)
+        return Wait("the cluster has no controller")
     if memory.attempts >= PUBLISH_ATTEMPTS:
         return changing()
     return None if channel in memory.listening else AskListening(channel)
@@ -126,11 +125,11 @@ def probe_unanswered(place: str) -> Finish:
     return unfinished(deaf(place, probed=True))
 
 
-def awaiting_pickup(reason: str, pending: int, memory: Memory, now: float) -> Wait:
+def awaiting_pickup(reason: str, memory: Memory, now: float) -> Wait:
     """Wait for the controller to start our request; after PICKUP_WARNING_S with a warning."""
     late = now - memory.step_seen_at > PICKUP_WARNING_S
     warning = f"the controller has not started the request within {PICKUP_WARNING_S:g} s" if late else None
-    return Wait(reason, pending, warning)
+    return Wait(reason, warning)
 
 
 def not_picked_up(place: str) -> Finish:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, StalePlanError, count, name_some
+from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
@@ -40,6 +40,7 @@ from kadmin.operations.decide.common import AskedTopics, changing, overdue, refu
 from kadmin.operations.record.record import OperationKind, OperationState, StepKind
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
 from kadmin.plan.progress import Progress
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,12 +78,12 @@ class DeletionWork(ListedWork):
         )
         if unpublished:
             if state.controller is None:
-                return Wait("the cluster has no controller", len(unpublished))
+                return Wait("the cluster has no controller")
             return changing() if memory.attempts >= PUBLISH_ATTEMPTS else PublishDeletion(unpublished, self.plan.layout)
         if not set(present) - asked.refused.keys() and not queued:
             return self._result(present, others, asked, state)
         if not overdue(memory, now):
-            return Wait("deleting", len(set(present) | set(queued)))
+            return Wait("deleting")
         return _overdue(self, present, queued, state)
 
     def open(self, state: ClusterState) -> tuple[str, ...]:
@@ -131,7 +132,7 @@ def _overdue(work: DeletionWork, present: Sequence[str], queued: Sequence[str], 
         return _refused(refused)
     if held_up and len(held_up) + len(refused) == len(set(present) | set(queued)):
         return _held_up(held_up)
-    return Wait("deleting", len(set(present) | set(queued)))
+    return Wait("deleting")
 
 
 def _begun(topic: str, state: ClusterState) -> bool:

@@ -21,7 +21,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, count, name_some
+from kadmin.errors import NotCompletedError
 from kadmin.operations.decide.actions import (
     ELECTION_ATTEMPTS,
     ELECTION_BATCH,
@@ -44,6 +44,7 @@ from kadmin.operations.record.record import Channel, OperationKind, OperationSta
 from kadmin.plan.election import electable, obstacle, off_preferred, scope_of
 from kadmin.plan.model import ElectionPlan
 from kadmin.plan.progress import Progress
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,7 +95,7 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
         if overdue(memory, now):
             return (probe_unanswered if probing else not_picked_up)(pending.place)
         reason = "the controller has not answered the probe yet" if probing else "electing"
-        return awaiting_pickup(reason, len(pending.entries or ()), memory, now)
+        return awaiting_pickup(reason, memory, now)
     asked = Counter(p for step in observed.steps if step.kind is StepKind.ELECTION for p in step.partitions)
     # A preferred replica that died meanwhile may be back: it is requested again, after all others.
     wanted = [partition for partition in electable(scope, observed.state) if asked[partition] < ELECTION_ATTEMPTS]
@@ -102,7 +103,7 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
     if not wanted:
         return None
     batch = tuple(wanted[:ELECTION_BATCH])
-    return before_publish(Channel.ELECTION, observed, memory, len(wanted)) or PublishElection(batch)
+    return before_publish(Channel.ELECTION, observed, memory) or PublishElection(batch)
 
 
 def election_result(scope: Sequence[TopicPartition], observed: Observed, success: str) -> Finish:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kadmin.documents import read
-from kadmin.errors import StalePlanError, brokers_in_words, count, name_some
+from kadmin.documents.check import read
+from kadmin.errors import StalePlanError
 from kadmin.operations.decide.deletion import plan_deletion
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -26,6 +26,7 @@ from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, Policy, Reassig
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.rules import World, check, check_room, refusals_of, refuses
 from kadmin.plan.waves import ZOOKEEPER_LIMITS, added
+from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, StalePlanError, count, name_some
+from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.operations.decide.actions import failed
 from kadmin.operations.decide.common import made_again
 from kadmin.plan.progress import in_flight
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

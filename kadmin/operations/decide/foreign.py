@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
 from kadmin.plan.model import PartitionTarget
 from kadmin.plan.progress import in_flight
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.documents import parse_document, plan_digest
+from kadmin.documents import parse_document
+from kadmin.documents.dump import plan_digest
 from kadmin.errors import InvalidInputError, StalePlanError
 from kadmin.operations.decide.cancellation import CANCELLATION
 from kadmin.operations.decide.deletion import DELETION

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import name_some
 from kadmin.plan.sources import lacks_source
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

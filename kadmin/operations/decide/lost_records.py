@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, count, name_some
+from kadmin.errors import NotCompletedError
 from kadmin.operations.events import LostRecords
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

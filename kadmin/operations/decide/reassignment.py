@@ -31,7 +31,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import count, name_some
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.operations.decide.actions import (
     HEALTH_POLL_S,
@@ -66,6 +65,7 @@ from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.plan.progress import Progress, is_union, judge
 from kadmin.plan.waves import added
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -200,11 +200,10 @@ def _with_request(
     work: ReassignmentWork, request: PendingRequest, observed: Observed, memory: Memory, now: float, found: Found
 ) -> Action:
     wave = work.wave(memory)
-    pending = len(wave) - len(found[Progress.DONE])
     if request.probe and observed.steps and observed.steps[-1].kind is StepKind.PROBE:
         if overdue(memory, now):
             return probe_unanswered(request.place)
-        return Wait("the controller has not answered the probe yet", pending)
+        return Wait("the controller has not answered the probe yet")
     entries: Assignment = request.entries or {}
     if blocked := _blocked(work, request, observed, memory, found):
         return blocked
@@ -215,7 +214,7 @@ def _with_request(
         return _copying(found, observed, memory, now)
     if overdue(memory, now):
         return not_picked_up(request.place)
-    return awaiting_pickup("waiting for the controller", pending, memory, now)
+    return awaiting_pickup("waiting for the controller", memory, now)
 
 
 def _blocked(
@@ -242,7 +241,7 @@ def _without_request(work: ReassignmentWork, observed: Observed, memory: Memory,
     if stale:
         return changed_by_others(stale, observed, work.targets, work.undone_by(observed, memory))
     if not waiting:
-        return _out_of_sync(found)
+        return _out_of_sync()
     return _refused(waiting, observed, memory) or _unchanged(work, waiting, observed, memory, now)
 
 
@@ -251,7 +250,7 @@ def _unchanged(
 ) -> Action:
     """Publish partitions that are as planned, unless the cluster may lag behind or another client cancelled them."""
     if published(observed, memory) and not overdue(memory, now):
-        return awaiting_pickup("waiting until the cluster shows the change", len(waiting), memory, now)
+        return awaiting_pickup("waiting until the cluster shows the change", memory, now)
     if cancelled := accepted((target.partition for target in waiting), observed):
         targets = [target for target in waiting if target.partition in cancelled]
         undo = work.undone_by(observed, memory)
@@ -264,7 +263,7 @@ def _publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Mem
     dead = dead_targets(targets, observed.state)
     if dead:
         return dead_target(dead, targets, observed.state)
-    blocked = before_publish(Channel.REASSIGNMENT, observed, memory, len(targets))
+    blocked = before_publish(Channel.REASSIGNMENT, observed, memory)
     return blocked or PublishWave(memory.wave, tuple(targets))
 
 
@@ -277,7 +276,7 @@ def _health_gate(
     seen = memory.health
     if seen is None or seen.wave != memory.wave or (seen.trouble and now - seen.at >= HEALTH_POLL_S):
         return AskHealth(to_come)
-    return Wait(f"health gate: {'; '.join(seen.trouble)}", len(to_come[0])) if seen.trouble else None
+    return Wait(f"health gate: {'; '.join(seen.trouble)}") if seen.trouble else None
 
 
 def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wait:
@@ -292,7 +291,7 @@ def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wa
     elif stalled_min:
         what = "copy" if _measured(running, observed) else "ISR"
         reason = f"stalled: no {what} has grown for {stalled_min} min: {name_some(names, most=3)}"
-    return Wait(reason, len(names), "; ".join(troubles(found, dead, stuck, observed.state)) or None)
+    return Wait(reason, "; ".join(troubles(found, dead, stuck, observed.state)) or None)
 
 
 def _measured(targets: Iterable[PartitionTarget], observed: Observed) -> bool:
@@ -300,8 +299,8 @@ def _measured(targets: Iterable[PartitionTarget], observed: Observed) -> bool:
     return all(target.partition in observed.on_disk.get(broker, ()) for target in targets for broker in added(target))
 
 
-def _out_of_sync(found: Found) -> Wait:
-    return Wait("under-replicated at the target, waiting for the in-sync replicas", len(_open(found)))
+def _out_of_sync() -> Wait:
+    return Wait("under-replicated at the target, waiting for the in-sync replicas")
 
 
 def _open(found: Found) -> tuple[str, ...]:
@@ -316,7 +315,7 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     if lost:
         return changed_by_others(lost, observed, work.targets, work.undone_by(observed, memory))
     if len(found[Progress.DONE]) < len(targets):
-        return _out_of_sync(found)
+        return _out_of_sync()
     partitions = [target.partition for target in targets]
     success = f"{count(len(partitions), 'partition')} at the target{_skipped(work.targets, targets)}"
     if work.elect is Elect.AT_END:

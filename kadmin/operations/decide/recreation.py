@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.errors import BusyError, NotCompletedError, count, name_some
+from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
@@ -36,6 +36,7 @@ from kadmin.operations.record.record import OperationKind, OperationState, StepK
 from kadmin.plan.model import RecreationPlan
 from kadmin.plan.progress import Progress
 from kadmin.plan.recreation import is_whole
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,7 +67,7 @@ class RecreationWork(ListedWork):
         without = [recipe.topic for recipe in recipes if not is_whole(recipe, state)]
         if not without:
             return Finish(OperationState.COMPLETED, f"{count(len(recipes), 'topic')} created again, empty")
-        return _leaderless(without) if overdue(memory, now) else Wait("the controller chooses leaders", len(without))
+        return _leaderless(without) if overdue(memory, now) else Wait("the controller chooses leaders")
 
     def open(self, state: ClusterState) -> tuple[str, ...]:
         """Name the topics with a partition that is absent or has no leader."""
@@ -93,11 +94,11 @@ def _failure(recipes: Sequence[TopicRecipe], observed: Observed) -> Finish | Non
 def _make(wanted: Sequence[TopicRecipe], observed: Observed, memory: Memory, now: float) -> Action:
     topic, asked = wanted[0].topic, AskedTopics(StepKind.CREATION, observed.steps)
     if topic in observed.state.requests.deletions:
-        return Wait(f"{topic} is still being deleted", len(wanted))
+        return Wait(f"{topic} is still being deleted")
     if observed.state.controller is None:
-        return Wait("the cluster has no controller", len(wanted))
+        return Wait("the cluster has no controller")
     if topic in asked.unanswered and not overdue(memory, now):
-        return Wait(f"whether {topic} was created is not known yet", len(wanted))
+        return Wait(f"whether {topic} was created is not known yet")
     return changing() if memory.attempts >= PUBLISH_ATTEMPTS else PublishTopic(wanted[0])
 
 

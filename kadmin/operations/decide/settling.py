@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import count
 from kadmin.operations.decide.actions import Finish, Wait
 from kadmin.operations.record.record import Sending
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Action, Memory, Observed

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Listening
-from kadmin.documents import dump_json, plan_digest
-from kadmin.errors import BusyError, NotCompletedError, StalePlanError, name_some
+from kadmin.documents import dump_json
+from kadmin.documents.dump import plan_digest
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.common import deaf
 from kadmin.operations.decide.examine import Examination, examine
@@ -21,6 +22,7 @@ from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
 from kadmin.operations.throttles.operation import record_throttle
 from kadmin.plan.model import DeletionPlan, ReassignmentPlan
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.documents import dump_json, plan_digest
+from kadmin.documents import dump_json
+from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.cancellation import CANCELLATION, CancellationWork

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError, NotCompletedError, name_some
+from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import work_of
@@ -20,6 +20,7 @@ from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.throttle import known, merge, throttled, to_set
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

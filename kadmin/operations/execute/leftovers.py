@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import KadminError, name_some
-from kadmin.operations.context import POLL_S
+from kadmin.errors import KadminError
 from kadmin.operations.reading.brokers import log_dirs_of, unused_copies
 from kadmin.operations.record.record import StepKind
 from kadmin.plan.units import readable_size
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +36,7 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
     added = {broker for target in targets if target.partition in cancelled for broker in target.replicas}
     away = sorted(added - set(state.brokers))
     unknown = f"; brokers that are not alive may keep unused copies: {name_some(away)}" if away else ""
-    give_up = clock.now() + _REMOVAL_S
-    while True:
+    for _ in clock.poll(_REMOVAL_S):
         try:
             disks = log_dirs_of(state, context.backend.brokers(state))
         except KadminError as error:
@@ -52,6 +51,4 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
         if not left:
             unread = [error.message for broker in sorted(added) for error in disks.failed_dirs.get(broker, ())]
             return f"{_UNKNOWN_COPIES}{' '.join(unread)}{unknown}" if unread else unknown
-        if clock.now() >= give_up:
-            return f"; unused copies stay on disk, see kadmin doctor: {name_some(left)}{unknown}"
-        clock.wait(POLL_S)
+    return f"; unused copies stay on disk, see kadmin doctor: {name_some(left)}{unknown}"

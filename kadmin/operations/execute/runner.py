@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from kadmin.cluster.model import Listening
-from kadmin.errors import KadminError, NotCompletedError, count, name_some
+from kadmin.errors import KadminError, NotCompletedError
 from kadmin.insight.diagnosis.health import health_of, new_trouble
 from kadmin.operations import events
 from kadmin.operations.decide import decide, recall, remember
@@ -44,6 +44,7 @@ from kadmin.operations.record.record import Channel, OperationState, OperationSt
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.sources import lacks_source
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,9 @@ from kadmin.cluster.from_brokers import why
 from kadmin.cluster.groups import Groups
 from kadmin.cluster.log_dirs import LogDirs
 from kadmin.cluster.rights import Right
-from kadmin.errors import KadminError, UnreachableError, count, name_some
+from kadmin.errors import KadminError, UnreachableError
 from kadmin.insight.predict.consumers import OFFSETS
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.from_brokers import why
 from kadmin.cluster.offsets import EPOCHS_NOT_KEPT, LogEnd
-from kadmin.errors import KadminError, count
-from kadmin.operations.context import POLL_S
+from kadmin.errors import KadminError
 from kadmin.operations.decide.actions import Observed
 from kadmin.operations.decide.common import made_again
 from kadmin.operations.record.record import HighWatermark
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -75,8 +75,7 @@ def read_epoch_ends(
     """
     clock = context.clock
     known: dict[TopicPartition, int] = {}
-    give_up = min(clock.now() + _NEW_LEADERS_S, clock.until)
-    while True:
+    for _ in clock.poll(_NEW_LEADERS_S):
         state = context.backend.read({partition.topic for partition in before})
         left = before.keys() & state.states.keys() - known.keys()
         left -= made_again(left, Observed(state, steps, context.backend.capabilities))
@@ -86,9 +85,9 @@ def read_epoch_ends(
         for each in found:
             known |= each.known
             refused += each.refused
-        if not refused.keys() - {EPOCHS_NOT_KEPT} or clock.now() >= give_up or clock.stop_signal is not None:
-            return EpochEnds(known, _in_words(unknown + failed + refused), state)
-        clock.wait(POLL_S)
+        if not refused.keys() - {EPOCHS_NOT_KEPT} or clock.stop_signal is not None:
+            break
+    return EpochEnds(known, _in_words(unknown + failed + refused), state)
 
 
 def _by_leader(epochs: Mapping[TopicPartition, int], state: ClusterState) -> tuple[Led, Counter[str]]:

@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, UnreachableError, count
-from kadmin.inventory.samples import SampleExistsError
+from kadmin.errors import NotCompletedError, UnreachableError
+from kadmin.inventory.samples import LoadSample, SampleExistsError
 from kadmin.operations import events
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable

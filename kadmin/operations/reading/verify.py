@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.documents import plan_digest
+from kadmin.documents.dump import plan_digest
 from kadmin.operations.decide.actions import Published
 from kadmin.operations.decide.kinds import kind_of, work_of
 from kadmin.operations.decide.reassignment import ReassignmentWork, published_targets

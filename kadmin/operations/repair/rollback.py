@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.documents import parse_document
-from kadmin.errors import InvalidInputError, KadminError, name_some
+from kadmin.errors import InvalidInputError, KadminError
 from kadmin.operations import events
 from kadmin.operations.record.record import ROLLS_BACK, OperationKind, current_throttle
 from kadmin.plan.model import UNTHROTTLED, PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 from kadmin.plan.units import readable_rate
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState

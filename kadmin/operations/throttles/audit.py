@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import DEFAULT_ENTITY
-from kadmin.errors import name_some
 from kadmin.operations.events import Noted
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import current_throttle, writes_unanswered
 from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

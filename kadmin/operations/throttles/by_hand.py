@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import DEFAULT_ENTITY
-from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError, name_some
+from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError
 from kadmin.operations.decide.kinds import work_of
 from kadmin.operations.events import Noted
 from kadmin.operations.port import ConfigsOutcome
@@ -16,6 +16,7 @@ from kadmin.operations.throttles.operation import in_flight_of, still_throttled
 from kadmin.plan.model import PartitionTarget
 from kadmin.plan.progress import in_flight
 from kadmin.plan.throttle import LISTS, RATES, WILDCARD, ConfigChange, merge, rates, throttled, to_set, to_undo
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,15 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import (
-    BusyError,
-    KadminError,
-    NotCompletedError,
-    StoppedError,
-    UnknownOutcomeError,
-    UnreachableError,
-    name_some,
-)
+from kadmin.errors import BusyError, KadminError, NotCompletedError, StoppedError, UnknownOutcomeError, UnreachableError
 from kadmin.operations import events
 from kadmin.operations.decide import settling
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -34,6 +26,7 @@ from kadmin.operations.record.record import (
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
 from kadmin.plan.throttle import extent, known, merge, revision, throttled, to_set, to_undo
 from kadmin.plan.units import readable_rate
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,7 +6,6 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import name_some
 from kadmin.plan.model import DeletionPlan, ElectionPlan, Policy, ReassignmentPlan, RebalanceRequest, RecreationPlan
 from kadmin.plan.rules.deletion import check_deletion
 from kadmin.plan.rules.election import check_election, touched_by_election
@@ -15,6 +14,7 @@ from kadmin.plan.rules.reassignment import check_reassignment, touched_by_reassi
 from kadmin.plan.rules.recreation import check_recreation
 from kadmin.plan.rules.request import check_request
 from kadmin.plan.rules.together import Named, Touched, check_beside
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

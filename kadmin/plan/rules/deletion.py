@@ -6,15 +6,15 @@ reassignment until it is removed.
 
 from __future__ import annotations
 
-import fnmatch
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import RECORD_TOPIC, escaped
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import name_some
+from kadmin.globs import matches
 from kadmin.plan import codes
 from kadmin.plan.model import STANDARD_DENY
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_topics
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -98,7 +98,7 @@ def _protected(plan: DeletionPlan, policy: Policy, internal: Collection[str]) ->
 
 
 def _match(topic: str, patterns: Iterable[str]) -> str | None:
-    return next((pattern for pattern in patterns if fnmatch.fnmatchcase(topic, pattern)), None)
+    return next((pattern for pattern in patterns if matches(topic, pattern)), None)
 
 
 def _moving(plan: DeletionPlan, world: World) -> Iterator[Diagnostic]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.sources import lacks_source
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 import string
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
+from kadmin.globs import matches
 from kadmin.plan import codes
 
 if TYPE_CHECKING:
@@ -43,5 +43,5 @@ def futile(written: Iterable[tuple[Field, str]]) -> Iterator[Diagnostic]:
 
 
 def _matches_something(piece: str) -> bool:
-    """Whether `*`, a character or a bracket matches a character; fnmatch takes `[` literally where it is not closed."""
-    return any(fnmatch.fnmatchcase(char, piece) for char in _IN_NAMES)
+    """Whether `*`, a character or a bracket matches a character; `[` is itself where it is not closed."""
+    return any(matches(char, piece) for char in _IN_NAMES)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import brokers_in_words, count, name_some
 from kadmin.plan import codes
 from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.model import Elect, ThrottleBy
@@ -18,6 +17,7 @@ from kadmin.plan.rules.together import Touched
 from kadmin.plan.sources import awaited, lacks_source, with_source_size
 from kadmin.plan.units import format_size, readable_size
 from kadmin.plan.waves import added, bytes_alone, moved_bytes
+from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import name_some
 from kadmin.plan import codes
 from kadmin.plan.rules.names import alike, name_collisions, other_cluster, repeated_topics
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,19 +8,18 @@ freed, and brokers to be emptied whose partitions must stay.
 
 from __future__ import annotations
 
-import fnmatch
 import math
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import name_some
+from kadmin.globs import matches
 from kadmin.plan import codes
 from kadmin.plan.model import Racks
 from kadmin.plan.rules.names import other_cluster
 from kadmin.plan.rules.policy import futile, listed
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Mapping, Sequence
@@ -206,8 +205,7 @@ def _ambiguous(name: str, values: Mapping[str, object], topics: Sequence[str]) -
     chosen: dict[str, str] = {}
     met: set[tuple[str, str]] = set()
     for pattern, value in values.items():
-        matches = re.compile(fnmatch.translate(pattern)).match
-        for topic in filter(matches, topics):
+        for topic in (each for each in topics if matches(each, pattern)):
             other = chosen.setdefault(topic, pattern)
             if values[other] != value and (other, pattern) not in met:
                 met.add((other, pattern))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.errors import count
 from kadmin.plan import codes
 from kadmin.plan.copying import suggested_rate
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import UNTHROTTLED, Switch
 from kadmin.plan.units import format_rate
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

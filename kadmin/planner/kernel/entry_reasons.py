@@ -10,14 +10,7 @@ import numpy as np
 from kadmin.planner.kernel.bounds import even_load
 from kadmin.planner.kernel.entry_order import reorders_only
 from kadmin.planner.kernel.leader_costs import leader_costs
-from kadmin.planner.kernel.placement_problem import (
-    NONE,
-    any_per_row,
-    bytes_on,
-    contains,
-    list_lengths,
-    over_rack_cap,
-)
+from kadmin.planner.kernel.placement_problem import NONE, any_per_row, bytes_on, contains, list_lengths, over_rack_cap
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.hourly_load import LeaderCosts

@@ -110,13 +110,13 @@ def rates_on(rates: Rates, lists: Ints, brokers: int) -> Floats:
     return load
 
 
-def fair_shares(resource: Resource, rf: Ints, quiet: float = QUIET) -> Floats:
+def fair_shares(resource: Resource, rf: Ints) -> Floats:
     """Return the fair share of each broker in each hour, [B, H], with `rf` [P] replicas of each partition.
 
     A broker's capacity times the load of all, quiet hours raised; or the load of the largest partition where that is
     more, because no plan can split it.
     """
-    even = resource.capacity[:, None] * _raised(_total(resource, rf), quiet)
+    even = resource.capacity[:, None] * _raised(_total(resource, rf), QUIET)
     return np.asarray(np.maximum(even, _largest(resource)), np.float64)
 
 

@@ -70,7 +70,6 @@ class PlacementProblem:
 
     brokers: Brokers
     topic: Ints
-    partition: Ints
     current: Ints
     start: Ints
     size: Ints

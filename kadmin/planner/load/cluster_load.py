@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kadmin.errors import InvalidInputError, count, name_some
+from kadmin.errors import InvalidInputError
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.planner.kernel.hourly_load import ResourceName
 from kadmin.planner.kernel.placement_problem import NONE, list_lengths
@@ -16,6 +16,7 @@ from kadmin.planner.load.evenness import figure, hours_of, measure, rounded
 from kadmin.planner.load.hours import LoadHours
 from kadmin.planner.load.resources import Carriers, hourly_load, is_used, resources_of
 from kadmin.planner.load.zones import ZoneTraffic
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from kadmin.errors import InvalidInputError, KadminError, name_some
+from kadmin.errors import InvalidInputError, KadminError
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import arrow_table
 from kadmin.planner.load.columns import (
@@ -31,6 +31,7 @@ from kadmin.planner.load.columns import (
     TOPIC,
     WEEKS,
 )
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

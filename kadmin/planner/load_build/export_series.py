@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
 from kadmin.inventory.samples import Metric
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
-from kadmin.whole_files import replaced
+from kadmin.whole_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -176,12 +176,6 @@ def remove_leftovers(folder: Path, history: History) -> None:
 def next_run(folder: Path) -> str:
     """Return the name of a folder that no run has used."""
     return f"{max((int(each.name) for each in folder.iterdir() if each.name.isdigit()), default=0) + 1:06d}"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file whole or not at all."""
-    with replaced(path) as file:
-        file.write(text.encode())
 
 
 def _remove(path: Path) -> None:

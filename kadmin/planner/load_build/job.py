@@ -18,10 +18,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
 from kadmin import __version__
-from kadmin.errors import InvalidInputError, NotCompletedError, count, name_some
+from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.planner.load import columns
 from kadmin.planner.load_build.brokers import broker_hours, compared, scaled, unscaled, weighed
-from kadmin.planner.load_build.history import write_history, write_whole
+from kadmin.planner.load_build.history import write_history
 from kadmin.planner.load_build.hourly import UNKNOWN_ID
 from kadmin.planner.load_build.partitions import PARTITION_KEY, bytes_per_record
 from kadmin.planner.load_build.roll_ups import Update, bring_hours_up_to_date, find, folder_of, hold, read_hours, update
@@ -30,6 +30,8 @@ from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_
 from kadmin.planner.proposal import ignore_stages
 from kadmin.planner.spark_session import LOGGING, cause_of, spark_session
 from kadmin.planner.spark_tables import local_url
+from kadmin.whole_files import write_whole
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 
-from kadmin.documents import parse_prometheus_names
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.documents.parse import parse_prometheus_names
+from kadmin.errors import InvalidInputError
 from kadmin.inventory.columns import CLUSTER
 from kadmin.inventory.samples import TIME, Metric, SampleKind
 from kadmin.planner.load_build.export_series import Meter, Series, examine, not_told_apart
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from kadmin.errors import InvalidInputError, name_some
+from kadmin.errors import InvalidInputError
 from kadmin.inventory.columns import CLUSTER, ColumnKind
 from kadmin.inventory.samples import PROMETHEUS, SAMPLE_COLUMNS, TIME
 from kadmin.planner.load_build import prometheus
 from kadmin.planner.spark_tables import local_url
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import count
 from kadmin.operations.reading.sampling import counts, partitions, replicas
 from kadmin.plan.units import readable_size
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.operations.reading.sampling import Sampled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kadmin.errors import count, name_some
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from pathlib import Path

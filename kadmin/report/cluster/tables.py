@@ -7,10 +7,10 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import escaped
-from kadmin.errors import count
 from kadmin.insight.tables.table import text_of
 from kadmin.plan.units import readable_size
 from kadmin.report.text import NOTHING, table, wrapped
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

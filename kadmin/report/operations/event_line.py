@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
-from kadmin.errors import count
 from kadmin.operations.events import Ended, Opened, Progressed, StateChanged, StepPublished
 from kadmin.operations.record.record import StepKind
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.progress_line import fields
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.operations.events import Event

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
-from kadmin.errors import name_some
 from kadmin.operations.reading.timeline import Turn, moments
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import StepKind, current_throttle
@@ -15,6 +14,7 @@ from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.status import listing_answer
 from kadmin.report.text import NOTHING, UNKNOWN, about, duration, table
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from kadmin.operations.reading.timeline import Moment, Span, Timeline

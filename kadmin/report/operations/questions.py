@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
-from kadmin.errors import count
 from kadmin.plan.throttle import extent
 from kadmin.report.kinds import election_text, words_of
 from kadmin.report.text import about
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.examine import Examination

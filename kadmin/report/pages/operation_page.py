@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
-from kadmin.errors import count, name_some
 from kadmin.operations.reading.timeline import moments
 from kadmin.operations.record.record import OperationState, StepKind, current_throttle
 from kadmin.plan.progress import Progress
@@ -16,6 +15,7 @@ from kadmin.report.operations.history import moment_text, took_s
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
 from kadmin.report.text import NOTHING, UNKNOWN, about, duration
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -23,11 +23,10 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of `length` from `start`, in percent of its cell; `weak` ones are drawn behind, for the time before."""
+    """A bar of `length` from `start`, in percent of its cell."""
 
     start: float
     length: float
-    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +184,6 @@ def bound(value: Bound | None, *, strong: bool = False) -> PageCell:
     return PageCell(f"{value.least:,} to {value.most:,}", value.most, strong=strong)
 
 
-def size(value: int | None, *, strong: bool = False, heat: int | None = None, tone: Tone = Tone.NONE) -> PageCell:
+def size(value: int | None, *, strong: bool = False, heat: int | None = None) -> PageCell:
     """Return a cell of bytes, `1.24 TB`."""
-    return PageCell(about(value), value, strong=strong, heat=heat, tone=tone)
+    return PageCell(about(value), value, strong=strong, heat=heat)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
-from kadmin.errors import count
 from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.pages import page, sections
@@ -15,6 +14,7 @@ from kadmin.report.pages.load_hours import load_charts, load_sections
 from kadmin.report.plans.rows import busiest, makespan_text
 from kadmin.report.proposals import figure_rows
 from kadmin.report.text import UNKNOWN, about, duration
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

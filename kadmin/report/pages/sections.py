@@ -8,12 +8,12 @@ import zlib
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
-from kadmin.errors import count
 from kadmin.plan.waves import added, moved_bytes
 from kadmin.report.pages.even_share import amounts
 from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, bound, number, size
 from kadmin.report.text import about, replicas
 from kadmin.report.whatif import LOSS_FIGURES, counted, loss_figures, standing_out, worst
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

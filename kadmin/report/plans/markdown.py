@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import count
 from kadmin.plan.units import readable_rate, readable_size
 from kadmin.report.kinds import election_text, words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
@@ -17,6 +16,7 @@ from kadmin.report.plans.rows import (
     target_table,
 )
 from kadmin.report.text import size_text
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.examine import Examination

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import count
 from kadmin.plan.throttle import extent
 from kadmin.plan.units import readable_rate, readable_size
 from kadmin.report.kinds import election_text
@@ -18,6 +17,7 @@ from kadmin.report.plans.rows import (
     target_table,
 )
 from kadmin.report.text import SHOWN_ROWS, duration, shortened, size_text, table
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.operations.decide.examine import Examination

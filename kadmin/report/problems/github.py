@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.documents import printable
+from kadmin.documents.text import printable
 from kadmin.report.markdown import cell, code
 from kadmin.report.problems.text import summary, tally
 

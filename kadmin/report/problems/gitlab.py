@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kadmin.documents import printable
+from kadmin.documents.text import printable
 from kadmin.report.problems.fingerprint import fingerprints
 
 if TYPE_CHECKING:

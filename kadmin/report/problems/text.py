@@ -6,9 +6,9 @@ import json
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from kadmin.documents import lines_of, printable
-from kadmin.errors import count
+from kadmin.documents.text import lines_of, printable
 from kadmin.inventory.validation import is_applied
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import Listening
 from kadmin.cluster.names import escaped
-from kadmin.errors import count
 from kadmin.insight.tables.admin_nodes import Effect
 from kadmin.report.doctor import versions_answer
 from kadmin.report.text import SHOWN_ROWS, replicas, shortened, wrapped
+from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,10 +18,10 @@ from kadmin.errors import (
     NotCompletedError,
     UnknownOutcomeError,
     UnreachableError,
-    name_some,
 )
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries, require_throttles
+from kadmin.wording import name_some
 from kadmin.worlds.kafka.reader import read_quorum
 from kadmin.worlds.kafka.sending import RequestsOfStep
 from kadmin.worlds.kafka.wire.catch_up import catches_up, caught_up_broker

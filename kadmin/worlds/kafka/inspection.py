@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import DEFAULT_ENTITY
-from kadmin.errors import NotAuthorizedError, UnreachableError, name_some
+from kadmin.errors import NotAuthorizedError, UnreachableError
 from kadmin.insight.tables.configs import config_table
 from kadmin.insight.tables.inspection import Inspection
 from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
 from kadmin.operations.reading.brokers import held_by
 from kadmin.operations.reading.open_operations import askers_on_record
+from kadmin.wording import name_some
 from kadmin.worlds.kafka.reader import read_quorum
 from kadmin.worlds.kafka.tables import controller_of, group_table, quorum_table, reassignment_table
 from kadmin.worlds.kafka.wire.configs import read_own_configs

@@ -10,15 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import (
-    Broker,
-    ClusterState,
-    Controller,
-    Endpoint,
-    PartitionState,
-    Topic,
-    TopicPartition,
-)
+from kadmin.cluster.model import Broker, ClusterState, Controller, Endpoint, PartitionState, Topic, TopicPartition
 from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import UnreachableError
 from kadmin.worlds.kafka.wire.catch_up import caught_up_broker

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.log_dirs import LogDirs
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.offsets import OFFSETS_AT, LogEnd
-from kadmin.errors import KadminError, count
+from kadmin.errors import KadminError
 from kadmin.inventory.samples import LoadSample
 from kadmin.operations.reading.brokers import not_described
+from kadmin.wording import count
 from kadmin.worlds.kafka.wire.connection import REQUEST_S
 from kadmin.worlds.kafka.wire.log_dirs import ask_log_dirs
 from kadmin.worlds.kafka.wire.metadata import read_metadata

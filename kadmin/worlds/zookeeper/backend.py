@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.capabilities import Capabilities
 from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
-from kadmin.errors import NotCompletedError, name_some
+from kadmin.errors import NotCompletedError
 from kadmin.operations.port import ConfigsOutcome, PublishOutcome
 from kadmin.plan.waves import ZOOKEEPER_LIMITS
+from kadmin.wording import name_some
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of, refused_credentials
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments

@@ -20,9 +20,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.errors import NotCompletedError, name_some
-from kadmin.operations.context import POLL_S
+from kadmin.errors import NotCompletedError
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
+from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.listening import in_hex, who_watches
 from kadmin.worlds.zookeeper.model import Check, Delete
 from kadmin.worlds.zookeeper.znodes.admin import (
@@ -168,17 +168,12 @@ def await_successor(store: Store, clock: Clock, before: int) -> None:
 
     Raises NotCompletedError when none is within 30 s or by the command's end, StoppedError on a signal.
     """
-    give_up = min(clock.now() + PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S, clock.until)
-    while True:
+    for _ in clock.poll(PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S):
         controller, epoch = store.exists_many([CONTROLLER, CONTROLLER_EPOCH])
         if controller is not None and epoch is not None and epoch.version > before:
             return
         clock.stop_if_asked("the controller was already moved", "kadmin doctor")
-        if clock.now() >= give_up:
-            raise NotCompletedError(
-                "The controller was moved, and no broker has taken over yet.", next_command="kadmin heal"
-            )
-        clock.wait(POLL_S)
+    raise NotCompletedError("The controller was moved, and no broker has taken over yet.", next_command="kadmin heal")
 
 
 def _unchanging(seen: ControllerLook) -> tuple[object, ...]:

@@ -27,7 +27,6 @@ class ControllerNode(Controller):
 
     session_id: int
     kraft_epoch: int | None = None
-    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

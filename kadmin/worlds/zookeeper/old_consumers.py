@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.errors import StalePlanError, name_some
+from kadmin.errors import StalePlanError
 from kadmin.insight.predict.consumers import changed_hands, idle, preview_table, resized, shares, threads_of
+from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.reader import registrations
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def preview(context: ZooKeeperContext, group: str, change: Change, strategy: Str
         )
     grown = {name: number + change.add_partitions * (name in used) for name, number in partitions.items()}
     before = shares(strategy, threads, partitions)
-    after = shares(strategy, threads_of(left, partitions), grown, before)
+    after = shares(strategy, threads_of(left, partitions), grown)
     return SharesPreview(preview_table(before, after), len(changed_hands(before, after)), idle(after))
 
 

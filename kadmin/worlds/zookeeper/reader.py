@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import ClusterState, PartitionState, PendingRequest, Requests, Topic
 from kadmin.cluster.names import is_legal_topic_name
-from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError, name_some
+from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
+from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.migration import MigrationNodes, led_by_kraft
 from kadmin.worlds.zookeeper.model import EntityConfig, ZooKeeperDetails
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
@@ -24,11 +25,7 @@ from kadmin.worlds.zookeeper.znodes.admin import (
 )
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS, broker_path, decode_broker
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY, config_path, decode_config
-from kadmin.worlds.zookeeper.znodes.consumers import (
-    CONSUMERS,
-    decode_registration,
-    group_path,
-)
+from kadmin.worlds.zookeeper.znodes.consumers import CONSUMERS, decode_registration, group_path
 from kadmin.worlds.zookeeper.znodes.controller import (
     CLUSTER_ID,
     CONTROLLER,

@@ -44,8 +44,8 @@ def test_a_reading_has_brokers_topics_and_the_quorum(kraft: Sandbox, connection:
     assert everything.cluster_id == seen.cluster_id
     assert topic in everything.topics
     quorum = describe_quorum(connection)
-    assert quorum.voters == (101, 102, 103)
-    assert quorum.leader_id in quorum.voters
+    assert [each.replica_id for each in quorum.voter_states] == [101, 102, 103]
+    assert quorum.leader_id in {101, 102, 103}
 
 
 def test_records_sizes_settings_and_groups(kraft: Sandbox, connection: KafkaConnection) -> None:
@@ -123,9 +123,7 @@ def test_a_move_to_a_stopped_broker_is_in_flight_until_it_starts(kraft: Sandbox,
         assert (fenced.alive, fenced.rack, fenced.port) == (False, "r1", kraft.broker_ports[4])
         assert alter_reassignments(connection, {partition: (3, 4)}) == {partition: None}
         in_flight = {partition: Reassignment((3, 4, 1, 2), (3, 4), (1, 2))}
-        assert list_reassignments(connection, [partition, TopicPartition("absent", 0)]) == in_flight
         assert list_reassignments(connection) == in_flight
-        assert list_reassignments(connection, [TopicPartition(topic, 1)]) == {}
     finally:
         kraft.start_broker(4)
     wait_assigned(connection, {partition: (3, 4)})

@@ -110,7 +110,7 @@ def test_a_life_in_kraft_mode_on_every_version(version: str, tmp_path: Path) -> 
             target = {TopicPartition(topic, 0): (2, 3)}
             assert alter_reassignments(connection, target) == dict.fromkeys(target)
             wait_assigned(connection, target)
-            assert describe_quorum(connection).voters == (101, 102, 103)
+            assert [each.replica_id for each in describe_quorum(connection).voter_states] == [101, 102, 103]
         seeded = command("sandbox", "seed", "--dir", folder)
         assert seeded.status == 0, seeded.err
         processes = [*sandbox.brokers.values(), *sandbox.controllers.values()]

@@ -11,10 +11,7 @@ from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose, unchecked
 from kadmin.worlds.zookeeper.doctor.evidence import ControllerSample
 from kadmin.worlds.zookeeper.model import ControllerNode
-from kadmin.worlds.zookeeper.znodes.admin import (
-    PREFERRED_REPLICA_ELECTION,
-    REASSIGN_PARTITIONS,
-)
+from kadmin.worlds.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 
 
 def test_a_healthy_cluster_has_nothing() -> None:

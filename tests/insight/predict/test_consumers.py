@@ -11,16 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import tp
 
-from kadmin.errors import InfeasibleError
-from kadmin.insight.predict.consumers import (
-    changed_hands,
-    coordinating_partition,
-    range_shares,
-    round_robin_shares,
-    shares,
-    sticky_shares,
-)
-from kadmin.insight.predict.strategy import Strategy
+from kadmin.insight.predict.consumers import changed_hands, coordinating_partition, range_shares, round_robin_shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,8 +20,6 @@ if TYPE_CHECKING:
 
 # Random groups, and what RangeAssignor and RoundRobinAssignor of the 2.8.2 clients made of them.
 RECORDED = json.loads((Path(__file__).parent / "recorded" / "assignors-2.8.2.json").read_text(encoding="utf-8"))
-# Random groups, what StickyAssignor of the 3.9.2 clients made of them, and then of others of their members and sizes.
-STICKY = json.loads((Path(__file__).parent / "recorded" / "sticky-3.9.2.json").read_text(encoding="utf-8"))
 
 
 def plain(found: Shares) -> dict[str, list[str]]:
@@ -45,36 +34,12 @@ def test_shares_are_those_of_kafkas_own_assignors(case: dict[str, Any]) -> None:
     assert plain(round_robin_shares(case["subscriptions"], case["partitions"])) == case["round_robin"]
 
 
-@pytest.mark.parametrize("case", STICKY, ids=range(len(STICKY)))
-def test_sticky_moves_as_many_as_kafkas_own_assignor(case: dict[str, Any]) -> None:
-    """Kafka chooses by a hash table which members keep one more: how many each has, and how many move, is its word."""
-    before = sticky_shares(dict.fromkeys(case["before"], case["partitions"]), case["partitions"], {})
-    assert plain(before) == case["before"]
-    after = sticky_shares(dict.fromkeys(case["after"], case["grown"]), case["grown"], before)
-    kafkas = {member: tuple(map(tp, found)) for member, found in case["after"].items()}
-    assert sorted(map(len, after.values())) == sorted(map(len, kafkas.values()))
-    assert len(changed_hands(before, after)) == len(changed_hands(before, kafkas))
-    assert sorted(p for found in after.values() for p in found) == sorted(p for found in kafkas.values() for p in found)
-
-
 def test_what_changes_hands() -> None:
     before = range_shares({"a": ["t"], "b": ["t"]}, {"t": 5})
     assert plain(before) == {"a": ["t-0", "t-1", "t-2"], "b": ["t-3", "t-4"]}
     assert changed_hands(before, before) == ()
     assert changed_hands(before, range_shares({"a": ["t"], "b": ["t"]}, {"t": 7})) == (tp("t-3"), tp("t-5"), tp("t-6"))
     assert changed_hands(before, range_shares({"a": ["t"]}, {"t": 5})) == (tp("t-3"), tp("t-4"))
-
-
-def test_sticky_keeps_what_it_can() -> None:
-    before = sticky_shares({"a": ["t"]}, {"t": 4}, {})
-    after = sticky_shares({"a": ["t"], "b": ["t"]}, {"t": 5}, before)
-    assert plain(after) == {"a": ["t-0", "t-1", "t-2"], "b": ["t-3", "t-4"]}
-    assert plain(sticky_shares({"a": ["gone"], "b": ["gone"]}, {"t": 4}, before)) == {"a": [], "b": []}
-
-
-def test_sticky_is_refused_where_members_have_different_topics() -> None:
-    with pytest.raises(InfeasibleError, match="same topics"):
-        shares(Strategy.STICKY, {"a": ["t"], "b": ["t", "u"]}, {"t": 4, "u": 1})
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_a_node_that_does_not_decode_is_healed_first() -> None:
 def test_once_superseded_it_is_only_followed() -> None:
     """Killed after the write, a second run finds its own step and node, and does not move the controller again."""
     state = at_work({"a-0": (2, 1), "b-0": (2, 3)})
-    assert act(state, WAVE, CANCEL) == Wait("going back to the original replicas", 2)
+    assert act(state, WAVE, CANCEL) == Wait("going back to the original replicas")
     back = act(cluster(START), WAVE, CANCEL)
     assert back == Finish(OperationState.CANCELLED, "2 partitions back at the original replicas")
 

@@ -75,7 +75,7 @@ def test_a_request_is_superseded_and_then_waited_for() -> None:
     assert act(listed) == TakeBack({tp("x-0"): (1, 2)})
     assert act(listed, ASKED) == TakeBack({tp("x-0"): (1, 2)}), "the old controller wrote its own list over it"
     back = with_node(IN_FLIGHT, {"x-0": (1, 2)})
-    assert act(back, ASKED) == Wait("going back to the original replicas", 1)
+    assert act(back, ASKED) == Wait("going back to the original replicas")
     dead = replace(back, brokers={broker: back.brokers[broker] for broker in (1, 3, 4)})
     waiting = act(dead, ASKED)
     assert isinstance(waiting, Wait)
@@ -111,7 +111,7 @@ def test_an_entry_that_names_the_original_replicas_is_superseded_unless_we_wrote
     listed = with_node(cluster({"x-0": (1, 2)}), {"x-0": (1, 2)})
     work, memory = CancellationWork((target,)), Memory()
     assert work.decide(Observed(listed, (), NODES), memory, 0.0) == TakeBack({tp("x-0"): (1, 2)})
-    assert work.decide(Observed(listed, (ASKED,), NODES), memory, 0.0) == Wait("going back to the original replicas", 1)
+    assert work.decide(Observed(listed, (ASKED,), NODES), memory, 0.0) == Wait("going back to the original replicas")
 
 
 def test_without_a_request_the_brokers_are_asked_once_in_a_while() -> None:

@@ -66,7 +66,7 @@ def test_it_waits_for_our_node_and_for_what_runs_without_it() -> None:
     named = with_node(cluster(START), {"a-0": (1, 4)})
     assert isinstance(act(named, WAVE_1), Wait)
     running = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
-    assert act(running, WAVE_1) == Wait("copying", 1)
+    assert act(running, WAVE_1) == Wait("copying")
 
 
 def test_a_done_wave_leads_to_the_next() -> None:
@@ -75,7 +75,7 @@ def test_a_done_wave_leads_to_the_next() -> None:
 
 def test_a_settled_partition_is_waited_for_and_never_published_again() -> None:
     state = cluster({**START, "a-0": (1, 4)}, states={"a-0": (1, (1,))})
-    assert act(state, WAVE_1) == Wait(UNDER_REPLICATED, 1)
+    assert act(state, WAVE_1) == Wait(UNDER_REPLICATED)
 
 
 def test_the_next_wave_waits_for_the_node_to_be_gone() -> None:
@@ -218,7 +218,7 @@ def test_the_end_looks_at_every_partition_again() -> None:
     assert act(cluster(done), WAVE_1, memory=end) == Finish(OperationState.COMPLETED, "2 partitions at the target")
     failure(act(cluster({**done, "a-0": (1, 3)}), WAVE_1, memory=end), StalePlanError, OperationState.FAILED)
     short = cluster(done, states={"b-0": (2, (2,))})
-    assert act(short, WAVE_1, memory=end) == Wait(UNDER_REPLICATED, 1)
+    assert act(short, WAVE_1, memory=end) == Wait(UNDER_REPLICATED)
 
 
 def test_elect_at_end_elects_only_what_is_off() -> None:
@@ -248,8 +248,8 @@ def test_elect_after_each_wave_elects_before_the_next() -> None:
 def test_a_wave_that_stands_still_is_told_with_its_partitions() -> None:
     running = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
     still = replace(HEARD, changed_at=100.0)
-    assert act(running, WAVE_1, memory=still, now=159.0) == Wait("copying", 1)
-    assert act(running, WAVE_1, memory=still, now=221.0) == Wait("stalled: no ISR has grown for 2 min: a-0", 1)
+    assert act(running, WAVE_1, memory=still, now=159.0) == Wait("copying")
+    assert act(running, WAVE_1, memory=still, now=221.0) == Wait("stalled: no ISR has grown for 2 min: a-0")
 
 
 def test_where_bytes_are_known_a_stall_is_copies_that_do_not_grow() -> None:
@@ -266,9 +266,9 @@ def test_where_bytes_are_known_a_stall_is_copies_that_do_not_grow() -> None:
     memory = at(200.0, memory, 900, 10)
     assert memory.changed_at == 100.0, "producers write to the leader, and nothing is copied"
     seen = Observed(running, (WAVE_1,), NODES, on_disk={1: {tp("a-0"): 900}, 4: {tp("a-0"): 10}})
-    assert decide(WORK, seen, memory, 221.0) == Wait("stalled: no copy has grown for 2 min: a-0", 1)
+    assert decide(WORK, seen, memory, 221.0) == Wait("stalled: no copy has grown for 2 min: a-0")
     silent = replace(seen, on_disk={1: {tp("a-0"): 900}})
-    assert decide(WORK, silent, memory, 221.0) == Wait("stalled: no ISR has grown for 2 min: a-0", 1)
+    assert decide(WORK, silent, memory, 221.0) == Wait("stalled: no ISR has grown for 2 min: a-0")
 
 
 def test_a_target_that_dies_in_mid_wave_is_named_as_what_is_waited_for() -> None:
@@ -279,7 +279,7 @@ def test_a_target_that_dies_in_mid_wave_is_named_as_what_is_waited_for() -> None
         "a-0: the controller waits for brokers that are not alive: 4; "
         "start them, or take the wave back: kadmin cancel --now"
     )
-    assert waiting == Wait("target brokers that are not alive: 4", 1, said)
+    assert waiting == Wait("target brokers that are not alive: 4", said)
 
 
 def test_a_copy_without_a_source_is_no_copying_and_names_the_broker_that_it_waits_for() -> None:
@@ -291,7 +291,7 @@ def test_a_copy_without_a_source_is_no_copying_and_names_the_broker_that_it_wait
         "a-0: no replica is alive and in sync; copies wait for brokers: 2; "
         "start them, or end the operation: kadmin cancel --now"
     )
-    expected = Wait("no replica is alive and in sync: a-0", 1, said)
+    expected = Wait("no replica is alive and in sync: a-0", said)
     assert act(replace(running, brokers=brokers), WAVE_1, now=300.0) == expected
 
 
@@ -300,7 +300,7 @@ def test_the_health_gate_stands_before_every_wave_but_the_first() -> None:
     state = cluster({**START, "a-0": (1, 4)})
     assert act(state, WAVE_1, memory=second) == AskHealth(WORK.waves[1:])
     trouble = replace(second, health=HealthSeen(1, 50.0, ("partitions offline: z-0",)))
-    assert act(state, WAVE_1, memory=trouble, now=54.0) == Wait("health gate: partitions offline: z-0", 1)
+    assert act(state, WAVE_1, memory=trouble, now=54.0) == Wait("health gate: partitions offline: z-0")
     assert act(state, WAVE_1, memory=trouble, now=55.0) == AskHealth(WORK.waves[1:])
     clear = replace(second, health=HealthSeen(1, 50.0, ()))
     assert isinstance(act(state, WAVE_1, memory=clear, now=900.0), PublishWave)
@@ -316,7 +316,7 @@ def through_the_api(state: ClusterState, *steps: Step, memory: Memory = HEARD, n
 def test_a_request_that_is_not_picked_up_for_5_s_has_a_warning() -> None:
     named = with_node(cluster(START), {"a-0": (1, 4)})
     memory = replace(HEARD, last_step=1, step_seen_at=100.0)
-    assert act(named, WAVE_1, memory=memory, now=105.0) == Wait("waiting for the controller", 1)
+    assert act(named, WAVE_1, memory=memory, now=105.0) == Wait("waiting for the controller")
     late = act(named, WAVE_1, memory=memory, now=105.5)
     assert isinstance(late, Wait)
     assert late.warning == "the controller has not started the request within 5 s"
@@ -329,7 +329,7 @@ def test_what_a_brokers_copy_does_not_show_yet_is_waited_for_and_published_again
 
 
 def test_a_union_in_a_brokers_copy_is_a_move_that_runs() -> None:
-    assert through_the_api(cluster({**START, "a-0": (4, 1, 2)}), WAVE_1) == Wait("copying", 1)
+    assert through_the_api(cluster({**START, "a-0": (4, 1, 2)}), WAVE_1) == Wait("copying")
 
 
 def test_a_partition_that_the_cluster_refused_fails_with_its_reason() -> None:

@@ -38,14 +38,14 @@ def action(state: ClusterState, *steps: Step, now: float = 0.0, memory: Memory |
 def test_topics_are_made_one_by_one_until_each_has_its_leaders() -> None:
     assert action(NONE) == PublishTopic(FIRST)
     assert action(ONE, STEPS[0]) == PublishTopic(SECOND)
-    assert action(LEADERLESS, *STEPS, now=9.0) == Wait("the controller chooses leaders", 2)
+    assert action(LEADERLESS, *STEPS, now=9.0) == Wait("the controller chooses leaders")
     assert action(BOTH, *STEPS) == Finish(OperationState.COMPLETED, "2 topics created again, empty")
 
 
 def test_a_topic_in_the_queue_and_a_missing_controller_are_waited_for() -> None:
     queued = replace(NONE, requests=replace(NONE.requests, deletions=("first",)))
-    assert action(queued) == Wait("first is still being deleted", 2)
-    assert action(replace(NONE, controller=None)) == Wait("the cluster has no controller", 2)
+    assert action(queued) == Wait("first is still being deleted")
+    assert action(replace(NONE, controller=None)) == Wait("the cluster has no controller")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_creation_without_an_answer_is_ours_if_it_shows_and_is_sent_again_if_i
     )
     assert action(ONE, sent) == PublishTopic(SECOND)
     assert action(ONE, sent, refused) == PublishTopic(SECOND)
-    assert action(NONE, sent, now=9.0) == Wait("whether first was created is not known yet", 2)
+    assert action(NONE, sent, now=9.0) == Wait("whether first was created is not known yet")
     assert action(NONE, sent, now=11.0) == PublishTopic(FIRST)
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from support.cluster.states import cluster, tp
 
-from kadmin.documents import dump_json, plan_digest
+from kadmin.documents import dump_json
+from kadmin.documents.dump import plan_digest
 from kadmin.operations.decide.sent import askers, sent_lists
 from kadmin.operations.record.record import (
     Author,

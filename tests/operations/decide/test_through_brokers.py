@@ -73,7 +73,7 @@ def test_what_is_back_beside_a_dead_broker_is_cancelled_and_says_so() -> None:
 
 def test_a_topic_made_again_is_not_reassigned_any_further() -> None:
     running = moving(cluster({"a-0": (3, 4, 2, 1)}), "a-0", adding=(3, 4), removing=(2, 1))
-    assert decide(WORK, seen(with_id(running, "id"), WAVE), HEARD, 0.0) == Wait("copying", 1)
+    assert decide(WORK, seen(with_id(running, "id"), WAVE), HEARD, 0.0) == Wait("copying")
     assert decide(WORK, seen(with_id(running, "new"), WAVE), HEARD, 0.0) == TakeBack({A.partition: ()})
     action = decide(WORK, seen(with_id(cluster({"a-0": (3, 4)}), "new"), WAVE), HEARD, 0.0)
     assert isinstance(action, Finish)

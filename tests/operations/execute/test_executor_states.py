@@ -32,15 +32,7 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.throttles.by_hand import Scope
-from kadmin.plan.model import (
-    Elect,
-    PartitionTarget,
-    PlanHeader,
-    ReassignmentPlan,
-    ThrottleBy,
-    ThrottleSpec,
-    WaveLimits,
-)
+from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
 from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:

@@ -104,7 +104,7 @@ def test_a_refusal_is_raised_at_once() -> None:
 
 
 def test_a_warning_is_told_once() -> None:
-    late = Wait("waiting for the controller", 1, "the controller has not begun")
+    late = Wait("waiting for the controller", "the controller has not begun")
     play = Play([late, late, Wait("copying"), late, DONE])
     assert play.run() is DONE
     assert play.warnings == ["warning: the controller has not begun"]

@@ -10,7 +10,8 @@ from support.cli.in_process import command
 from support.cluster.states import tp
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
-from kadmin.documents import dump_json, plan_digest
+from kadmin.documents import dump_json
+from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.kinds import work_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadmin.documents import examine
+from kadmin.documents.check import examine
 from kadmin.plan import codes
 from kadmin.plan.model import PlanHeader, Policy, RebalanceRequest
 from kadmin.plan.rules import check

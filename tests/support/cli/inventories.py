@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.inventory import (
-    BrokerRow,
-    ClusterInventory,
-    Inventory,
-    PartitionRow,
-    write_inventory,
-)
+from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
 
 if TYPE_CHECKING:
     from pathlib import Path

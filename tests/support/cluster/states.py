@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.model import (
-    Broker,
-    ClusterState,
-    Controller,
-    PartitionState,
-    PendingRequest,
-    Topic,
-    TopicPartition,
-)
+from kadmin.cluster.model import Broker, ClusterState, Controller, PartitionState, PendingRequest, Topic, TopicPartition
 from kadmin.worlds.zookeeper.reader import not_begun
 from kadmin.worlds.zookeeper.znodes.admin import PROBE_PARTITION
 

@@ -164,11 +164,3 @@ class ControllerModel:
 
 def _nothing(_event: object) -> None:
     """See the event, and do nothing: the next step looks for itself."""
-
-
-def full_isr(model: ControllerModel, topic: str) -> bool:
-    """Whether every partition of a topic is led and has every replica in sync."""
-    return all(
-        model.state(partition).leader in assigned.replicas and set(model.state(partition).isr) == set(assigned.replicas)
-        for partition, assigned in model.assigned(topic).items()
-    )

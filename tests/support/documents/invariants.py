@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.documents import check_document, dump_json, dump_yaml, examine, lines_of
+from kadmin.documents import dump_json, dump_yaml
+from kadmin.documents.check import examine
+from kadmin.documents.text import lines_of
 from kadmin.report.problems.github import annotation_lines, step_summary
 from kadmin.report.problems.gitlab import code_quality
 from kadmin.report.problems.junit import junit
@@ -12,9 +14,17 @@ from kadmin.report.problems.sarif import sarif
 from kadmin.report.problems.text import problems_json, problems_text
 
 if TYPE_CHECKING:
-    from kadmin.documents import Checked
+    from kadmin.diagnostics import Diagnostic
+    from kadmin.documents.check import Checked
+    from kadmin.plan.model import Document
 
 SOURCES = ("plan.yaml", "plan.json", "-")
+
+
+def check_document(data: bytes, source: str) -> tuple[Document | None, tuple[Diagnostic, ...]]:
+    """The document, None where there is any error, and what is wrong with it."""
+    checked = examine(data, source)
+    return (checked.document if checked.valid else None), checked.problems
 
 
 def check_invariants(data: bytes, source: str) -> Checked:

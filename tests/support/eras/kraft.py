@@ -32,8 +32,6 @@ ALL_BROKERS = (1, 2, 3, 4)
 SET, DELETE, APPEND, SUBTRACT = ConfigOperation
 PREFERRED, UNCLEAN = 0, 1
 """ElectionType."""
-WITH_LIMITS = 1
-"""The version of AlterPartitionReassignments that has `allow_replication_factor_change`."""
 _TIMEOUT_MS = 30_000
 
 
@@ -103,7 +101,7 @@ def reassign(
 
 
 def in_flight(connection: KafkaConnection, partition: TopicPartition) -> Reassignment | None:
-    return list_reassignments(connection, [partition]).get(partition)
+    return list_reassignments(connection).get(partition)
 
 
 def shown(connection: KafkaConnection, partition: TopicPartition) -> PartitionMetadata:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
+from support.kafka.admin import admin_client
 from support.live.listeners import up_with_listeners
 from support.live.waiting import wait_until
 from support.network.authority import LOOPBACK, Authority
@@ -151,7 +152,7 @@ def secured(folder: Path, version: str) -> Secured:
     sandbox, addresses = up_with_listeners(spec, LISTENERS)
     with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
         user = UserScramCredentialUpsertion("kadmin", ScramMechanism.SCRAM_SHA_512, PASSWORD)
-        assert connection.admin().alter_user_scram_credentials([user]) == {"kadmin": None}
+        assert admin_client(connection).alter_user_scram_credentials([user]) == {"kadmin": None}
     found = Secured(sandbox, addresses, folder, authority)
     for broker in addresses["SASLTLS"]:
         wait_until(partial(found.takes_scram, broker), 60)

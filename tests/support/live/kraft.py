@@ -194,7 +194,7 @@ def wait_assigned(connection: KafkaConnection, targets: Mapping[TopicPartition, 
     topics = {partition.topic for partition in targets}
 
     def assigned() -> bool:
-        if list_reassignments(connection, targets):
+        if list_reassignments(connection).keys() & targets:
             return False
         alive = [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
         copies = [read_metadata(connection, topics, broker_id=broker_id).partitions for broker_id in alive]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kadmin.waiting import poll
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,24 +17,17 @@ STAYS_S = 3.0
 """How long something must stay to count as staying: controllers react in milliseconds, 0.6 s at most."""
 PATIENCE_S = 90.0
 """How long a busy machine may take for what is foreseen to end."""
+_PAUSE_S = 0.05
 
 
 def stays(condition: Callable[[], bool], seconds: float = STAYS_S, *, foreseen: bool = True) -> bool:
     """Whether a condition holds all the time; one that is not foreseen to has longer, so as to end."""
-    give_up, pause = time.monotonic() + (seconds if foreseen else PATIENCE_S), threading.Event()
-    while condition():
-        if time.monotonic() > give_up:
-            return True
-        pause.wait(0.05)
-    return False
+    return all(condition() for _ in poll(seconds if foreseen else PATIENCE_S, _PAUSE_S))
 
 
 def wait_until(condition: Callable[[], bool], deadline_s: float = PATIENCE_S) -> None:
     """Wait for a condition; fail loudly when the deadline comes first."""
-    give_up, pause = time.monotonic() + deadline_s, threading.Event()
-    while not condition():
-        assert time.monotonic() < give_up, f"not within {deadline_s} s"
-        pause.wait(0.05)
+    assert any(condition() for _ in poll(deadline_s, _PAUSE_S)), f"not within {deadline_s} s"
 
 
 def freeze(pid: int) -> None:

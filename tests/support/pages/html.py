@@ -11,7 +11,8 @@ from family import Size
 from family import cluster as generated
 from support.cluster.states import CLUSTER_ID, cluster, tp
 
-from kadmin.documents import dump_json, plan_digest
+from kadmin.documents import dump_json
+from kadmin.documents.dump import plan_digest
 from kadmin.insight.predict.forecast import forecast, retrospect
 from kadmin.inventory import facts_of, state_of
 from kadmin.operations.decide.examine import examine
@@ -27,14 +28,7 @@ from kadmin.operations.record.record import (
     StepKind,
 )
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import (
-    PartitionTarget,
-    PlanHeader,
-    ReassignmentPlan,
-    ThrottleBy,
-    ThrottleSpec,
-    WaveLimits,
-)
+from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
 from kadmin.planner.load.hours import LoadHours, ResourceHours
 from kadmin.report.pages.html import render
 from kadmin.report.pages.operation_page import operation_page

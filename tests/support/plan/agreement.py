@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 from support.plan.random_cases import random_case
 from support.planner.load_histories import row, week, write
 
-from kadmin.documents import dump_json, read
+from kadmin.documents import dump_json
+from kadmin.documents.check import read
 from kadmin.errors import KadminError
 from kadmin.inventory import inventory_of, write_inventory
 from kadmin.inventory.validation import validate_files

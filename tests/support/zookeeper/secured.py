@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kazoo.client import KazooClient
 from kazoo.security import ACL, Id, make_digest_acl_credential
+from support.kafka.admin import admin_client
 from support.kafka.kerberized import BROKERS as KAFKA
 from support.kafka.kerberized import MODULE, TICKET_S, named
 from support.kafka.secured import PASSWORD, login
@@ -100,7 +101,7 @@ class SecuredZooKeeper:
         """Have brokers create a topic with these replicas of its partitions, and wait for its full ISRs."""
         name, wanted = f"topic-{next(_numbers)}", dict(enumerate(replicas))
         with KafkaConnection(Servers(self.sandbox.bootstrap)) as connection:
-            connection.admin().create_topics({name: {"assignments": {n: list(ids) for n, ids in wanted.items()}}})
+            admin_client(connection).create_topics({name: {"assignments": {n: list(ids) for n, ids in wanted.items()}}})
             wait_assigned(connection, {TopicPartition(name, number): ids for number, ids in wanted.items()})
         return name
 

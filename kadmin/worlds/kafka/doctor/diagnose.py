@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import brokers_in_words, name_some
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.operations import operation_troubles
+from kadmin.wording import brokers_in_words, name_some
 from kadmin.worlds.kafka.doctor.move_troubles import late_targets, move_troubles, unanswered_requests
 from kadmin.worlds.kafka.doctor.partition_troubles import partition_troubles, standing_troubles
 from kadmin.worlds.kafka.doctor.record_topic_troubles import record_topic_troubles

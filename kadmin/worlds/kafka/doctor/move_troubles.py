@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import brokers_in_words, name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.plan.progress import moves_in_flight
 from kadmin.plan.sources import awaited, lacks_source
+from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
-from kadmin.errors import brokers_in_words, name_some
 from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import awaited_leaders, health_of
@@ -13,6 +12,7 @@ from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import moves_in_flight
 from kadmin.plan.throttle import MAY_RETURN, is_broker
+from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import brokers_in_words
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.plan.min_isr import min_insync_replicas
+from kadmin.wording import brokers_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

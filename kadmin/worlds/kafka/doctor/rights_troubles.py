@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.wording import name_some
 from kadmin.worlds.kafka.needed_rights import lacking_rights
 
 if TYPE_CHECKING:

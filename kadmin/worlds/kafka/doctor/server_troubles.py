@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import return_or_replace
 from kadmin.insight.diagnosis.quorum import SILENT_S, follows, has_majority, lagging
+from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,11 @@ from typing import IO, TYPE_CHECKING
 from platformdirs import user_state_path
 
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.errors import BusyError, UnknownOutcomeError, name_some
+from kadmin.errors import BusyError, UnknownOutcomeError
 from kadmin.operations import events
 from kadmin.operations.record.codec import UndecodableError, decode_listing, decode_status, decoding
 from kadmin.operations.record.holder import Holder
+from kadmin.wording import name_some
 from kadmin.worlds.kafka.values.lock_file import SHARED, lock_file, sign
 from kadmin.worlds.kafka.values.record_keys import OPERATIONS, is_asked
 from kadmin.worlds.kafka.values.value_files import ValueFiles

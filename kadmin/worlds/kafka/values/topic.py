@@ -14,14 +14,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
-from kadmin.operations.record.holder import (
-    Lease,
-    LostLockError,
-    changed_lock,
-    held_lock,
-    lost_lock,
-    require_held_for,
-)
+from kadmin.operations.record.holder import Lease, LostLockError, changed_lock, held_lock, lost_lock, require_held_for
 from kadmin.worlds.kafka.values.keyed import KeyedOperations
 from kadmin.worlds.kafka.values.topic_reader import LostTopicError, OpenTransactionError, TopicReader
 from kadmin.worlds.kafka.values.topic_settings import BODIES, CONTROL, create_topic, topic_to_create

@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
-from kadmin.errors import (
-    KadminError,
-    NotAuthorizedError,
-    NotCompletedError,
-    UnknownOutcomeError,
-    UnreachableError,
-    count,
-    name_some,
-)
+from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
 from kadmin.operations import events
+from kadmin.waiting import poll
+from kadmin.wording import count, name_some
 from kadmin.worlds.kafka.reader import read_quorum
 from kadmin.worlds.kafka.values.topic_log import TopicLog
 from kadmin.worlds.kafka.values.topic_settings import CONTROL, check_topic
@@ -143,12 +137,11 @@ class TopicReader:
     def body(self, partition: int, offset: int) -> bytes:
         """Return the value of the record at an offset; raises NotCompletedError where there is none."""
         where, deadline = TopicPartition(self._control.topic, partition), time.monotonic() + PATIENCE_S
-        while True:
+        for _ in poll(PATIENCE_S, _PAUSE_S):
             # What was committed in both partitions may be seen in one of them a moment earlier.
             fetched = self._fetch(where, offset, deadline, most_bytes=1)
-            if fetched.entries or fetched.next_offset > offset or time.monotonic() >= deadline:
+            if fetched.entries or fetched.next_offset > offset:
                 break
-            time.sleep(_PAUSE_S)
         if not fetched.entries or fetched.entries[0].offset != offset or fetched.entries[0].value is None:
             raise NotCompletedError(f"{where} has no record at offset {offset}.", next_command="kadmin history")
         return fetched.entries[0].value

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, UnreachableError
 from kadmin.operations.decide.record_topic import REPLICAS, place, replication_factor
+from kadmin.waiting import poll
 from kadmin.worlds.kafka.wire.configs import read_topic_settings
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.topics import create_compacted
@@ -54,14 +54,11 @@ def create_topic(connection: KafkaConnection, name: str, avoid: Collection[int] 
     copies = len(placed[CONTROL])
     settings = {**SETTINGS, "min.insync.replicas": str(_least_in_sync(copies))}
     create_compacted(connection, name, placed, settings)
-    deadline = time.monotonic() + _CREATED_S
-    while True:
+    for _ in poll(_CREATED_S, _PAUSE_S):
         found = read_metadata(connection, (name,)).topics.get(name)
         if found is not None and len(found.partitions) >= _PARTITIONS and _led(found):
             return _named(name, copies)
-        if time.monotonic() >= deadline:
-            raise UnreachableError(f"Topic {name} was created, and has no leaders.", next_command="repeat the command")
-        time.sleep(_PAUSE_S)
+    raise UnreachableError(f"Topic {name} was created, and has no leaders.", next_command="repeat the command")
 
 
 def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) -> None:

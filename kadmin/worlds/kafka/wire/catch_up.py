@@ -7,13 +7,14 @@ Metadata and DescribeConfigs from the same copy (KRaftMetadataCache.features in 
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kafka.protocol.metadata import ApiVersionsRequest
 
-from kadmin.errors import UnreachableError, name_some
+from kadmin.errors import UnreachableError
+from kadmin.waiting import poll
+from kadmin.wording import name_some
 from kadmin.worlds.kafka.wire.connection import ATTEMPT_S
 
 if TYPE_CHECKING:
@@ -32,14 +33,13 @@ def caught_up_broker(connection: KafkaConnection, high_watermark: int) -> int:
 
     Raises UnreachableError where none does so in CATCH_UP_S.
     """
-    give_up, behind = time.monotonic() + CATCH_UP_S, set[int]()
-    while time.monotonic() < give_up:
+    behind = set[int]()
+    for _ in poll(CATCH_UP_S, _PAUSE_S):
         with suppress(UnreachableError):
             broker_id = connection.any_broker(behind)
             if catches_up(connection, broker_id, high_watermark):
                 return broker_id
             behind.add(broker_id)
-        time.sleep(_PAUSE_S)
     raise UnreachableError(
         f"No broker that answers caught up with the controller within {CATCH_UP_S:g} s.",
         cause=f"the controller committed {high_watermark} records of metadata; behind: {name_some(sorted(behind))}",
@@ -52,11 +52,9 @@ def catches_up(connection: KafkaConnection, broker_id: int, high_watermark: int)
 
     Raises as `KafkaConnection.ask` does.
     """
-    what, give_up = "tell how new their metadata are", time.monotonic() + _PATIENCE_S
-    while True:
+    what = "tell how new their metadata are"
+    for _ in poll(_PATIENCE_S, _PAUSE_S):
         answer = connection.ask(what, ApiVersionsRequest(**_CLIENT), broker_id=broker_id, timeout_s=ATTEMPT_S)
         if answer.finalized_features_epoch + 1 >= high_watermark:
             return True
-        if time.monotonic() >= give_up:
-            return False
-        time.sleep(_PAUSE_S)
+    return False

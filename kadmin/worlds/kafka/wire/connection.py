@@ -13,9 +13,7 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
-import kafka
 from kafka import errors
-from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
@@ -124,20 +122,11 @@ class KafkaConnection:
         text = ".".join(map(str, found[:2]))
         return f"{text} or later" if found == max(BROKER_API_VERSIONS) else text
 
-    def serves(self, request: Any) -> bool:  # noqa: ANN401 - as admin
+    def serves(self, request: Any) -> bool:  # noqa: ANN401 - kafka-python ships no types
         """Whether the broker that listed the others serves a kind of request; nothing is sent."""
         return request.API_KEY in self._manager.broker_version_data.api_versions
 
-    def admin(self) -> Any:  # noqa: ANN401 - kafka-python ships no types
-        """Return kafka-python's admin client on these connections; it ends with them."""
-        client = KafkaNetClient(net=self._net, manager=self._manager)
-        return kafka.KafkaAdminClient(
-            bootstrap_timeout_ms=int(BOOTSTRAP_S * 1000),
-            kafka_client=lambda **_: client,
-            **client_settings(self.servers),
-        )
-
-    def ask(self, what: str, request: Any, *, broker_id: int | None = None, timeout_s: float = REQUEST_S) -> Any:  # noqa: ANN401 - as admin
+    def ask(self, what: str, request: Any, *, broker_id: int | None = None, timeout_s: float = REQUEST_S) -> Any:  # noqa: ANN401 - as serves
         """Send a request that changes nothing, to one broker or to any, and return the answer.
 
         `what` completes "No broker answered in time to ...". A request for any broker goes to another one when the
@@ -145,17 +134,17 @@ class KafkaConnection:
         """
         return self.send(what, request, broker_id=broker_id, timeout_s=timeout_s)()
 
-    def send(self, what: str, request: Any, *, broker_id: int | None, timeout_s: float) -> Callable[[], Any]:  # noqa: ANN401 - as admin
+    def send(self, what: str, request: Any, *, broker_id: int | None, timeout_s: float) -> Callable[[], Any]:  # noqa: ANN401 - as serves
         """Send a request as `ask` does, and return the call that waits for the answer and raises as `ask` does."""
         answer = self._manager.call_soon(self._ask, request, broker_id, self._deadline(timeout_s))
 
-        def wait() -> Any:  # noqa: ANN401 - as admin
+        def wait() -> Any:  # noqa: ANN401 - as serves
             with _logged(_named(request, broker_id)), translated(self.servers, what):
                 return self._manager.run(answer)
 
         return wait
 
-    def ask_controller(self, what: str, request: Any) -> Any:  # noqa: ANN401 - as admin
+    def ask_controller(self, what: str, request: Any) -> Any:  # noqa: ANN401 - as serves
         """Send a request that only the controller answers, and return the answer; raises as `ask` does.
 
         In KRaft mode Metadata names any broker as the controller, and that broker forwards the request. A broker that
@@ -176,12 +165,12 @@ class KafkaConnection:
     def change(
         self,
         what: str,
-        request: Any,  # noqa: ANN401 - as admin
+        request: Any,  # noqa: ANN401 - as serves
         *,
         timeout_s: float,
         broker_id: int | None = None,
         send_by: float = math.inf,
-    ) -> Any:  # noqa: ANN401 - as admin
+    ) -> Any:  # noqa: ANN401 - as serves
         """Send a request that changes the cluster, once, to one broker or to any, and return the answer.
 
         `send_by` is in seconds of `uptime_s`. Raises UnreachableError when the request was not sent, TooLateError when
@@ -257,7 +246,7 @@ class KafkaConnection:
             raise NotCompletedError(f"The brokers at {self.servers} know no controller.")
         return found
 
-    async def _ask(self, request: Any, broker_id: int | None, deadline: float) -> Any:  # noqa: ANN401 - as admin
+    async def _ask(self, request: Any, broker_id: int | None, deadline: float) -> Any:  # noqa: ANN401 - as serves
         silent = set[int]()
         while True:
             connection = await self._connect(broker_id, deadline, silent)
@@ -270,7 +259,7 @@ class KafkaConnection:
                     raise
                 silent.add(connection.node_id)
 
-    async def _change(self, request: Any, broker_id: int | None, deadline: float, send_by: float) -> Any:  # noqa: ANN401 - as admin
+    async def _change(self, request: Any, broker_id: int | None, deadline: float, send_by: float) -> Any:  # noqa: ANN401 - as serves
         while True:
             connection = await self._connect(broker_id, deadline, set())
             if uptime_s() >= send_by:
@@ -293,7 +282,7 @@ class KafkaConnection:
         known = sorted(each.node_id for each in self._manager.cluster.brokers())
         return next((each for each in known if each not in avoided), found)
 
-    async def _connect(self, broker_id: int | None, deadline: float, silent: set[int]) -> Any:  # noqa: ANN401 - as admin
+    async def _connect(self, broker_id: int | None, deadline: float, silent: set[int]) -> Any:  # noqa: ANN401 - as serves
         """Return a connection on which a request leaves at once, and not at some later time.
 
         Where any broker will do, those that were `silent` come last; one that proves so is added. A broker that is not
@@ -336,7 +325,7 @@ def _logged(what: str) -> Iterator[None]:
         _LOG.debug("kafka: %s: %s (%.0f ms)", what, result, (time.monotonic() - began) * 1000)
 
 
-def _named(request: Any, broker_id: int | None) -> str:  # noqa: ANN401 - as admin
+def _named(request: Any, broker_id: int | None) -> str:  # noqa: ANN401 - as serves
     return f"{type(request).__name__} to {'any broker' if broker_id is None else f'broker {broker_id}'}"
 
 
@@ -351,7 +340,7 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc] # kafka-python shi
     kafka-python 3.0.12 drops data that it reads together with the end of a connection.
     """
 
-    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:  # noqa: ANN401 - as admin
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:  # noqa: ANN401 - as serves
         transport = await super()._build_transport(node, timeout_at=timeout_at)
         receive, ends = transport._sock_recv, list[Exception]()  # noqa: SLF001 - the only place to mend it
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
     from kadmin.worlds.kafka.wire.refusals import Refusal
 
-UNKNOWN_TOPIC_ID = 100
-"""No topic has the id: it was deleted, and a topic of the same name is another one."""
 _BY_ID = 6
 
 

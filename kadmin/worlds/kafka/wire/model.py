@@ -34,11 +34,6 @@ class Quorum:
     observers: tuple[QuorumReplica, ...]
 
     @property
-    def voters(self) -> tuple[int, ...]:
-        """The ids of the voters."""
-        return tuple(each.replica_id for each in self.voter_states)
-
-    @property
     def controller(self) -> Controller | None:
         """The active controller with those that follow it; None where there is none."""
         now_ms = next((each.last_fetch_ms for each in self.voter_states if each.replica_id == self.leader_id), -1)

@@ -16,7 +16,7 @@ from kadmin.worlds.kafka.wire.errors import raise_for
 from kadmin.worlds.kafka.wire.refusals import CHANGE_S, refusal, require_confirmed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from kadmin.cluster.model import Replicas
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -34,20 +34,10 @@ class Reassignment:
     removing_replicas: Replicas
 
 
-def list_reassignments(
-    connection: KafkaConnection, partitions: Iterable[TopicPartition] | None = None
-) -> dict[TopicPartition, Reassignment]:
-    """Return the reassignments in flight, of some partitions or of all; raises as `KafkaConnection.ask` does."""
-    what, topic = "list reassignments", ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics
-    asked = None
-    if partitions is not None:
-        asked = [
-            topic(name=name, partition_indexes=[each.partition for each in group])
-            for name, group in groupby(sorted(partitions), key=lambda each: each.topic)
-        ]
-    answer = connection.ask_controller(
-        what, ListPartitionReassignmentsRequest(timeout_ms=int(REQUEST_S * 1000), topics=asked)
-    )
+def list_reassignments(connection: KafkaConnection) -> dict[TopicPartition, Reassignment]:
+    """Return the reassignments in flight; raises as `KafkaConnection.ask` does."""
+    what, request = "list reassignments", ListPartitionReassignmentsRequest
+    answer = connection.ask_controller(what, request(timeout_ms=int(REQUEST_S * 1000), topics=None))
     raise_for(answer.error_code, answer.error_message, connection.servers, what, Right("Describe"))
     return {
         TopicPartition(topic.name, each.partition_index): Reassignment(

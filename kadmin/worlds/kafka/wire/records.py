@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import kafka
 
-from kadmin.errors import StalePlanError, UnreachableError, name_some
+from kadmin.errors import StalePlanError, UnreachableError
+from kadmin.wording import name_some
 from kadmin.worlds.kafka.wire.connection import client_settings
 from kadmin.worlds.kafka.wire.errors import translated
 

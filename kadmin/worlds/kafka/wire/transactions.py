@@ -25,6 +25,7 @@ from kafka.record.default_records import DefaultRecordBatchBuilder
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.rights import Right
 from kadmin.errors import BusyError, UnreachableError
+from kadmin.waiting import poll
 from kadmin.worlds.kafka.wire.connection import ATTEMPT_S
 from kadmin.worlds.kafka.wire.errors import error_name, raise_for
 from kadmin.worlds.kafka.wire.metadata import leader_of
@@ -262,9 +263,7 @@ def _retried(
     until: float,
 ) -> Any:  # noqa: ANN401 - kafka-python ships no types
     """Ask until the answer's code is 0, for WRITE_S; sending again is harmless in everything that is sent here."""
-    now = time.monotonic()
-    deadline = min(now + WRITE_S, max(until, now + LAST_WRITE_S))
-    while True:
+    for _ in poll(min(WRITE_S, max(until - time.monotonic(), LAST_WRITE_S)), _PAUSE_S):
         lost: UnreachableError | None = None
         code = 0
         try:
@@ -279,9 +278,7 @@ def _retried(
             if code not in _RETRIED:
                 raise_for(code, getattr(answer, "error_message", None), connection.servers, what, rights.get(code))
         forget()
-        if time.monotonic() >= deadline:
-            raise lost or _not_available(code, what)
-        time.sleep(_PAUSE_S)
+    raise lost or _not_available(code, what)
 
 
 def _not_available(code: int, what: str) -> UnreachableError:

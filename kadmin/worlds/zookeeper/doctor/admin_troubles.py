@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Flaw, Trouble
 from kadmin.insight.tables.admin_nodes import Effect, Motion
+from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.doctor.admin_nodes import read_node
 from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S
 from kadmin.worlds.zookeeper.doctor.flaw_effects import effects

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of, return_or_replace
 from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
+from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S
 from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS

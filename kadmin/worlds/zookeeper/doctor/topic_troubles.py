@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.tables.configs import HIDDEN
+from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.tables.znodes import holds_secrets
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG

@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError, UsageError, count
+from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError, UsageError
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.operations import events
 from kadmin.operations.context import new_operation_id
@@ -28,6 +28,7 @@ from kadmin.operations.record.record import (
     Step,
     StepKind,
 )
+from kadmin.wording import count
 from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
 from kadmin.worlds.zookeeper.doctor.gather import gather

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from kadmin.errors import name_some
 from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.heal.topic_repair import repair_topic
 from kadmin.worlds.zookeeper.reader import not_begun
 from kadmin.worlds.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import MigrationPhase
 from kadmin.cluster.names import MIGRATION_SETTING, escaped
-from kadmin.errors import count, name_some
 from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.wording import count, name_some
 from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.worlds.zookeeper.znodes.consumers import CONSUMERS
 from kadmin.worlds.zookeeper.znodes.controller import CONTROLLER, MIGRATION

@@ -26,7 +26,8 @@ from kazoo.security import ACL, OPEN_ACL_UNSAFE, Id
 from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.cluster.ports import ASK_AFTER_S
 from kadmin.cluster.znode_names import require_path
-from kadmin.errors import NotZooKeeperModeError, name_some
+from kadmin.errors import NotZooKeeperModeError
+from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.model import Acl, Check, Create, Delete, SetData, Znode
 from kadmin.worlds.zookeeper.wire import four_letter
 from kadmin.worlds.zookeeper.wire.authentication import Authentication

@@ -53,7 +53,6 @@ def decode_controller(node: Znode) -> ControllerNode:
         broker_id=integer(node.path, value.get("brokerid"), "brokerid"),
         session_id=node.ephemeral_owner,
         kraft_epoch=None if kraft_epoch is None else integer(node.path, kraft_epoch, "kraftControllerEpoch"),
-        version=node.version,
         since_ms=node.created_ms,
     )
 

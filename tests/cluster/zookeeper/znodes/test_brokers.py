@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 from support.zookeeper.encoded import node
 
-from kadmin.cluster.model import (
-    Broker,
-    Endpoint,
-)
+from kadmin.cluster.model import Broker, Endpoint
 from kadmin.worlds.zookeeper.znodes.brokers import broker_path, decode_broker
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 

@@ -16,11 +16,7 @@ from kadmin.errors import InvalidInputError
 from kadmin.worlds.zookeeper.model import Znode
 from kadmin.worlds.zookeeper.znodes import consumers
 from kadmin.worlds.zookeeper.znodes.catalogue import decoder_of
-from kadmin.worlds.zookeeper.znodes.topics import (
-    partitions_path,
-    state_path,
-    topic_path,
-)
+from kadmin.worlds.zookeeper.znodes.topics import partitions_path, state_path, topic_path
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 

@@ -12,7 +12,7 @@ from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 def test_the_controller() -> None:
     one = node("/controller", {"version": 1, "brokerid": 2, "timestamp": "1"})
-    assert controller.decode_controller(one) == ControllerNode(2, 9, None, version=3)
+    assert controller.decode_controller(one) == ControllerNode(2, 9, None)
     two = node("/controller", {"version": 2, "brokerid": 3000, "timestamp": "1", "kraftControllerEpoch": 12})
     assert controller.decode_controller(two).kraft_epoch == 12
     with pytest.raises(MalformedZnodeError, match="brokerid"):

@@ -11,13 +11,7 @@ from support.zookeeper.encoded import node
 
 from kadmin.cluster.model import NO_LEADER, Topic, TopicPartition
 from kadmin.worlds.zookeeper.model import StateNode, Znode
-from kadmin.worlds.zookeeper.znodes.topics import (
-    decode_state,
-    decode_topic,
-    encode_topic,
-    state_path,
-    topic_path,
-)
+from kadmin.worlds.zookeeper.znodes.topics import decode_state, decode_topic, encode_topic, state_path, topic_path
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 if TYPE_CHECKING:

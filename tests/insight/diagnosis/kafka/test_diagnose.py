@@ -13,13 +13,7 @@ from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
 from kadmin.plan.throttle import MAY_RETURN
 from kadmin.worlds.kafka.doctor.diagnose import diagnose, unchecked
-from kadmin.worlds.kafka.doctor.evidence import (
-    ClusterLook,
-    KafkaEvidence,
-    RecordTopic,
-    StrayFolders,
-    UnansweredRequest,
-)
+from kadmin.worlds.kafka.doctor.evidence import ClusterLook, KafkaEvidence, RecordTopic, StrayFolders, UnansweredRequest
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas
