@@ -76,8 +76,6 @@ class InventoryTable:
 class Misread:
     """A cell that is not of its column's type."""
 
-    text: str
-
 
 CLUSTER = Column("cluster", ColumnKind.STRING, required=True)
 BROKERS = InventoryTable(

@@ -63,8 +63,7 @@ def _cells(arrow: Any, column: Any, kind: ColumnKind) -> list[Any]:  # noqa: ANN
     if holds(arrow.types, column.type, kind):
         make = {ColumnKind.INTS: tuple, ColumnKind.DOUBLE: float}.get(kind)
         return values if make is None else [None if value is None else make(value) for value in values]
-    wrong = Misread(str(column.type))
-    return [None if value is None else wrong for value in values]
+    return [None if value is None else Misread() for value in values]
 
 
 def holds(types: Any, found: Any, kind: ColumnKind) -> bool:  # noqa: ANN401 - pyarrow ships no type information

@@ -94,23 +94,19 @@ def json_cell(value: object, kind: ColumnKind) -> object:
     if value is None:
         return None
     if kind in (ColumnKind.INT, ColumnKind.LONG):
-        return value if _is_int(value) else _misread(value)
+        return value if _is_int(value) else Misread()
     if kind is ColumnKind.DOUBLE:
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else _misread(value)
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else Misread()
     if kind is ColumnKind.BOOL:
-        return value if isinstance(value, bool) else _misread(value)
+        return value if isinstance(value, bool) else Misread()
     if kind is ColumnKind.STRING:
-        return value if isinstance(value, str) else _misread(value)
+        return value if isinstance(value, str) else Misread()
     whole = isinstance(value, list) and all(each is None or _is_int(each) for each in value)
-    return tuple(value) if isinstance(value, list) and whole else _misread(value)
+    return tuple(value) if isinstance(value, list) and whole else Misread()
 
 
 def _is_int(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _misread(value: object) -> Misread:
-    return Misread(str(value)[:40])
 
 
 def _lines(text: str) -> Iterable[str]:
@@ -137,7 +133,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _csv_cell(cell: str, kind: ColumnKind) -> object:
     if not cell:
         return None
-    return _DECODED[kind](cell) if CSV_CELLS[kind].fullmatch(cell) else Misread(cell)
+    return _DECODED[kind](cell) if CSV_CELLS[kind].fullmatch(cell) else Misread()
 
 
 def _csv_ints(cell: str) -> tuple[int, ...]:
