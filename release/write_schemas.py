@@ -1,0 +1,141 @@
+"""Writes the schemas of answers in schemas/ from the shapes in kadmin/answers.
+
+Usage: python release/write_schemas.py [--check], where --check names the files that differ instead, and fails.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from kadmin.answers import fleet, operations, throttles
+from kadmin.operations.execute.apply import Outcome
+from kadmin.schema import schema_file_name
+from kadmin.schema.shapes import ABSENT, Absent, Keywords, key_of, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCHEMAS = Path(__file__).parents[1] / "schemas"
+TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
+IN_FRONT = ("$schema", "$id", "title", "description", "type")
+
+
+class Published(NamedTuple):
+    """A schema with its title, and the shape it is written from."""
+
+    title: str
+    shape: type
+
+
+ANSWERS = {
+    "apply": Published("Answer of kadmin apply, resume, pause, cancel, rollback and heal", Outcome),
+    "clusters": Published("Answer of doctor, status, inspect and snapshot for several contexts", fleet.ClusterAnswers),
+    "history": Published("Answer of kadmin history", operations.History),
+    "lock-show": Published("Answer of kadmin lock show", operations.Locks),
+    "status": Published("Answer of kadmin status", operations.Status),
+    "throttle-audit": Published("Answer of kadmin throttle audit", throttles.ThrottleAudit),
+    "throttle-clear": Published("Answer of kadmin throttle clear", throttles.ThrottleChanges),
+    "throttle-set": Published("Answer of kadmin throttle set", throttles.ThrottleChanges),
+    "throttle-show": Published("Answer of kadmin throttle show", throttles.Throttles),
+    "verify": Published("Answer of kadmin verify", operations.Verified),
+}
+
+
+def schema_of(hint: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
+    """Return the schema of an annotation; raises TypeError for one that JSON has no type for."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in GENERIC:
+        return GENERIC[origin](*arguments)
+    if is_dataclass(hint):
+        return _object(hint)
+    if issubclass(hint, Enum):
+        return {"type": "string", "enum": [each.value for each in hint]}
+    return {} if hint is object else {"type": TYPES[hint]}
+
+
+def _annotated(hint: Any, *marks: object) -> dict[str, Any]:  # noqa: ANN401 - any annotation
+    found = schema_of(hint)
+    for mark in marks:
+        found |= mark.keywords if isinstance(mark, Keywords) else {"description": mark}
+    return {**{key: found[key] for key in IN_FRONT if key in found}, **found}
+
+
+def _union(*hints: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
+    (kind,) = [each for each in hints if each not in (NoneType, Absent)]
+    found = schema_of(kind)
+    if NoneType in hints:
+        found["type"] = [found["type"], "null"]
+        found |= {"enum": [*found["enum"], None]} if "enum" in found else {}
+    return found
+
+
+def _mapping(key: Any, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
+    names = schema_of(key)
+    rules = {"propertyNames": names} if "enum" in names or "pattern" in names else {}
+    return {"type": "object", **rules, "additionalProperties": schema_of(value) or True}
+
+
+def _list(item: Any, *_: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
+    return {"type": "array", "items": schema_of(item)}
+
+
+def _literal(*values: str) -> dict[str, Any]:
+    return {"type": "string", "enum": list(values)}
+
+
+def _object(shape: Any) -> dict[str, Any]:  # noqa: ANN401 - the class of a shape
+    hints = get_type_hints(shape, include_extras=True)
+    required = [key_of(each.name) for each in fields(shape) if each.default is not ABSENT]
+    if undescribed := [each.name for each in fields(shape) if "description" not in schema_of(hints[each.name])]:
+        raise TypeError(f"{shape.__name__} has fields without a description: {', '.join(undescribed)}")
+    return {
+        "type": "object",
+        "properties": {key_of(each.name): schema_of(hints[each.name]) for each in fields(shape)},
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+GENERIC: dict[Any, Callable[..., dict[str, Any]]] = {
+    Annotated: _annotated,
+    Union: _union,
+    UnionType: _union,
+    Literal: _literal,
+    tuple: _list,
+    Mapping: _mapping,
+}
+
+
+def texts() -> dict[Path, str]:
+    """Return the text of every schema that is written from a shape, by its file."""
+    found = {}
+    for name, answer in ANSWERS.items():
+        head = {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": f"urn:kadmin:schema:answer:{name}:v1",
+            "title": answer.title,
+        }
+        path = SCHEMAS / "answers" / schema_file_name(name)
+        found[path] = to_json(head | schema_of(answer.shape)) + "\n"
+    return found
+
+
+def main(arguments: list[str]) -> str | None:
+    """Write the schemas, or with --check return which of them differ from their shapes."""
+    differing = {path: text for path, text in texts().items() if not path.exists() or path.read_text("utf-8") != text}
+    if "--check" in arguments:
+        named = ", ".join(str(path.relative_to(SCHEMAS.parent)) for path in differing)
+        return f"not as their shapes in kadmin/answers: {named}; run: make schemas" if differing else None
+    for path, text in differing.items():
+        path.write_text(text, encoding="utf-8")
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
