@@ -36,14 +36,14 @@ class Published(NamedTuple):
 ANSWERS = {
     "apply": Published("Answer of kadmin apply, resume, pause, cancel, rollback and heal", Outcome),
     "clusters": Published("Answer of doctor, status, inspect and snapshot for several contexts", fleet.ClusterAnswers),
-    "history": Published("Answer of kadmin history", operations.History),
-    "lock-show": Published("Answer of kadmin lock show", operations.Locks),
-    "status": Published("Answer of kadmin status", operations.Status),
-    "throttle-audit": Published("Answer of kadmin throttle audit", throttles.ThrottleAudit),
-    "throttle-clear": Published("Answer of kadmin throttle clear", throttles.ThrottleChanges),
-    "throttle-set": Published("Answer of kadmin throttle set", throttles.ThrottleChanges),
-    "throttle-show": Published("Answer of kadmin throttle show", throttles.Throttles),
-    "verify": Published("Answer of kadmin verify", operations.Verified),
+    "history": Published("Answer of kadmin history", operations.HistoryAnswer),
+    "lock-show": Published("Answer of kadmin lock show", operations.LockAnswer),
+    "status": Published("Answer of kadmin status", operations.StatusAnswer),
+    "throttle-audit": Published("Answer of kadmin throttle audit", throttles.AuditAnswer),
+    "throttle-clear": Published("Answer of kadmin throttle clear", throttles.ThrottleChangesAnswer),
+    "throttle-set": Published("Answer of kadmin throttle set", throttles.ThrottleChangesAnswer),
+    "throttle-show": Published("Answer of kadmin throttle show", throttles.ThrottlesAnswer),
+    "verify": Published("Answer of kadmin verify", operations.VerificationAnswer),
 }
 
 

@@ -20,14 +20,14 @@ EVENTS = [
 
 
 @dataclass(frozen=True, slots=True)
-class Locks:
+class LockAnswer:
     """The lock of a cluster."""
 
-    lock: Annotated[Lock | None, "The holder of the lock; null when the lock is free."]
+    lock: Annotated[HeldLock | None, "The holder of the lock; null when the lock is free."]
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class HeldLock:
     """The holder of the lock."""
 
     operation_id: Annotated[str, "Operation of the holder."]
@@ -66,13 +66,13 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class StatusAnswer:
     """The unfinished operations of a cluster."""
 
     operations: Annotated[tuple[UnfinishedOperation, ...], "The unfinished operations."]
-    lock: Annotated[Lock | None, "The holder of the lock; null when the lock is free."]
+    lock: Annotated[HeldLock | None, "The holder of the lock; null when the lock is free."]
     late_requests: Annotated[
-        tuple[LateRequest, ...],
+        tuple[LateRequestAnswer, ...],
         "Partitions that requests of finished operations reassign, or brought to their target although the record says "
         "otherwise: the requests got no answer and were applied late.",
     ]
@@ -109,7 +109,7 @@ class OperationProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class LateRequest(Partition):
+class LateRequestAnswer(Partition):
     """A partition that a request of a finished operation reassigns, or has reassigned."""
 
     target: Annotated[tuple[int, ...], "The replicas that it is reassigned to."]
@@ -122,7 +122,7 @@ class LateRequest(Partition):
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class HistoryAnswer:
     """The operations on record."""
 
     operations: Annotated[tuple[RecordedOperation, ...], "Oldest first."]
@@ -202,7 +202,7 @@ class ReplacedData:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerificationAnswer:
     """How far a plan is."""
 
     done: Annotated[bool, "Whether every row is done."]

@@ -15,7 +15,7 @@ Key: TypeAlias = Annotated[str, Keywords(enum=[*RATES, *LISTS]), "The config's n
 
 
 @dataclass(frozen=True, slots=True)
-class Throttles:
+class ThrottlesAnswer:
     """The throttles of a cluster."""
 
     throttles: Annotated[tuple[ThrottlesOfEntity, ...], "Every topic and broker with a throttle."]
@@ -31,7 +31,7 @@ class ThrottlesOfEntity:
 
 
 @dataclass(frozen=True, slots=True)
-class ThrottleAudit:
+class AuditAnswer:
     """The origin of every throttle value of a cluster."""
 
     findings: Annotated[tuple[AuditFinding, ...], "Every throttle value."]
@@ -51,17 +51,17 @@ class AuditFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class ThrottleChanges:
+class ThrottleChangesAnswer:
     """The changes that throttle set or throttle clear made."""
 
-    changes: Annotated[tuple[ThrottleChange, ...], "What was changed."]
+    changes: Annotated[tuple[ChangedThrottle, ...], "What was changed."]
     kept: Annotated[
         tuple[KeptThrottle, ...], "Values that were not changed, because another client changed them at the same time."
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class ThrottleChange:
+class ChangedThrottle:
     """One throttle value before and after."""
 
     entity: Entity

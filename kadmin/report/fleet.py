@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from kadmin.answers.fleet import ClusterAnswer, FailureAnswer, ClusterAnswers
+from kadmin.answers.fleet import ClusterAnswer, ClusterAnswers, FailureAnswer
 from kadmin.cluster.names import escaped
 from kadmin.errors import count
 from kadmin.report.text import table

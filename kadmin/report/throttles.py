@@ -6,12 +6,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from kadmin.answers.throttles import (
+    AuditAnswer,
     AuditFinding,
+    ChangedThrottle,
     KeptThrottle,
-    ThrottleAudit,
-    ThrottleChange,
-    ThrottleChanges,
-    Throttles,
+    ThrottleChangesAnswer,
+    ThrottlesAnswer,
     ThrottlesOfEntity,
 )
 from kadmin.plan.throttle import MAY_RETURN, RATES, is_broker
@@ -38,9 +38,9 @@ def throttles_text(found: Sequence[ThrottledEntity], room: int | None = None) ->
     return f"{shown}\nnext: kadmin throttle audit" if rows else _NONE
 
 
-def throttles_answer(found: Sequence[ThrottledEntity]) -> Throttles:
+def throttles_answer(found: Sequence[ThrottledEntity]) -> ThrottlesAnswer:
     """Answer `throttle show`."""
-    return Throttles(
+    return ThrottlesAnswer(
         tuple(ThrottlesOfEntity(each.entity, each.present, dict(sorted(each.values.items()))) for each in found)
     )
 
@@ -56,9 +56,9 @@ def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None) -> 
     return "\n".join([shown, *commands]) if rows else _NONE
 
 
-def audit_answer(findings: Sequence[AuditedThrottle]) -> ThrottleAudit:
+def audit_answer(findings: Sequence[AuditedThrottle]) -> AuditAnswer:
     """Answer `throttle audit`."""
-    return ThrottleAudit(tuple(AuditFinding(**asdict(each), next_command=each.next_command) for each in findings))
+    return AuditAnswer(tuple(AuditFinding(**asdict(each), next_command=each.next_command) for each in findings))
 
 
 def changes_text(planned: Planned) -> str:
@@ -99,11 +99,11 @@ def _next(written: Written) -> list[str]:
     return [] if written.left is not None else ["next: kadmin throttle show"]
 
 
-def written_answer(written: Written) -> ThrottleChanges:
+def written_answer(written: Written) -> ThrottleChangesAnswer:
     """Answer `throttle set` and `throttle clear`."""
     planned = written.planned
     changes = [
-        ThrottleChange(
+        ChangedThrottle(
             entity,
             key,
             change.previous,
@@ -114,7 +114,7 @@ def written_answer(written: Written) -> ThrottleChanges:
         for entity, keys in sorted(planned.changes.items())
         for key, change in sorted(keys.items())
     ]
-    return ThrottleChanges(
+    return ThrottleChangesAnswer(
         tuple(changes), tuple(KeptThrottle(each.entity, each.key, each.value) for each in written.kept)
     )
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from kadmin.answers.operations import (
-    History,
+    HistoryAnswer,
     PublishedStep,
     RecordedEvent,
     RecordedOperation,
@@ -58,7 +58,7 @@ def operation_text(found: Timeline, holder: Holder | None) -> str:
     return "\n".join(lines)
 
 
-def operation_answer(found: Timeline) -> History:
+def operation_answer(found: Timeline) -> HistoryAnswer:
     """Answer `history ID`: the one operation, with what `history` leaves out."""
     record = found.record
     throttle = current_throttle(record, [span.step for span in found.spans])
@@ -70,7 +70,7 @@ def operation_answer(found: Timeline) -> History:
         waves=found.waves,
         events=tuple(_event_answer(each, found) for each in moments(found)),
     )
-    return History((operation,))
+    return HistoryAnswer((operation,))
 
 
 def moment_text(moment: Moment, found: Timeline) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kadmin.answers.operations import Verified, VerifiedPartition
+from kadmin.answers.operations import VerificationAnswer, VerifiedPartition
 from kadmin.plan.progress import Progress
 from kadmin.report.text import SHOWN_ROWS, shortened, table
 
@@ -33,7 +33,7 @@ def verification_text(verification: Verification) -> str:
     return shortened(table(["not done", "status", "seen"], rows), len(open_rows)) + f"\n{summary}"
 
 
-def verification_answer(verification: Verification) -> Verified:
+def verification_answer(verification: Verification) -> VerificationAnswer:
     """Answer `verify`: one row per partition (of a deletion: per topic, `partition` null)."""
     rows = (VerifiedPartition(v.topic, v.partition, v.progress, v.detail) for v in verification.verdicts)
-    return Verified(verification.done, tuple(rows))
+    return VerificationAnswer(verification.done, tuple(rows))

@@ -48,13 +48,13 @@ def status_rows(status: Status) -> list[tuple[str, ...]]:
     return rows or [(NOTHING,) * len(STATUS_COLUMNS)]
 
 
-def status_answer(status: Status) -> answers.Status:
+def status_answer(status: Status) -> answers.StatusAnswer:
     """Answer `status`."""
-    return answers.Status(
+    return answers.StatusAnswer(
         tuple(map(_unfinished_answer, status.operations)),
         lock_answer(status.holder).lock,
         tuple(
-            answers.LateRequest(
+            answers.LateRequestAnswer(
                 **asdict(each.partition),
                 target=each.target,
                 last=each.last,
@@ -89,9 +89,9 @@ def history_text(listings: tuple[Listing, ...], holder: Holder | None, room: int
     )
 
 
-def history_answer(listings: tuple[Listing, ...]) -> answers.History:
+def history_answer(listings: tuple[Listing, ...]) -> answers.HistoryAnswer:
     """Answer `history`, newest last."""
-    return answers.History(tuple(answers.RecordedOperation(**listed(each)) for each in listings))
+    return answers.HistoryAnswer(tuple(answers.RecordedOperation(**listed(each)) for each in listings))
 
 
 def listed(listing: Listing) -> dict[str, Any]:
@@ -116,11 +116,13 @@ def lock_text(holder: Holder | None) -> str:
     return "the lock is free" if holder is None else f"operation {holder.operation_id}, {holder}"
 
 
-def lock_answer(holder: Holder | None) -> answers.Locks:
+def lock_answer(holder: Holder | None) -> answers.LockAnswer:
     """Answer `lock show`."""
     if holder is None:
-        return answers.Locks(None)
-    return answers.Locks(answers.Lock(holder.operation_id, holder.started_at, holder.session_timeout_s, holder.author))
+        return answers.LockAnswer(None)
+    return answers.LockAnswer(
+        answers.HeldLock(holder.operation_id, holder.started_at, holder.session_timeout_s, holder.author)
+    )
 
 
 def _unfinished_answer(found: Unfinished) -> answers.UnfinishedOperation:
