@@ -13,7 +13,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from kadmin.answers import fleet, operations, throttles
+from kadmin.answers import contexts, doctor, fleet, migration, operations, throttles
 from kadmin.operations.execute.apply import Outcome
 from kadmin.schema import schema_file_name
 from kadmin.schema.shapes import ABSENT, Absent, Keywords, key_of, to_json
@@ -36,7 +36,13 @@ class Published(NamedTuple):
 ANSWERS = {
     "apply": Published("Answer of kadmin apply, resume, pause, cancel, rollback and heal", Outcome),
     "clusters": Published("Answer of doctor, status, inspect and snapshot for several contexts", fleet.ClusterAnswers),
+    "context-check": Published("Answer of kadmin context check", contexts.RightsAnswer),
+    "context-list": Published("Answer of kadmin context list", contexts.ContextsAnswer),
+    "context-show": Published("Answer of kadmin context show", contexts.ContextAnswer),
+    "doctor": Published("Answer of kadmin doctor", doctor.DoctorAnswer),
+    "doctor-migration": Published("Answer of kadmin doctor migration", migration.MigrationAnswer),
     "history": Published("Answer of kadmin history", operations.HistoryAnswer),
+    "history-import": Published("Answer of kadmin history import", migration.ImportAnswer),
     "lock-show": Published("Answer of kadmin lock show", operations.LockAnswer),
     "status": Published("Answer of kadmin status", operations.StatusAnswer),
     "throttle-audit": Published("Answer of kadmin throttle audit", throttles.AuditAnswer),

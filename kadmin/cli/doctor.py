@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -21,6 +21,7 @@ from kadmin.errors import KadminError, NotCompletedError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kadmin.answers.doctor import DoctorAnswer
     from kadmin.cli.side_by_side import FleetAnswer
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
@@ -58,7 +59,7 @@ class Examined:
 
         return doctor_text(self.findings, self.unchecked, self.counts, screen_of(sys.stdout).room)
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> DoctorAnswer:
         """Answer in JSON."""
         from kadmin.report.doctor import doctor_answer
 

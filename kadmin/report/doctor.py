@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from kadmin.answers.doctor import ConditionCounts, DoctorAnswer, DoctorFinding, VersionRange
 from kadmin.cluster.names import escaped
 from kadmin.errors import count
 from kadmin.report.text import WIDTH, wrapped
@@ -50,33 +51,31 @@ def doctor_answer(
     unchecked: Iterable[str],
     versions: KafkaVersions | None,
     counts: Mapping[str, int] | None,
-) -> dict[str, Any]:
+) -> DoctorAnswer:
     """Answer `doctor`; `versions` are those that znodes show, `counts` those of partitions by condition."""
-    return {
-        "stops_apply": any(found.stops_apply for found in findings),
-        "kafka_versions": None if versions is None else versions_answer(versions),
-        "conditions": None if counts is None else dict(counts),
-        "findings": [finding_answer(found, "stops_apply") for found in findings],
-        "not_checked": list(unchecked),
-    }
+    return DoctorAnswer(
+        any(found.stops_apply for found in findings),
+        None if versions is None else versions_answer(versions),
+        None if counts is None else ConditionCounts(**counts),
+        tuple(DoctorFinding(found.code, found.stops_apply, **finding_details(found)) for found in findings),
+        tuple(unchecked),
+    )
 
 
-def versions_answer(versions: KafkaVersions) -> dict[str, str]:
+def versions_answer(versions: KafkaVersions) -> VersionRange:
     """Return the oldest and the newest version that a cluster may run."""
-    return {"oldest": ".".join(map(str, versions.oldest)), "newest": ".".join(map(str, versions.newest))}
+    return VersionRange(".".join(map(str, versions.oldest)), ".".join(map(str, versions.newest)))
 
 
-def finding_answer(found: Finding, stops: str) -> dict[str, Any]:
-    """Return a finding; `stops` is the key that says whether it is an error."""
+def finding_details(found: Finding) -> dict[str, Any]:
+    """Return the fields of FindingDetails."""
     return {
-        "trouble": found.code,
-        stops: found.stops_apply,
         "path": escaped(found.znode) if found.znode else None,
         "message": escaped(found.message, _MOST),
-        "evidence": [escaped(seen, _MOST) for seen in found.evidence],
-        "remedy": found.hint,
+        "evidence": tuple(escaped(seen, _MOST) for seen in found.evidence),
+        "remedy": found.hint or "",
         "topic": found.topic,
-        "partitions": list(found.partitions),
+        "partitions": found.partitions,
         "version": found.version,
     }
 
