@@ -13,7 +13,20 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from kadmin.answers import contexts, doctor, fleet, migration, operations, throttles
+from kadmin.answers import (
+    contexts,
+    diff,
+    doctor,
+    events,
+    fleet,
+    migration,
+    operations,
+    proposals,
+    snapshots,
+    throttles,
+    validation,
+    whatif,
+)
 from kadmin.operations.execute.apply import Outcome
 from kadmin.schema import schema_file_name
 from kadmin.schema.shapes import ABSENT, Absent, Keywords, key_of, to_json
@@ -27,10 +40,11 @@ IN_FRONT = ("$schema", "$id", "title", "description", "type")
 
 
 class Published(NamedTuple):
-    """A schema with its title, and the shape it is written from."""
+    """A schema with its title, the shape it is written from, and what the title does not say."""
 
     title: str
     shape: type
+    description: str | None = None
 
 
 ANSWERS = {
@@ -39,17 +53,30 @@ ANSWERS = {
     "context-check": Published("Answer of kadmin context check", contexts.RightsAnswer),
     "context-list": Published("Answer of kadmin context list", contexts.ContextsAnswer),
     "context-show": Published("Answer of kadmin context show", contexts.ContextAnswer),
+    "diff": Published("Answer of kadmin diff", diff.DiffAnswer),
     "doctor": Published("Answer of kadmin doctor", doctor.DoctorAnswer),
     "doctor-migration": Published("Answer of kadmin doctor migration", migration.MigrationAnswer),
+    "event": Published(
+        "One event of a running operation, on stderr with --log-format json or -o json; what --notify posts",
+        events.EventAnswer,
+    ),
     "history": Published("Answer of kadmin history", operations.HistoryAnswer),
     "history-import": Published("Answer of kadmin history import", migration.ImportAnswer),
     "lock-show": Published("Answer of kadmin lock show", operations.LockAnswer),
+    "propose-election": Published("Answer of kadmin propose election", proposals.ElectionAnswer),
+    "sample": Published("Answer of kadmin sample", snapshots.SamplesAnswer),
+    "snapshot": Published("Answer of kadmin snapshot", snapshots.SnapshotAnswer),
     "status": Published("Answer of kadmin status", operations.StatusAnswer),
     "throttle-audit": Published("Answer of kadmin throttle audit", throttles.AuditAnswer),
     "throttle-clear": Published("Answer of kadmin throttle clear", throttles.ThrottleChangesAnswer),
     "throttle-set": Published("Answer of kadmin throttle set", throttles.ThrottleChangesAnswer),
     "throttle-show": Published("Answer of kadmin throttle show", throttles.ThrottlesAnswer),
+    "validate": Published(
+        "answer of validate", validation.ValidationAnswer, "What `kadmin validate --format json` prints."
+    ),
     "verify": Published("Answer of kadmin verify", operations.VerificationAnswer),
+    "whatif-lose": Published("Answer of kadmin whatif lose", whatif.LossAnswer),
+    "whatif-plan": Published("Answer of kadmin whatif plan", whatif.PlanEffectsAnswer),
 }
 
 
@@ -126,6 +153,7 @@ def texts() -> dict[Path, str]:
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$id": f"urn:kadmin:schema:answer:{name}:v1",
             "title": answer.title,
+            **({} if answer.description is None else {"description": answer.description}),
         }
         path = SCHEMAS / "answers" / schema_file_name(name)
         found[path] = to_json(head | schema_of(answer.shape)) + "\n"

@@ -9,10 +9,9 @@ from kadmin.answers.partitions import Partition
 from kadmin.operations.reading.timeline import Turn
 from kadmin.operations.record.record import Author, OperationKind, OperationState, StepKind
 from kadmin.plan.progress import Progress
-from kadmin.schema.shapes import ABSENT, Absent, Count, Keywords, Number
+from kadmin.schema.shapes import ABSENT, Absent, Count, Keywords, Number, Seconds
 
 Time: TypeAlias = Annotated[str, "UTC, ISO 8601."]
-Seconds: TypeAlias = Annotated[float, Keywords(minimum=0)]
 EVENTS = [
     *(each.name.lower() for each in Turn if each is not Turn.ENDED),
     *(each.value for each in OperationState if each.finished),

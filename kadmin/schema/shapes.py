@@ -31,6 +31,7 @@ class Keywords:
 Count: TypeAlias = Annotated[int, Keywords(minimum=0)]
 Number: TypeAlias = Annotated[int, Keywords(minimum=1)]
 """Counted from 1."""
+Seconds: TypeAlias = Annotated[float, Keywords(minimum=0)]
 
 
 def key_of(field: str) -> str:
