@@ -23,9 +23,11 @@ from kadmin.answers import (
     operations,
     proposals,
     snapshots,
+    tables,
     throttles,
     validation,
     whatif,
+    zookeeper,
 )
 from kadmin.operations.execute.apply import Outcome
 from kadmin.schema import schema_file_name
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 SCHEMAS = Path(__file__).parents[1] / "schemas"
 TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
+CLOSED = {"additionalProperties": False}
 IN_FRONT = ("$schema", "$id", "title", "description", "type")
 
 
@@ -43,13 +46,16 @@ class Published(NamedTuple):
     """A schema with its title, the shape it is written from, and what the title does not say."""
 
     title: str
-    shape: type
+    shape: type | UnionType
     description: str | None = None
 
 
 ANSWERS = {
     "apply": Published("Answer of kadmin apply, resume, pause, cancel, rollback and heal", Outcome),
     "clusters": Published("Answer of doctor, status, inspect and snapshot for several contexts", fleet.ClusterAnswers),
+    "consumers-coordinator": Published("Answer of kadmin consumers coordinator", tables.CoordinatorsAnswer),
+    "consumers-disturbed": Published("Answer of kadmin consumers disturbed", tables.DisturbancesAnswer),
+    "consumers-preview": Published("Answer of kadmin consumers preview", tables.PreviewAnswer),
     "context-check": Published("Answer of kadmin context check", contexts.RightsAnswer),
     "context-list": Published("Answer of kadmin context list", contexts.ContextsAnswer),
     "context-show": Published("Answer of kadmin context show", contexts.ContextAnswer),
@@ -62,6 +68,23 @@ ANSWERS = {
     ),
     "history": Published("Answer of kadmin history", operations.HistoryAnswer),
     "history-import": Published("Answer of kadmin history import", migration.ImportAnswer),
+    "inspect-acls": Published("Answer of kadmin inspect acls", zookeeper.AclsAnswer),
+    "inspect-admin-entries": Published("Answer of kadmin inspect admin-entries", zookeeper.AdminEntriesAnswer),
+    "inspect-brokers": Published("Answer of kadmin inspect brokers", tables.BrokersAnswer),
+    "inspect-cluster": Published("Answer of kadmin inspect cluster", tables.ClusterTableAnswer),
+    "inspect-configs": Published("Answer of kadmin inspect configs", tables.ConfigsAnswer),
+    "inspect-consumers": Published(
+        "Answer of kadmin inspect consumers", zookeeper.OldConsumersAnswer | tables.GroupsAnswer
+    ),
+    "inspect-controller": Published(
+        "Answer of kadmin inspect controller", zookeeper.ControllersAnswer | tables.QuorumAnswer
+    ),
+    "inspect-notifications": Published("Answer of kadmin inspect notifications", zookeeper.NotificationsAnswer),
+    "inspect-partitions": Published("Answer of kadmin inspect partitions", tables.PartitionsAnswer),
+    "inspect-producer-ids": Published("Answer of kadmin inspect producer-ids", zookeeper.ProducerIdsAnswer),
+    "inspect-topics": Published("Answer of kadmin inspect topics", tables.TopicsAnswer),
+    "inspect-tree": Published("Answer of kadmin inspect tree", zookeeper.TreeAnswer),
+    "inspect-znode": Published("Answer of kadmin inspect znode", zookeeper.ZnodeAnswer),
     "lock-show": Published("Answer of kadmin lock show", operations.LockAnswer),
     "propose-election": Published("Answer of kadmin propose election", proposals.ElectionAnswer),
     "sample": Published("Answer of kadmin sample", snapshots.SamplesAnswer),
@@ -100,12 +123,21 @@ def _annotated(hint: Any, *marks: object) -> dict[str, Any]:  # noqa: ANN401 - a
 
 
 def _union(*hints: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
-    (kind,) = [each for each in hints if each not in (NoneType, Absent)]
-    found = schema_of(kind)
+    kind, *others = [each for each in hints if each not in (NoneType, Absent)]
+    found = _one_of(kind, *others) if others else schema_of(kind)
     if NoneType in hints:
         found["type"] = [found["type"], "null"]
         found |= {"enum": [*found["enum"], None]} if "enum" in found else {}
     return found
+
+
+def _one_of(*shapes: Any) -> dict[str, Any]:  # noqa: ANN401 - the classes of shapes
+    """Return the schema of an object of exactly one of these shapes, which share some of their fields."""
+    found = [_object(each) for each in shapes]
+    common = [key for key in found[0]["required"] if all(key in each["required"] for each in found)]
+    only = [{"required": [key for key in each["required"] if key not in common]} for each in found]
+    properties = {key: value for each in found for key, value in each["properties"].items()}
+    return {"type": "object", "properties": properties, "required": common, "oneOf": only, **CLOSED}
 
 
 def _mapping(key: Any, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
@@ -131,7 +163,7 @@ def _object(shape: Any) -> dict[str, Any]:  # noqa: ANN401 - the class of a shap
         "type": "object",
         "properties": {key_of(each.name): schema_of(hints[each.name]) for each in fields(shape)},
         "required": required,
-        "additionalProperties": False,
+        **CLOSED,
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.insight.tables.partitions import PartitionCounts
 from kadmin.schema.shapes import Count, Keywords
 
 
@@ -19,7 +20,7 @@ class DoctorAnswer:
         "Versions of Kafka that the cluster may run, inferred from its znodes; null through brokers.",
     ]
     conditions: Annotated[
-        ConditionCounts | None,
+        PartitionCounts | None,
         "How many partitions there are, and how many in each condition; null where no controller answers.",
     ]
     findings: Annotated[tuple[DoctorFinding, ...], "What is wrong, in the order in which to repair it."]
@@ -32,20 +33,6 @@ class VersionRange:
 
     oldest: Annotated[str, "The oldest possible version, as 1.0."]
     newest: Annotated[str, "The newest possible version, as 2.6."]
-
-
-@dataclass(frozen=True, slots=True)
-class ConditionCounts:
-    """Numbers of partitions."""
-
-    partitions: Annotated[Count, "All partitions."]
-    no_state: Annotated[Count, "Partitions without a state."]
-    offline: Annotated[Count, "Partitions without a leader."]
-    under_replicated: Annotated[Count, "Partitions with a replica out of sync."]
-    under_min_isr: Annotated[Count, "Partitions with fewer in-sync replicas than min.insync.replicas."]
-    at_min_isr: Annotated[Count, "Partitions with as many in-sync replicas as min.insync.replicas."]
-    not_preferred: Annotated[Count, "Partitions whose leader is not the first replica."]
-    moving: Annotated[Count, "Partitions that are being reassigned."]
 
 
 @dataclass(frozen=True)

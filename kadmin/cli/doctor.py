@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kadmin.cli.side_by_side import FleetAnswer
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+    from kadmin.insight.tables.partitions import PartitionCounts
     from kadmin.operations.kafka.context import KafkaContext
     from kadmin.operations.zookeeper.backend import ZooKeeperContext
 
@@ -46,12 +47,12 @@ class Examined:
     findings: tuple[Finding, ...]
     unchecked: tuple[str, ...]
     versions: KafkaVersions | None
-    counts: Mapping[str, int] | None
+    counts: PartitionCounts | None
 
     @property
     def worth_showing(self) -> bool:
         """Whether there is more to show than that the cluster is well."""
-        return bool(self.findings or self.unchecked or (self.counts or {}).get("under_replicated"))
+        return bool(self.findings or self.unchecked or (self.counts and self.counts.under_replicated))
 
     def text(self) -> str:
         """Show it to people."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from kadmin.answers.doctor import ConditionCounts, DoctorAnswer, DoctorFinding, VersionRange
+from kadmin.answers.doctor import DoctorAnswer, DoctorFinding, VersionRange
 from kadmin.cluster.names import escaped
 from kadmin.errors import count
 from kadmin.report.text import WIDTH, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.insight.diagnosis.zookeeper.versions import KafkaVersions
+    from kadmin.insight.tables.partitions import PartitionCounts
 
 _MOST = 2_000
 _BELOW_NEXT = " " * len("   next: ")
@@ -25,7 +26,7 @@ _THEN_COMMANDS = re.compile(r"(?P<words>.*)[:;] (?P<commands>(kadmin|kafka-[a-z-
 def doctor_text(
     findings: tuple[Finding, ...],
     unchecked: Iterable[str],
-    counts: Mapping[str, int] | None = None,
+    counts: PartitionCounts | None = None,
     room: int | None = None,
 ) -> str:
     """Show every finding with its evidence and remedy, then what could not be checked.
@@ -38,8 +39,8 @@ def doctor_text(
     summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
     if counts is not None:
         summary += (
-            f"\n{count(counts['partitions'], 'partition')}: {counts['under_replicated']:,} under-replicated, "
-            f"{counts['at_min_isr']:,} at min ISR"
+            f"\n{count(counts.partitions, 'partition')}: {counts.under_replicated:,} under-replicated, "
+            f"{counts.at_min_isr:,} at min ISR"
         )
     blocks = [summary, *finding_blocks(findings, width, "stops an apply")]
     blocks += ["\n".join(wrapped(f"not checked: {each}", room=width)) for each in unchecked]
@@ -50,13 +51,13 @@ def doctor_answer(
     findings: tuple[Finding, ...],
     unchecked: Iterable[str],
     versions: KafkaVersions | None,
-    counts: Mapping[str, int] | None,
+    counts: PartitionCounts | None,
 ) -> DoctorAnswer:
     """Answer `doctor`; `versions` are those that znodes show, `counts` those of partitions by condition."""
     return DoctorAnswer(
         any(found.stops_apply for found in findings),
         None if versions is None else versions_answer(versions),
-        None if counts is None else ConditionCounts(**counts),
+        counts,
         tuple(DoctorFinding(found.code, found.stops_apply, **finding_details(found)) for found in findings),
         tuple(unchecked),
     )

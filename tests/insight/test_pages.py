@@ -11,28 +11,33 @@ from kadmin.cli.inspect import TABLES as COMMANDS
 from kadmin.insight.diagnosis.zookeeper import admin_nodes
 from kadmin.insight.predict import consumers, disturbance
 from kadmin.insight.tables import configs, kafka, partitions
+from kadmin.insight.tables.table import columns_of
 from kadmin.insight.tables.zookeeper import old_consumers
 from kadmin.insight.tables.zookeeper import znodes as facts
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLES = {
     "inspect.md": [
-        partitions.BROKERS,
-        partitions.PARTITIONS,
-        facts.CONTROLLER,
-        admin_nodes.ENTRIES,
-        configs.CONFIGS,
-        old_consumers.CONSUMERS,
-        facts.NOTIFICATIONS,
-        facts.ACLS,
-        facts.TREE,
-        kafka.QUORUM,
-        kafka.REASSIGNMENTS,
-        kafka.GROUPS,
+        columns_of(partitions.InspectedBroker, partitions.FENCED),
+        columns_of(partitions.InspectedPartition, partitions.ELIGIBLE),
+        columns_of(facts.ControllerRow),
+        columns_of(admin_nodes.EntryRow),
+        columns_of(configs.ConfigRow),
+        columns_of(old_consumers.ConsumerRow),
+        columns_of(facts.NotificationRow),
+        columns_of(facts.AclRow),
+        columns_of(facts.TreeRow),
+        columns_of(kafka.QuorumRow),
+        columns_of(kafka.ReassignmentRow),
+        columns_of(kafka.GroupRow),
     ],
-    "consumers.md": [consumers.PREVIEW, consumers.COORDINATORS, disturbance.DISTURBANCES],
+    "consumers.md": [
+        columns_of(consumers.OwnerRow),
+        columns_of(consumers.CoordinatorRow),
+        columns_of(disturbance.DisturbanceRow),
+    ],
 }
-UPRIGHT = [partitions.CLUSTER, facts.PRODUCER_IDS]
+UPRIGHT = [columns_of(partitions.ClusterRow), columns_of(facts.ProducerIdsRow)]
 _EXAMPLE = re.compile(r"(?:^    .*\n)+", re.MULTILINE)
 
 
@@ -58,7 +63,7 @@ def test_a_table_of_one_row_is_shown_column_by_column() -> None:
 def test_the_page_names_the_column_of_every_condition() -> None:
     text = (DOCS / "inspect.md").read_text(encoding="utf-8")
     counted = [condition.value.replace("-", "_") for condition in partitions.PartitionCondition]
-    assert set(counted) < set(partitions.TOPICS)
+    assert set(counted) < set(columns_of(partitions.TopicRow))
     assert [column for column in counted if f"`{column}`" not in text] == []
 
 

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from support.answers import read_json
 
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import return_or_replace
+from kadmin.insight.tables.partitions import PartitionCounts
 from kadmin.report.doctor import doctor_answer, doctor_text
 
-COUNTS = {
-    "partitions": 1_200,
-    "no_state": 0,
-    "offline": 0,
-    "under_replicated": 40,
-    "under_min_isr": 0,
-    "at_min_isr": 7,
-    "not_preferred": 0,
-    "moving": 0,
-}
+COUNTS = PartitionCounts(
+    1_200, no_state=0, offline=0, under_replicated=40, under_min_isr=0, at_min_isr=7, not_preferred=0, moving=0
+)
 
 
 def shown(hint: str, message: str = "Brokers are gone.") -> list[str]:
@@ -29,7 +22,7 @@ def shown(hint: str, message: str = "Brokers are gone.") -> list[str]:
 def test_partitions_that_lack_replicas_are_counted_where_nothing_else_is_wrong() -> None:
     text = doctor_text((), (), COUNTS)
     assert text.endswith("\n1,200 partitions: 40 under-replicated, 7 at min ISR")
-    assert read_json(doctor_answer((), (), None, COUNTS))["conditions"] == COUNTS
+    assert doctor_answer((), (), None, COUNTS).conditions == COUNTS
     assert doctor_answer((), (), None, None).conditions is None
 
 

@@ -2,39 +2,74 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.insight.tables.table import Table, moment
+from kadmin.schema.shapes import Count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.kafka.model import ConsumerGroup, Quorum, QuorumReplica
     from kadmin.cluster.model import ClusterState
-    from kadmin.insight.tables.table import Cell
 
-QUORUM = ("node_id", "role", "epoch", "log_end_offset", "lag", "last_fetch", "last_caught_up")
-REASSIGNMENTS = (
-    "topic",
-    "partition",
-    "target",
-    "adding_replicas",
-    "removing_replicas",
-    "leader",
-    "isr",
-    "operation",
-)
-GROUPS = ("group", "kind", "protocol", "state", "members", "topics")
+Role: TypeAlias = Literal["leader", "voter", "observer"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumRow:
+    """A replica of the metadata log."""
+
+    node_id: Annotated[Count, "Node id."]
+    role: Annotated[Role, "leader is the active controller."]
+    epoch: Annotated[Count | None, "Leader epoch, of the leader alone."] = None
+    log_end_offset: Annotated[Count | None, "Last offset of its copy of the log; null where it is unknown."] = None
+    lag: Annotated[Count | None, "Records that it is behind the leader; null where that is unknown."] = None
+    last_fetch: Annotated[
+        str | None, "When it last fetched, by the leader's clock (UTC); null where it is unknown."
+    ] = None
+    last_caught_up: Annotated[
+        str | None, "When it had everything, by the leader's clock (UTC); null where it is unknown."
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignmentRow:
+    """A reassignment in flight."""
+
+    topic: Annotated[str, "Topic."]
+    partition: Annotated[Count, "Partition."]
+    target: Annotated[tuple[int, ...], "Replicas that it leads to, in order."]
+    adding_replicas: Annotated[tuple[int, ...], "Replicas that are being added."]
+    removing_replicas: Annotated[tuple[int, ...], "Replicas that will be removed."]
+    leader: Annotated[int | None, "Leader, -1 for none."]
+    isr: Annotated[tuple[int, ...] | None, "In-sync replicas."]
+    operation: Annotated[
+        str | None, "The operation on record that asked for it; null where none did, or none was looked at."
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """A consumer group that keeps its offsets in Kafka."""
+
+    group: Annotated[str, "Group."]
+    kind: Annotated[str, "Type of the group: classic, consumer (KIP-848), share or streams."]
+    protocol: Annotated[str | None, "Protocol type of a classic group; null where there is none."]
+    state: Annotated[str | None, "State of the group; null where brokers do not tell."]
+    members: Annotated[Count | None, "Members; null where its subscriptions were not seen."]
+    topics: Annotated[tuple[str, ...], "Topics that it has offsets of or subscribes to."]
 
 
 def quorum_table(quorum: Quorum) -> Table:
     """Return the replicas of the metadata log: the active controller, the other voters, then the observers."""
     end = max((each.log_end_offset for each in quorum.voter_states if each.replica_id == quorum.leader_id), default=-1)
 
-    def row(each: QuorumReplica, role: str) -> tuple[Cell, ...]:
+    def row(each: QuorumReplica, role: Role) -> QuorumRow:
         known = min(each.log_end_offset, end) >= 0
-        return (
+        return QuorumRow(
             each.replica_id,
             role,
             quorum.leader_epoch if role == "leader" else None,
@@ -46,25 +81,25 @@ def quorum_table(quorum: Quorum) -> Table:
 
     voters = sorted(quorum.voter_states, key=lambda each: (each.replica_id != quorum.leader_id, each.replica_id))
     rows = [row(each, "leader" if each.replica_id == quorum.leader_id else "voter") for each in voters]
-    return Table.of("quorum", QUORUM, [*rows, *(row(each, "observer") for each in quorum.observers)])
+    return Table.of("quorum", QuorumRow, [*rows, *(row(each, "observer") for each in quorum.observers)])
 
 
 def controller_of(state: ClusterState) -> Table:
     """Return the controller of a cluster in ZooKeeper mode as a table of the quorum: brokers tell its id alone."""
-    rows = [] if state.controller is None else [(state.controller.broker_id, "leader", None, None, None, None, None)]
-    return Table.of("quorum", QUORUM, rows)
+    rows = [] if state.controller is None else [QuorumRow(state.controller.broker_id, "leader")]
+    return Table.of("quorum", QuorumRow, rows)
 
 
 def reassignment_table(state: ClusterState, operations: Mapping[TopicPartition, str]) -> Table:
     """Return every reassignment in flight, with the operation on record that asked for it."""
 
-    def rows() -> Iterator[tuple[Cell, ...]]:
+    def rows() -> Iterator[ReassignmentRow]:
         for name in sorted(state.topics):
             topic = state.topics[name]
             for number in sorted({*topic.adding_replicas, *topic.removing_replicas}):
                 partition = TopicPartition(name, number)
                 found = state.states.get(partition)
-                yield (
+                yield ReassignmentRow(
                     name,
                     number,
                     topic.target(number),
@@ -75,13 +110,13 @@ def reassignment_table(state: ClusterState, operations: Mapping[TopicPartition, 
                     operations.get(partition),
                 )
 
-    return Table.of("reassignments", REASSIGNMENTS, rows())
+    return Table.of("reassignments", ReassignmentRow, rows())
 
 
 def group_table(groups: Iterable[ConsumerGroup]) -> Table:
     """Return every group that keeps its offsets in Kafka; None where brokers do not tell."""
     rows = (
-        (
+        GroupRow(
             each.name,
             each.listed.kind,
             each.listed.protocol or None,
@@ -91,4 +126,4 @@ def group_table(groups: Iterable[ConsumerGroup]) -> Table:
         )
         for each in groups
     )
-    return Table.of("groups", GROUPS, rows)
+    return Table.of("groups", GroupRow, rows)

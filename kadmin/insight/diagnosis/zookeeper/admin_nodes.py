@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas
     from kadmin.cluster.zookeeper.model import Znode
-    from kadmin.insight.tables.table import Cell
 
 _SHOWN_NAME = 80
-ENTRIES = ("node", "topic", "partition", "replicas", "motion", "flaws")
 _INT32 = re.compile(r"-?[0-9]{1,10}")
 
 
@@ -73,6 +71,18 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryRow:
+    """An entry of an admin node, or a node with flaws of its own."""
+
+    node: Annotated[str, "Znode."]
+    topic: Annotated[str | None, "Topic; null where it cannot be read, and for flaws of the node itself."]
+    partition: Annotated[int | None, "Partition; null where the topic is, and for a deletion."]
+    replicas: Annotated[tuple[int, ...] | None, "Target of a reassignment, in order."]
+    motion: Annotated[str | None, "How far the reassignment is, judged by the topic znode."]
+    flaws: Annotated[tuple[str, ...], "Codes of the flaws, as in answers/inspect-admin."]
+
+
+@dataclass(frozen=True, slots=True)
 class NodeReading:
     """A reassignment or election node: findings on the node as a whole, and its entries."""
 
@@ -103,17 +113,18 @@ def read_node(node: Znode, state: ClusterState) -> NodeReading:
 
 def entry_table(readings: Iterable[NodeReading], deletions: Iterable[str], state: ClusterState) -> Table:
     """Return a row for each entry, and a row without a topic for each node with flaws of its own."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for reading in readings:
         if reading.findings:
-            rows.append((reading.path, None, None, None, None, _flaws(reading.findings)))
+            rows.append(EntryRow(reading.path, None, None, None, None, _flaws(reading.findings)))
         rows += [
-            (reading.path, each.topic, each.partition, each.replicas, each.motion and each.motion.value, flaws)
+            EntryRow(reading.path, each.topic, each.partition, each.replicas, each.motion, _flaws(each.findings))
             for each in reading.entries
-            for flaws in [_flaws(each.findings)]
         ]
-    rows += [(DELETE_TOPICS, each, None, None, None, _flaws(deletion_findings(each, state))) for each in deletions]
-    return Table.of("admin-entries", ENTRIES, rows)
+    rows += [
+        EntryRow(DELETE_TOPICS, each, None, None, None, _flaws(deletion_findings(each, state))) for each in deletions
+    ]
+    return Table.of("admin-entries", EntryRow, rows)
 
 
 def deletion_findings(topic: str, state: ClusterState) -> tuple[Diagnostic, ...]:

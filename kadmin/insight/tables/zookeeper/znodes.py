@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
@@ -17,6 +17,7 @@ from kadmin.cluster.zookeeper.znodes.security import DELEGATION_TOKENS
 from kadmin.cluster.zookeeper.znodes.values import MalformedZnodeError
 from kadmin.insight.tables.configs import HIDDEN, SECRET
 from kadmin.insight.tables.table import Table, moment
+from kadmin.schema.shapes import Count, Keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,41 +26,102 @@ if TYPE_CHECKING:
     from kadmin.cluster.zookeeper.model import Acl, Znode
     from kadmin.cluster.zookeeper.znodes.notifications import ProducerIdBlock
     from kadmin.cluster.zookeeper.znodes.security import KafkaAcl
-    from kadmin.insight.tables.table import Cell
 
 LAST_PRODUCER_ID = 2**63 - 1
-CONTROLLER = (
-    "epoch",
-    "current",
-    "broker_id",
-    "session_id",
-    "kraft_epoch",
-    "elected",
-    "partition_states",
-    "first_write",
-    "last_write",
-)
-NOTIFICATIONS = ("path", "kind", "subject", "since")
-PRODUCER_IDS = ("broker_id", "first_id", "last_id", "ids_left", "blocks_handed_out")
-ACLS = ("resource_type", "name", "pattern", "principal", "permission", "operation", "host")
-TREE = ("path", "size_bytes", "children", "version", "ephemeral", "condition")
-ZNODE = (
-    "path",
-    "version",
-    "cversion",
-    "czxid",
-    "mzxid",
-    "created",
-    "modified",
-    "ephemeral_owner",
-    "acl",
-    "children",
-    "size_bytes",
-    "data",
-    "decoded",
-    "problem",
-)
 _PERMISSIONS = ((1, "read"), (2, "write"), (4, "create"), (8, "delete"), (16, "admin"))
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerRow:
+    """A controller epoch."""
+
+    epoch: Annotated[Count, "Controller epoch."]
+    current: Annotated[bool, "Whether it is the current controller."]
+    broker_id: Annotated[int | None, "Broker id; null for earlier controllers."]
+    session_id: Annotated[str | None, "ZooKeeper session of the controller, as 0x...; null for earlier ones."]
+    kraft_epoch: Annotated[int | None, "kraftControllerEpoch, 3.4 and later; -1 in ZooKeeper mode."]
+    elected: Annotated[
+        str | None, "When the controller was elected, by ZooKeeper's clock (UTC); null for earlier ones."
+    ]
+    partition_states: Annotated[Count, "Partition states last written under this epoch."]
+    first_write: Annotated[str | None, "When the oldest of these states was written (UTC)."]
+    last_write: Annotated[str | None, "When the newest of these states was written (UTC)."]
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationRow:
+    """A notification that is still in ZooKeeper."""
+
+    path: Annotated[str, "Znode."]
+    kind: Annotated[
+        str,
+        Keywords(enum=["config", "isr", "log-dir-of-broker", "acl"]),
+        "What changed: a config, in-sync replicas, a log directory (the subject is its broker), ACLs.",
+    ]
+    subject: Annotated[str, "The decoded notification as JSON, or why it cannot be read."]
+    since: Annotated[str | None, "When the notification was written, by ZooKeeper's clock (UTC)."]
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerIdsRow:
+    """The last block of producer ids."""
+
+    broker_id: Annotated[int, "Broker that took the block."]
+    first_id: Annotated[int, "First id of the block."]
+    last_id: Annotated[int, "Last id of the block."]
+    ids_left: Annotated[int, "Ids left after the block."]
+    blocks_handed_out: Annotated[int, "Version of the znode."]
+
+
+@dataclass(frozen=True, slots=True)
+class AclRow:
+    """An ACL of Kafka."""
+
+    resource_type: Annotated[str, "Resource type, as Topic."]
+    name: Annotated[str, "Name or prefix of the resource."]
+    pattern: Annotated[str, "Pattern type: literal or prefixed."]
+    principal: Annotated[str, "Principal."]
+    permission: Annotated[str, "Permission: Allow or Deny."]
+    operation: Annotated[str, "Operation."]
+    host: Annotated[str, "Host."]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """A znode of a tree."""
+
+    path: Annotated[str, "Znode."]
+    size_bytes: Annotated[Count, "Size of its data."]
+    children: Annotated[int | None, "Number of children; null where ZooKeeper denied the list."]
+    version: Annotated[int, "Version."]
+    ephemeral: Annotated[bool, "Whether the znode is ephemeral."]
+    condition: Annotated[str | None, "decoded, or why the data cannot be decoded; null where no codec knows the path."]
+
+
+@dataclass(frozen=True, slots=True)
+class ZnodeRow:
+    """A znode with metadata, data and decoded value."""
+
+    path: Annotated[str, "Znode."]
+    version: Annotated[int, "Version."]
+    cversion: Annotated[int, "Version of its children."]
+    czxid: Annotated[int, "Transaction that created it."]
+    mzxid: Annotated[int, "Transaction that changed it last."]
+    created: Annotated[str | None, "When the znode was created, by ZooKeeper's clock (UTC)."]
+    modified: Annotated[str | None, "When the data was written last (UTC)."]
+    ephemeral_owner: Annotated[str | None, "Session of an ephemeral znode, as 0x...; null for others."]
+    acl: Annotated[tuple[str, ...], "One ACL entry, as world:anyone=read+write."]
+    children: Annotated[Count, "Number of children."]
+    size_bytes: Annotated[Count, "Size of its data."]
+    data: Annotated[
+        str | None,
+        "Data, with control characters escaped; (hidden) where the znode may hold credentials; "
+        "null where ZooKeeper holds null.",
+    ]
+    decoded: Annotated[
+        str | None, "The decoded data as JSON text; null where it cannot be decoded or no codec knows the path."
+    ]
+    problem: Annotated[str | None, "Why the data cannot be decoded; null where it can, or no codec knows the path."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,64 +142,71 @@ def controller_table(state: ClusterState) -> Table:
     epochs = {*written, state.controller_epoch}
     now = details_of(state).controller
 
-    def row(epoch: int) -> tuple[Cell, ...]:
+    def row(epoch: int) -> ControllerRow:
         times = written[epoch]
-        if epoch != state.controller_epoch or now is None:
-            who: tuple[Cell, ...] = (False, None, None, None, None)
-        else:
-            who = (True, now.broker_id, f"{now.session_id:#x}", now.kraft_epoch, moment(now.since_ms))
-        return (epoch, *who, len(times), *(moment(each) for each in (min(times, default=0), max(times, default=0))))
+        leads = now if epoch == state.controller_epoch else None
+        return ControllerRow(
+            epoch,
+            leads is not None,
+            None if leads is None else leads.broker_id,
+            None if leads is None else f"{leads.session_id:#x}",
+            None if leads is None else leads.kraft_epoch,
+            None if leads is None else moment(leads.since_ms),
+            len(times),
+            moment(min(times, default=0)),
+            moment(max(times, default=0)),
+        )
 
-    return Table.of("controller", CONTROLLER, (row(epoch) for epoch in sorted(epochs, reverse=True)))
+    return Table.of("controller", ControllerRow, map(row, sorted(epochs, reverse=True)))
 
 
 def notification_table(messages: Iterable[tuple[str, Znode]]) -> Table:
     """Return notifications that are still in ZooKeeper, each with its kind; its subject is its decoded data."""
 
-    def row(kind: str, node: Znode) -> tuple[Cell, ...]:
+    def row(kind: str, node: Znode) -> NotificationRow:
         decoded, problem = decoded_of(node)
         subject = f"not readable: {problem}" if decoded is None else decoded
-        return (node.path, kind, subject, moment(node.created_ms))
+        return NotificationRow(node.path, kind, subject, moment(node.created_ms))
 
-    return Table.of("notifications", NOTIFICATIONS, (row(*each) for each in messages))
+    return Table.of("notifications", NotificationRow, (row(*each) for each in messages))
 
 
 def producer_id_table(block: ProducerIdBlock | None, version: int) -> Table:
     """Return the last block of producer ids, and the number of ids left; `version` is the zkVersion of its znode."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     if block is not None:
-        rows = [(block.broker_id, block.first, block.last, LAST_PRODUCER_ID - block.last, version)]
-    return Table.of("producer-ids", PRODUCER_IDS, rows, upright=True)
+        rows = [ProducerIdsRow(block.broker_id, block.first, block.last, LAST_PRODUCER_ID - block.last, version)]
+    return Table.of("producer-ids", ProducerIdsRow, rows, upright=True)
 
 
 def acl_table(rules: Iterable[tuple[str, str, str, KafkaAcl]]) -> Table:
     """Return Kafka's ACLs, given as resource type, name, pattern and rule."""
     rows = (
-        (kind, name, pattern, rule.principal, rule.permission, rule.operation, rule.host)
+        AclRow(kind, name, pattern, rule.principal, rule.permission, rule.operation, rule.host)
         for kind, name, pattern, rule in rules
     )
-    return Table.of("acls", ACLS, rows)
+    return Table.of("acls", AclRow, rows)
 
 
 def tree_table(nodes: Iterable[tuple[Znode, int | None]]) -> Table:
     """Return znodes with the number of their children, None where ZooKeeper denies the list."""
 
-    def row(node: Znode, children: int | None) -> tuple[Cell, ...]:
+    def row(node: Znode, children: int | None) -> TreeRow:
         size = 0 if node.data is None else len(node.data)
-        return (node.path, size, children, node.version, node.ephemeral_owner != 0, _condition(node))
+        return TreeRow(node.path, size, children, node.version, node.ephemeral_owner != 0, _condition(node))
 
-    return Table.of("tree", TREE, (row(*each) for each in nodes))
+    return Table.of("tree", TreeRow, (row(*each) for each in nodes))
 
 
 def znode_table(looks: Iterable[Look]) -> Table:
     """Return one znode with metadata, data and decoded value, without credentials; no row where it is unreadable."""
-    return Table.of("znode", ZNODE, map(_znode_row, looks), upright=True)
+    return Table.of("znode", ZnodeRow, map(_znode_row, looks), upright=True)
 
 
-def _znode_row(look: Look) -> tuple[Cell, ...]:
+def _znode_row(look: Look) -> ZnodeRow:
     node = look.node
     decoded, problem = decoded_of(node)
-    return (
+    return ZnodeRow(
         node.path,
         node.version,
         node.cversion,
