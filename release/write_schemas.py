@@ -69,6 +69,7 @@ ANSWERS = {
     "history": Published("Answer of kadmin history", operations.HistoryAnswer),
     "history-import": Published("Answer of kadmin history import", migration.ImportAnswer),
     "inspect-acls": Published("Answer of kadmin inspect acls", zookeeper.AclsAnswer),
+    "inspect-admin": Published("Answer of kadmin inspect admin", zookeeper.AdminAnswer | tables.ReassignmentsAnswer),
     "inspect-admin-entries": Published("Answer of kadmin inspect admin-entries", zookeeper.AdminEntriesAnswer),
     "inspect-brokers": Published("Answer of kadmin inspect brokers", tables.BrokersAnswer),
     "inspect-cluster": Published("Answer of kadmin inspect cluster", tables.ClusterTableAnswer),

@@ -6,31 +6,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
+from kadmin.answers.unreadable import Unavailable, UnreadableZnodes
 from kadmin.insight.predict.consumers import CoordinatorRow, OwnerRow
 from kadmin.insight.predict.disturbance import DisturbanceRow
 from kadmin.insight.tables.configs import ConfigRow
 from kadmin.insight.tables.kafka import GroupRow, QuorumRow, ReassignmentRow
 from kadmin.insight.tables.partitions import ClusterRow, InspectedBroker, InspectedPartition, TopicRow
-from kadmin.schema.shapes import ABSENT, Absent, Count
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableZnode:
-    """A znode that could not be read."""
-
-    path: Annotated[str, "Znode."]
-    reason: Annotated[str, "The reason."]
-    denied: Annotated[bool, "Whether ZooKeeper denied the read."]
-
-
-UnreadableZnodes: TypeAlias = Annotated[
-    tuple[UnreadableZnode, ...], "Znodes that could not be read; the rest is in the answer."
-]
-Unavailable: TypeAlias = Annotated[
-    tuple[str, ...] | Absent, "Answers of brokers that are missing, each with the reason; through the brokers only."
-]
+from kadmin.schema.shapes import ABSENT, Count
 
 
 @dataclass(frozen=True, slots=True)

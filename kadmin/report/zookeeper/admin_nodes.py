@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kadmin.answers.zookeeper import (
+    AdminAnswer,
+    AdminNode,
+    DeletionNode,
+    NodeEntry,
+    NodeFlaw,
+    QueuedDeletion,
+    WatchedNodes,
+)
 from kadmin.cluster.model import Listening
 from kadmin.cluster.names import escaped
 from kadmin.cluster.zookeeper.model import details_of
@@ -39,25 +48,23 @@ def admin_text(survey: AdminSurvey) -> str:
     return "\n\n".join([*blocks, _deletions(survey)])
 
 
-def admin_answer(survey: AdminSurvey) -> dict[str, Any]:
+def admin_answer(survey: AdminSurvey) -> AdminAnswer:
     """Answer `inspect admin`."""
-    return {
-        "kafka_versions": versions_answer(survey.versions),
-        "reassignment": _node_answer(survey, REASSIGN_PARTITIONS),
-        "election": _node_answer(survey, PREFERRED_REPLICA_ELECTION),
-        "listening": {
-            name: survey.listening.get(path, Listening.UNKNOWN).value
-            for name, path in (("reassignment", REASSIGN_PARTITIONS), ("election", PREFERRED_REPLICA_ELECTION))
-        },
-        "deletions": {
-            "data": _document(survey),
-            "topics": [
-                {"topic": escaped(topic), "flaws": _flaws(deletion_findings(topic, survey.state))}
-                for topic in survey.look.deletions
-            ],
-        },
-        "not_allowed": [escaped(each.path) for each in details_of(survey.state).unreadable if each.denied],
-    }
+    listening = (
+        survey.listening.get(path, Listening.UNKNOWN) for path in (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
+    )
+    queued = (
+        QueuedDeletion(escaped(topic), _flaws(deletion_findings(topic, survey.state)))
+        for topic in survey.look.deletions
+    )
+    return AdminAnswer(
+        versions_answer(survey.versions),
+        _node_answer(survey, REASSIGN_PARTITIONS),
+        _node_answer(survey, PREFERRED_REPLICA_ELECTION),
+        WatchedNodes(*listening),
+        DeletionNode(_document(survey), tuple(queued)),
+        tuple(escaped(each.path) for each in details_of(survey.state).unreadable if each.denied),
+    )
 
 
 def _reading(survey: AdminSurvey, path: str) -> NodeReading | None:
@@ -123,30 +130,25 @@ def _document(survey: AdminSurvey) -> str | None:
     return escaped(parent.data, _SHOWN_DATA) if parent is not None and parent.data else None
 
 
-def _node_answer(survey: AdminSurvey, path: str) -> dict[str, Any] | None:
+def _node_answer(survey: AdminSurvey, path: str) -> AdminNode | None:
     reading = _reading(survey, path)
     if reading is None:
         return None
-    return {
-        "path": path,
-        "version": reading.version,
-        "size_bytes": 0 if reading.data is None else len(reading.data),
-        "data": escaped(reading.data, _SHOWN_DATA),
-        "effect": worst_effect(reading, survey.versions).name.lower(),
-        "flaws": _flaws(reading.findings),
-        "entries": [_entry_answer(entry) for entry in reading.entries],
-    }
+    return AdminNode(
+        path,
+        reading.version,
+        0 if reading.data is None else len(reading.data),
+        escaped(reading.data, _SHOWN_DATA),
+        worst_effect(reading, survey.versions).name.lower(),
+        _flaws(reading.findings),
+        tuple(map(_entry_answer, reading.entries)),
+    )
 
 
-def _entry_answer(entry: Entry) -> dict[str, Any]:
-    return {
-        "topic": None if entry.topic is None else escaped(entry.topic),
-        "partition": entry.partition,
-        "replicas": None if entry.replicas is None else list(entry.replicas),
-        "motion": None if entry.motion is None else entry.motion.value,
-        "flaws": _flaws(entry.findings),
-    }
+def _entry_answer(entry: Entry) -> NodeEntry:
+    topic = None if entry.topic is None else escaped(entry.topic)
+    return NodeEntry(topic, entry.partition, entry.replicas, entry.motion, _flaws(entry.findings))
 
 
-def _flaws(findings: Iterable[Diagnostic]) -> list[dict[str, str]]:
-    return [{"flaw": found.code, "message": found.message} for found in findings]
+def _flaws(findings: Iterable[Diagnostic]) -> tuple[NodeFlaw, ...]:
+    return tuple(NodeFlaw(found.code, found.message) for found in findings)
