@@ -18,6 +18,7 @@ from kadmin.answers import (
     diff,
     doctor,
     events,
+    figures,
     fleet,
     migration,
     operations,
@@ -66,6 +67,7 @@ ANSWERS = {
         "One event of a running operation, on stderr with --log-format json or -o json; what --notify posts",
         events.EventAnswer,
     ),
+    "figures": Published("Answer of kadmin propose rebalance, and its --figures file", figures.FiguresAnswer),
     "history": Published("Answer of kadmin history", operations.HistoryAnswer),
     "history-import": Published("Answer of kadmin history import", migration.ImportAnswer),
     "inspect-acls": Published("Answer of kadmin inspect acls", zookeeper.AclsAnswer),
@@ -119,7 +121,10 @@ def schema_of(hint: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
 def _annotated(hint: Any, *marks: object) -> dict[str, Any]:  # noqa: ANN401 - any annotation
     found = schema_of(hint)
     for mark in marks:
-        found |= mark.keywords if isinstance(mark, Keywords) else {"description": mark}
+        if isinstance(mark, Keywords):
+            found |= mark.keywords
+        else:  # what an alias says of itself comes after
+            found["description"] = " ".join(filter(None, (str(mark), found.get("description"))))
     return {**{key: found[key] for key in IN_FRONT if key in found}, **found}
 
 

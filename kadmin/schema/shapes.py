@@ -32,6 +32,7 @@ Count: TypeAlias = Annotated[int, Keywords(minimum=0)]
 Number: TypeAlias = Annotated[int, Keywords(minimum=1)]
 """Counted from 1."""
 Seconds: TypeAlias = Annotated[float, Keywords(minimum=0)]
+Ratio: TypeAlias = Annotated[float, Keywords(minimum=0)]
 
 
 def key_of(field: str) -> str:
