@@ -31,6 +31,7 @@ from kadmin.answers import (
     zookeeper,
 )
 from kadmin.operations.execute.apply import Outcome
+from kadmin.planner.load_build.figures import BuiltLoad
 from kadmin.schema import schema_file_name
 from kadmin.schema.shapes import ABSENT, Absent, Keywords, key_of, to_json
 
@@ -88,6 +89,7 @@ ANSWERS = {
     "inspect-topics": Published("Answer of kadmin inspect topics", tables.TopicsAnswer),
     "inspect-tree": Published("Answer of kadmin inspect tree", zookeeper.TreeAnswer),
     "inspect-znode": Published("Answer of kadmin inspect znode", zookeeper.ZnodeAnswer),
+    "load-build": Published("Answer of kadmin load build, and load.json", BuiltLoad),
     "lock-show": Published("Answer of kadmin lock show", operations.LockAnswer),
     "propose-election": Published("Answer of kadmin propose election", proposals.ElectionAnswer),
     "sample": Published("Answer of kadmin sample", snapshots.SamplesAnswer),
@@ -198,14 +200,24 @@ def texts() -> dict[Path, str]:
     return found
 
 
+def differing() -> dict[Path, str | None]:
+    """Return the files of answers that are not as their shapes, with the text they should have; None: of no shape."""
+    wanted = texts()
+    found = {path: path.read_text("utf-8") for path in (SCHEMAS / "answers").iterdir()}
+    return {path: wanted.get(path) for path in sorted(wanted | found) if wanted.get(path) != found.get(path)}
+
+
 def main(arguments: list[str]) -> str | None:
     """Write the schemas, or with --check return which of them differ from their shapes."""
-    differing = {path: text for path, text in texts().items() if not path.exists() or path.read_text("utf-8") != text}
+    found = differing()
     if "--check" in arguments:
-        named = ", ".join(str(path.relative_to(SCHEMAS.parent)) for path in differing)
-        return f"not as their shapes in kadmin/answers: {named}; run: make schemas" if differing else None
-    for path, text in differing.items():
-        path.write_text(text, encoding="utf-8")
+        named = ", ".join(str(path.relative_to(SCHEMAS.parent)) for path in found)
+        return f"not as their shapes in kadmin/answers: {named}; run: make schemas" if found else None
+    for path, text in found.items():
+        if text is None:
+            path.unlink()
+        else:
+            path.write_text(text, encoding="utf-8")
     return None
 
 

@@ -6,16 +6,14 @@ import json
 from collections.abc import Mapping  # noqa: TC003 - a schema is written from the annotation
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
 import write_schemas
 
 from kadmin.schema import validate_value
 from kadmin.schema.shapes import ABSENT, Absent, Count, Keywords, to_json
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Colour(Enum):
@@ -27,6 +25,19 @@ class Colour(Enum):
 class Point:
     x: Annotated[int, "Across."]
     in_: Annotated[Colour | None, "Its colour."]
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    centre: Annotated[Point, "Its centre."]
+    radius: Annotated[Count, "Its radius."]
+    name: Annotated[str | Absent, "Its name."] = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    ends: Annotated[tuple[Point, ...], "Its ends."]
+    radius: Annotated[Count, "Its radius."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +83,20 @@ def test_the_schema_of_a_shape() -> None:
     }
 
 
+def test_an_object_of_one_of_two_shapes() -> None:
+    schema = write_schemas.schema_of(Circle | Line)
+    assert list(schema["properties"]) == ["centre", "radius", "name", "ends"]
+    assert schema["required"] == ["radius"]
+    assert schema["oneOf"] == [{"required": ["centre"]}, {"required": ["ends"]}]
+    assert schema["additionalProperties"] is False
+
+
+def test_what_an_alias_says_of_itself_comes_after_what_the_field_says() -> None:
+    length = Annotated[Count, "Of metres."]
+    described = {"description": "The depth. Of metres.", "type": ["integer", "null"], "minimum": 0}
+    assert write_schemas.schema_of(Annotated[length | None, "The depth."]) == described
+
+
 def test_a_shape_as_json() -> None:
     drawing = Drawing((Point(1, Colour.RED), Point(2, None)), {"é": 0.5})
     assert to_json(drawing, indent=None) == (
@@ -95,12 +120,18 @@ def test_committed_schemas_are_those_of_their_shapes(tmp_path: Path, monkeypatch
     assert write_schemas.main(["--check"]) is None
     monkeypatch.setattr(write_schemas, "SCHEMAS", tmp_path / "schemas")
     (tmp_path / "schemas" / "answers").mkdir(parents=True)
+    folder = tmp_path / "schemas" / "answers"
+    (folder / "of-no-shape.schema.json").write_text("{}", encoding="utf-8")
     differing = write_schemas.main(["--check"])
     assert differing is not None
     assert "schemas/answers/lock-show.schema.json" in differing
+    assert "schemas/answers/of-no-shape.schema.json" in differing
     assert differing.endswith("; run: make schemas")
     assert write_schemas.main([]) is None
     assert write_schemas.main(["--check"]) is None
+    assert {path.name for path in folder.iterdir()} == {
+        path.name for path in (Path(write_schemas.__file__).parents[1] / "schemas" / "answers").iterdir()
+    }
 
 
 @pytest.mark.parametrize("value", [{"lock": {}}, {"lock": 1}, {}, {"lock": None, "more": 1}])
