@@ -33,13 +33,14 @@ MILLIONS :=
 ROWS :=
 SEEDS := 10
 
-.PHONY: help setup demo test lint unit live coverage test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-pages test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel bench-suites \
+.PHONY: help setup demo test lint schemas unit live coverage test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-pages test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel bench-suites \
 	fuzz mutation clean
 
 help:
 	@echo "make setup            create .venv with kadmin in it"
 	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
 	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
+	@echo "make schemas          schemas/answers from the shapes in kadmin/answers; make test checks that they are committed"
 	@echo "make coverage         make test, with its branch coverage and the floor of that"
 	@echo "make test-eras        live tests from Kafka 0.10.2 to 4.4, each claim where versions differ"
 	@echo "make test-matrix      all of them on every version; before a release"
@@ -79,8 +80,12 @@ test: lint
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python release/write_schemas.py --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+schemas: $(READY)
+	$(BIN)/python release/write_schemas.py
 
 unit: $(READY)
 	$(PYTEST) $(WORKERS) -m "not live"

@@ -29,6 +29,7 @@ from kadmin.planner.kernel.bounds import moves_per_partition
 from kadmin.planner.kernel.entry_order import plan_order
 from kadmin.planner.kernel.placement_problem import NONE
 from kadmin.planner.kernel.solve import solve
+from kadmin.schema.shapes import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -277,4 +278,5 @@ def _scored(row: Row, seed: int, after: Assignment) -> dict[str, Any]:
         target[index, : len(ids)] = [at[broker] for broker in ids]
     solution = replace(solve(compiled.problem), target=target)
     entries = np.flatnonzero((target != compiled.problem.current).any(axis=1))
-    return assess(one, compiled, solution, entries, left_out=0)
+    figures: dict[str, Any] = json.loads(to_json(assess(one, compiled, solution, entries, left_out=0)))
+    return figures

@@ -56,13 +56,14 @@ def show(name: GivenName = None, *, output: options.Output = options.OutputForma
 
     Secrets are not read: their references are shown. Of a command that prints a secret its program alone is shown.
     """
+    from kadmin.answers.contexts import ContextAnswer
     from kadmin.contexts.settings import settings_of
-    from kadmin.report.contexts import context_answer, context_text
+    from kadmin.report.contexts import context_text
 
     chosen = _chosen(name)
     context = find_context(chosen.value or "")
     settings = [chosen, *settings_of(context, os.environ, str(contexts_path()))]
-    answer(output, lambda: context_text(settings), lambda: context_answer(settings))
+    answer(output, lambda: context_text(settings), lambda: ContextAnswer(tuple(settings)))
 
 
 @context_app.command("use")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -21,6 +21,7 @@ from kadmin.errors import KadminError, NotCompletedError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kadmin.answers.doctor import DoctorAnswer
     from kadmin.cli.side_by_side import FleetAnswer
     from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.finding import Finding
@@ -92,7 +93,7 @@ def _text(found: DoctorReport) -> str:
     return doctor_text(found.findings, found.unchecked, found.counts, screen_of(sys.stdout).room)
 
 
-def _answer(found: DoctorReport) -> dict[str, Any]:
+def _answer(found: DoctorReport) -> DoctorAnswer:
     from kadmin.report.doctor import doctor_answer
 
     return doctor_answer(found.findings, found.unchecked, found.versions, found.counts)

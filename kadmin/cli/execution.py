@@ -93,14 +93,14 @@ def tell_outcome(context: Context, outcome: Outcome) -> Outcome:
 
 def answer_outcome(output: options.OutputFormat, outcome: Outcome) -> None:
     """Answer with the outcome of an operation."""
-    from kadmin.report.operations.outcome import outcome_answer, outcome_text
+    from kadmin.report.operations.outcome import outcome_text
     from kadmin.report.screen import Meaning
 
     screen = screen_of(sys.stdout)
     answer(
         output,
         lambda: screen.painted(screen.wrapped(outcome_text(outcome)), Meaning.DONE),
-        lambda: outcome_answer(outcome),
+        lambda: outcome,
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from kadmin.insight.tables.admin_nodes import AdminNodes
+    from kadmin.insight.tables.admin_nodes import AdminSurvey
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.context import Context
 
@@ -89,7 +89,7 @@ def inspect_admin(
         name = "admin" if cluster.zookeeper is None else "admin-entries"
         return _show_table(lambda _: name, cluster, view, watch=watch, timeout_s=timeout)
 
-    def render(survey: AdminNodes) -> None:
+    def render(survey: AdminSurvey) -> None:
         answer(options.OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
 
     opened = partial(open_zookeeper, instead=_INSTEAD["admin-entries"])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from kadmin.cli import options
+from kadmin.schema.shapes import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from kadmin.insight.tables.inspection import Inspection
 
 
-def answer(output: options.OutputFormat, text: Callable[[], str], value: Callable[[], dict[str, Any]]) -> None:
+def answer(output: options.OutputFormat, text: Callable[[], str], value: Callable[[], object]) -> None:
     """Print the answer in the format asked for."""
     if output is options.OutputFormat.JSON:
-        typer.echo(json.dumps(value(), indent=2, ensure_ascii=False))
+        typer.echo(to_json(value()))
     else:
         typer.echo(text())
 
@@ -67,9 +67,7 @@ class TableView:
                 name: (0, {**table_answer(table.of_cluster(name), each.unreadable, each.unavailable), **each.more})
                 for name, each in found.items()
             }
-            typer.echo(
-                json.dumps(fleet_answer(sorted({*found, *failed}), values, failed), indent=2, ensure_ascii=False)
-            )
+            typer.echo(to_json(fleet_answer(sorted({*found, *failed}), values, failed)))
             return
         notes = [
             f"{name}: {line}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import time
@@ -119,6 +118,7 @@ def rebalance(
     from kadmin.planner.explain import explain as explain_partitions
     from kadmin.report.pages.html import require_renderer
     from kadmin.report.proposals import proposals_text
+    from kadmin.schema.shapes import to_json
 
     if html is not None:
         require_renderer()
@@ -133,7 +133,7 @@ def rebalance(
             write_text(path, _dump(path, plan))
     listed = [dict(proposal.figures) for proposal in proposals.values()]
     if figures is not None:
-        write_text(figures, json.dumps({"clusters": listed}, indent=2, ensure_ascii=False) + "\n")
+        write_text(figures, to_json({"clusters": listed}) + "\n")
     if html is not None:
         from kadmin.report.pages.reports import proposal_reports
 

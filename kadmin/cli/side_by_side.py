@@ -6,7 +6,7 @@ import queue
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import typer
 
@@ -45,7 +45,7 @@ class FleetAnswer:
     """The rows of a cluster that answered, a block of text where there is more to say, its JSON and exit code."""
 
     rows: Sequence[Sequence[object]]
-    value: dict[str, Any]
+    value: object
     block: str = ""
     exit_code: int = 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,6 +77,7 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat,
     from kadmin.operations.reading.verify import history as read_history
     from kadmin.report.operations.status import ended_text, status_answer, status_text
     from kadmin.report.operations.watched import Watched
+    from kadmin.schema.shapes import to_json
 
     shown = Watched(lambda text: typer.echo(text, nl=False), screen_of(sys.stdout), context.clock)
     watched: set[str] = set()
@@ -100,7 +100,7 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat,
                     shown.block([waiting])
             else:
                 if output is options.OutputFormat.JSON:
-                    shown.line(json.dumps(status_answer(found), ensure_ascii=False))
+                    shown.line(to_json(status_answer(found), indent=None))
                 else:
                     ended = [ended_text(each) for each in known if each.status.state.finished]
                     shown.block([*ended, *cluster.named_in(status_text(found)).split("\n")])

@@ -125,11 +125,12 @@ def _read(names: Sequence[str]) -> Iterator[tuple[str, bytes | InvalidInputError
 
 def _render(output_format: ValidateFormat, found: Validation) -> str:
     from kadmin.report.problems import github, gitlab, junit, sarif, text
+    from kadmin.schema.shapes import to_json
 
     files, problems = [file.source for file in found.files], found.diagnostics
     match output_format:
         case ValidateFormat.JSON:
-            return text.problems_json(files, problems)
+            return to_json(text.problems_answer(files, problems))
         case ValidateFormat.GITHUB:
             return github.annotation_lines(files, problems)
         case ValidateFormat.SARIF:

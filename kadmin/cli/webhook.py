@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 import urllib.error
@@ -10,13 +9,14 @@ import urllib.request
 from collections import deque
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kadmin.errors import UsageError
+from kadmin.schema.shapes import to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 ANSWER_S = 5.0
 """How long a webhook may be silent."""
@@ -61,7 +61,7 @@ class Poster:
     def __init__(self, webhook: Webhook, complain: Callable[[str], None]) -> None:
         self._webhook = webhook
         self._complain = complain
-        self._waiting: deque[Mapping[str, Any]] = deque(maxlen=MOST_WAITING)
+        self._waiting: deque[object] = deque(maxlen=MOST_WAITING)
         self._changed = threading.Condition()
         self._closing = False
         self._failed = False
@@ -73,7 +73,7 @@ class Poster:
         """Begin to post."""
         self._thread.start()
 
-    def post(self, value: Mapping[str, Any]) -> None:
+    def post(self, value: object) -> None:
         """Let a value be posted soon."""
         with self._changed:
             self._waiting.append(value)
@@ -99,16 +99,16 @@ class Poster:
             if reason is not None:
                 self._fail(reason)
 
-    def _next(self) -> Mapping[str, Any] | None:
+    def _next(self) -> object | None:
         """Wait for a value; None at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closing)
             return self._waiting.popleft() if self._waiting else None
 
-    def _send(self, value: Mapping[str, Any]) -> str | None:
+    def _send(self, value: object) -> str | None:
         """Post a value once; returns why it failed, in words that never hold the address."""
         # Of a name that is no UTF-8 the odd bytes are escaped, as on standard error.
-        data = json.dumps(value, ensure_ascii=False).encode(errors="backslashreplace")
+        data = to_json(value, indent=None).encode(errors="backslashreplace")
         headers = {"Content-Type": "application/json; charset=utf-8"}
         request = urllib.request.Request(self._webhook.url, data, headers, method="POST")  # noqa: S310 - http or https
         try:
@@ -136,5 +136,5 @@ def _reason_of(error: object) -> str:
 
 
 class _NoRedirections(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:  # noqa: ANN401 - as urllib declares it
+    def redirect_request(self, *_: object) -> None:
         """Follow none."""

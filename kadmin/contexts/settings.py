@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from kadmin.contexts.model import WAVE_SIZES, ZOOKEEPER_SERVICE, KerberosUser, Protection
 from kadmin.plan.model import WaveLimits
@@ -36,11 +36,11 @@ class Setting:
     Of a secret the text is the reference.
     """
 
-    name: str
-    value: str | None
-    source: Source
-    origin: str = ""
-    secret: bool = False
+    name: Annotated[str, "The setting, as zookeeper.connect."]
+    value: Annotated[str | None, "Its value; of a secret where it is, never the secret."]
+    source: Annotated[Source, "Where the value comes from."]
+    origin: Annotated[str, "The option, the variable or the file that has it; empty for a default."] = ""
+    secret: Annotated[bool, "Whether the value is a reference to a secret."] = False
 
 
 def name_of(environment: Mapping[str, str], contexts: Contexts, file: str) -> Setting:

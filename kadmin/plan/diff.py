@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.plan.facts import ClusterFacts
@@ -15,6 +15,7 @@ from kadmin.plan.progress import Progress, judge
 from kadmin.plan.room import shortages
 from kadmin.plan.sources import lacks_source, with_source_size
 from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule
+from kadmin.schema.shapes import Count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 class BrokerLoad:
     """What one broker holds: replicas, preferred leaders, and bytes (None where a size of its replicas is unknown)."""
 
-    replicas: int
-    leaders: int
-    size_bytes: int | None
+    replicas: Annotated[Count, "Replicas held."]
+    leaders: Annotated[Count, "Partitions whose preferred leader it is."]
+    size_bytes: Annotated[Count | None, "Bytes held; null where the size of a replica is unknown."]
 
 
 @dataclass(frozen=True, slots=True)

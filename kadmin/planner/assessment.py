@@ -1,16 +1,13 @@
-"""Computes the figures of a proposal: before, after, and the bound that no plan can beat.
-
-The result is one cluster's object in schemas/answers/figures.schema.json, without its name and id.
-"""
+"""Computes the figures of a proposal: before, after, and the bound that no plan can beat."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kadmin.planner.cluster_arrays import UNKNOWN
+from kadmin.planner.figures import FewerRacks, HoldingBroker, PlanFigures
 from kadmin.planner.kernel.bounds import least_bytes, least_leader_changes, moves_per_partition
 from kadmin.planner.kernel.entry_order import reorders_only
 from kadmin.planner.kernel.figures import Evenness, bytes_bound, evenness, rack_violations
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
 
 def assess(
     cluster: ClusterArrays, compiled: CompiledRequest, solution: Solution, entries: Ints, *, left_out: int
-) -> dict[str, Any]:
+) -> PlanFigures:
     """Return the figures of a plan with these entries [N]; limits cut `left_out` more.
 
     A plan that limits cut is less even than bounds on moves, bytes and leader changes take for granted: it has none.
@@ -34,26 +31,27 @@ def assess(
     moves = moves_per_partition(problem, final)
     after = evenness(spread, final, may_hold)
     known, whole = bool((cluster.size != UNKNOWN).any()), left_out == 0
-    return {
-        "brokers": int(may_hold.sum()),
-        "holders": _holders(problem),
-        "partitions": len(problem),
-        "reassignments": len(entries),
-        "moves": int(moves.sum()),
-        "moves_bound": solution.bound if whole else None,
-        "proved_optimal": proved_optimal(problem, solution, final),
-        "moved_bytes": int((moves * problem.size).sum()) if known else None,
-        "moved_bytes_bound": _bytes_to_copy(problem, compiled, solution) if known and whole else None,
-        "leader_changes": int((final[:, 0] != problem.current[:, 0]).sum()),
-        "leader_changes_bound": least_leader_changes(problem, after.leaders_max) if whole else None,
-        "order_changes": int(reorders_only(problem, final)[entries].sum()),
-        "left_out": left_out,
-        "before": asdict(evenness(spread, problem.current, may_hold | (_counts(problem, problem.current) > 0))),
-        "after": asdict(after),
-        "bound": asdict(_bound(compiled, solution, final)),
-        "fewer_racks": _fewer_racks(cluster, problem.current[entries], solution.target[entries]),
-        "notes": [*compiled.notes, *_notes(cluster)],
-    }
+    now = evenness(spread, problem.current, may_hold | (_counts(problem, problem.current) > 0))
+    return PlanFigures(
+        brokers=int(may_hold.sum()),
+        holders=_holders(problem),
+        partitions=len(problem),
+        reassignments=len(entries),
+        moves=int(moves.sum()),
+        moves_bound=solution.bound if whole else None,
+        proved_optimal=proved_optimal(problem, solution, final),
+        moved_bytes=int((moves * problem.size).sum()) if known else None,
+        moved_bytes_bound=_bytes_to_copy(problem, compiled, solution) if known and whole else None,
+        leader_changes=int((final[:, 0] != problem.current[:, 0]).sum()),
+        leader_changes_bound=least_leader_changes(problem, after.leaders_max) if whole else None,
+        order_changes=int(reorders_only(problem, final)[entries].sum()),
+        left_out=left_out,
+        before=now,
+        after=after,
+        bound=_bound(compiled, solution, final),
+        fewer_racks=_fewer_racks(cluster, problem.current[entries], solution.target[entries]),
+        notes=(*compiled.notes, *_notes(cluster)),
+    )
 
 
 def lists_after(problem: PlacementProblem, solution: Solution, entries: Ints) -> Ints:
@@ -102,13 +100,13 @@ def _bound(compiled: CompiledRequest, solution: Solution, final: Ints) -> Evenne
     )
 
 
-def _holders(problem: PlacementProblem) -> list[dict[str, Any]]:
+def _holders(problem: PlacementProblem) -> tuple[HoldingBroker, ...]:
     brokers, held = problem.brokers, problem.brokers.may_hold
     rows = zip(brokers.ids[held].tolist(), brokers.weight[held].tolist(), brokers.may_lead[held].tolist(), strict=True)
-    return [{"broker_id": broker, "weight": weight, "may_lead": leads} for broker, weight, leads in rows]
+    return tuple(HoldingBroker(*row) for row in rows)
 
 
-def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> list[dict[str, int]]:
+def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> tuple[FewerRacks, ...]:
     """Count the lists [N, W] that lose racks, by racks before and after; those with an unknown rack do not count."""
     names = sorted({name for name in cluster.racks if name is not None})
     number = {name: at for at, name in enumerate(names)}
@@ -118,7 +116,7 @@ def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> list[di
     now, then = (_distinct(rack[lists[known]]) for lists in (current, target))
     pairs, partitions = np.unique(np.stack([now, then], axis=1)[then < now], axis=0, return_counts=True)
     counted = zip(pairs.tolist(), partitions.tolist(), strict=True)
-    return [{"before": before, "after": after, "partitions": number} for (before, after), number in counted]
+    return tuple(FewerRacks(before, after, number) for (before, after), number in counted)
 
 
 def _distinct(rows: Ints) -> Ints:

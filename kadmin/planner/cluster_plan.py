@@ -7,7 +7,6 @@ error as a stack trace.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ from kadmin.planner.kernel.verifier import broken_rules
 from kadmin.planner.load.cluster_load import cluster_load, load_figures
 from kadmin.planner.load.join import join_history
 from kadmin.planner.load.reading import rows_valid
+from kadmin.schema.shapes import to_json
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -115,14 +115,15 @@ def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays, history
     _require_no_broken_rule(problem, solution.target, cluster)
     limits = request.limits
     entries = within_limits(problem, solution.target, ordered, limits) if limits.cut else ordered
+    figures = assess(cluster, compiled, solution, entries, left_out=len(ordered) - len(entries))
     report: dict[str, Any] = {
-        "figures": assess(cluster, compiled, solution, entries, left_out=len(ordered) - len(entries)),
+        "figures": figures,
         "unknown_names": sorted(compiled.unknown_names),
         "order_binds": order_binds(problem, solution.target, entries),
     }
     if load is not None:
         found, hours = load_figures(load, cluster, problem, solution, lists_after(problem, solution, entries))
-        report["figures"]["load"] = found
+        report["figures"] = replace(figures, load=found)
         report["load_hours"] = asdict(hours)
     reasons = entry_reasons(problem, solution, compiled.freed_broker)
     rows = _entry_rows(name, (problem.current, solution.target), entries, [reasons[each] for each in entries], cluster)
@@ -161,7 +162,7 @@ def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: ClusterAr
 
 
 def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:
-    row = {"cluster": name, "ordinal": REPORT, "report": json.dumps(report)}
+    row = {"cluster": name, "ordinal": REPORT, "report": to_json(report, indent=None)}
     return pa.Table.from_pylist([row], schema=RESULT_SCHEMA)
 
 

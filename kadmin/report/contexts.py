@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kadmin.answers.contexts import ContextsAnswer, ListedContext, RightsAnswer
 from kadmin.cluster.names import escaped
 from kadmin.contexts.settings import Source
 from kadmin.report.text import NOTHING, table, wrapped
@@ -28,33 +28,19 @@ def contexts_text(contexts: Contexts) -> str:
     return table(("context", "address", "current", "protect"), rows) if rows else "no contexts"
 
 
-def contexts_answer(contexts: Contexts, file: str) -> dict[str, Any]:
+def contexts_answer(contexts: Contexts, file: str) -> ContextsAnswer:
     """Answer `context list`."""
-    return {
-        "file": file,
-        "current": contexts.current,
-        "contexts": [
-            {
-                "name": each.name,
-                "address": each.address,
-                "current": each.name == contexts.current,
-                "protect": each.protect.value,
-                "description": each.description,
-            }
-            for each in contexts.contexts.values()
-        ],
-    }
+    listed = (
+        ListedContext(each.name, each.address, each.name == contexts.current, each.protect, each.description)
+        for each in contexts.contexts.values()
+    )
+    return ContextsAnswer(file, contexts.current, tuple(listed))
 
 
 def context_text(settings: Sequence[Setting]) -> str:
     """Show every value with its origin."""
     rows = [(each.name, _shown(each), _origin(each)) for each in settings]
     return table(("setting", "value", "from"), rows)
-
-
-def context_answer(settings: Sequence[Setting]) -> dict[str, Any]:
-    """Answer `context show`."""
-    return {"settings": [{**asdict(each), "source": each.source.value} for each in settings]}
 
 
 def rights_text(context: NamedContext, found: RightsFound) -> str:
@@ -70,16 +56,16 @@ def rights_text(context: NamedContext, found: RightsFound) -> str:
     return "\n".join(lines)
 
 
-def rights_answer(context: NamedContext, found: RightsFound) -> dict[str, Any]:
+def rights_answer(context: NamedContext, found: RightsFound) -> RightsAnswer:
     """Answer `context check`."""
-    return {
-        "context": context.name,
-        "address": context.address,
-        "cluster_id": found.cluster_id,
-        "principal": found.principal,
-        "missing": [asdict(each) for each in found.missing],
-        "not_checked": [escaped(each, _MOST) for each in found.unchecked],
-    }
+    return RightsAnswer(
+        context.name,
+        context.address,
+        found.cluster_id,
+        found.principal,
+        found.missing,
+        tuple(escaped(each, _MOST) for each in found.unchecked),
+    )
 
 
 def _shown(setting: Setting) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from kadmin.answers.doctor import DoctorAnswer, DoctorFinding, VersionRange
 from kadmin.cluster.names import escaped
 from kadmin.report.text import WIDTH, wrapped
 from kadmin.wording import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from kadmin.cluster.versions import KafkaVersions
     from kadmin.insight.diagnosis.finding import Finding
+    from kadmin.insight.tables.partitions import PartitionCounts
 
 _MOST = 2_000
 _BELOW_NEXT = " " * len("   next: ")
@@ -24,7 +26,7 @@ _THEN_COMMANDS = re.compile(r"(?P<words>.*)[:;] (?P<commands>(kadmin|kafka-[a-z-
 def doctor_text(
     findings: tuple[Finding, ...],
     unchecked: Iterable[str],
-    counts: Mapping[str, int] | None = None,
+    counts: PartitionCounts | None = None,
     room: int | None = None,
 ) -> str:
     """Show every finding with its evidence and remedy, then what could not be checked.
@@ -37,8 +39,8 @@ def doctor_text(
     summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
     if counts is not None:
         summary += (
-            f"\n{count(counts['partitions'], 'partition')}: {counts['under_replicated']:,} under-replicated, "
-            f"{counts['at_min_isr']:,} at min ISR"
+            f"\n{count(counts.partitions, 'partition')}: {counts.under_replicated:,} under-replicated, "
+            f"{counts.at_min_isr:,} at min ISR"
         )
     blocks = [summary, *finding_blocks(findings, width, "stops an apply")]
     blocks += ["\n".join(wrapped(f"not checked: {each}", room=width)) for each in unchecked]
@@ -49,34 +51,32 @@ def doctor_answer(
     findings: tuple[Finding, ...],
     unchecked: Iterable[str],
     versions: KafkaVersions | None,
-    counts: Mapping[str, int] | None,
-) -> dict[str, Any]:
+    counts: PartitionCounts | None,
+) -> DoctorAnswer:
     """Answer `doctor`; `versions` are those that znodes show, `counts` those of partitions by condition."""
-    return {
-        "stops_apply": any(found.stops_apply for found in findings),
-        "kafka_versions": None if versions is None else versions_answer(versions),
-        "conditions": None if counts is None else dict(counts),
-        "findings": [finding_answer(found, "stops_apply") for found in findings],
-        "not_checked": list(unchecked),
-    }
+    return DoctorAnswer(
+        any(found.stops_apply for found in findings),
+        None if versions is None else versions_answer(versions),
+        counts,
+        tuple(DoctorFinding(found.code, found.stops_apply, **finding_details(found)) for found in findings),
+        tuple(unchecked),
+    )
 
 
-def versions_answer(versions: KafkaVersions) -> dict[str, str]:
+def versions_answer(versions: KafkaVersions) -> VersionRange:
     """Return the oldest and the newest version that a cluster may run."""
-    return {"oldest": ".".join(map(str, versions.oldest)), "newest": ".".join(map(str, versions.newest))}
+    return VersionRange(".".join(map(str, versions.oldest)), ".".join(map(str, versions.newest)))
 
 
-def finding_answer(found: Finding, stops: str) -> dict[str, Any]:
-    """Return a finding; `stops` is the key that says whether it is an error."""
+def finding_details(found: Finding) -> dict[str, Any]:
+    """Return the fields of FindingDetails."""
     return {
-        "trouble": found.code,
-        stops: found.stops_apply,
         "path": escaped(found.znode) if found.znode else None,
         "message": escaped(found.message, _MOST),
-        "evidence": [escaped(seen, _MOST) for seen in found.evidence],
-        "remedy": found.hint,
+        "evidence": tuple(escaped(seen, _MOST) for seen in found.evidence),
+        "remedy": found.hint or "",
         "topic": found.topic,
-        "partitions": list(found.partitions),
+        "partitions": found.partitions,
         "version": found.version,
     }
 

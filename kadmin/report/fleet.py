@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kadmin.answers.fleet import ClusterAnswer, ClusterAnswers, FailureAnswer
 from kadmin.cluster.names import escaped
 from kadmin.report.text import table
 from kadmin.wording import count
@@ -41,20 +42,15 @@ def failures_text(failed: Mapping[str, KadminError]) -> list[str]:
 
 
 def fleet_answer(
-    names: Sequence[str], answers: Mapping[str, tuple[int, dict[str, Any]]], failed: Mapping[str, KadminError]
-) -> dict[str, Any]:
+    names: Sequence[str], answers: Mapping[str, tuple[int, object]], failed: Mapping[str, KadminError]
+) -> ClusterAnswers:
     """Answer for each cluster with its exit code, and its answer or its error."""
-    return {"clusters": [_entry(name, answers.get(name), failed.get(name)) for name in names]}
+    return ClusterAnswers(tuple(_entry(name, answers.get(name), failed.get(name)) for name in names))
 
 
-def _entry(name: str, found: tuple[int, dict[str, Any]] | None, error: KadminError | None) -> dict[str, Any]:
+def _entry(name: str, found: tuple[int, object] | None, error: KadminError | None) -> ClusterAnswer:
     if error is not None:
-        told = {"message": error.message, "cause": error.cause, "next_command": error.next_command}
-        return {
-            "cluster": name,
-            "exit_code": error.exit_code,
-            "answer": None,
-            "error": {key: text and escaped(text, _MOST) for key, text in told.items()},
-        }
+        told = (text and escaped(text, _MOST) for text in (error.cause, error.next_command))
+        return ClusterAnswer(name, error.exit_code, None, FailureAnswer(escaped(error.message, _MOST), *told))
     exit_code, value = found or (0, {})
-    return {"cluster": name, "exit_code": exit_code, "answer": value, "error": None}
+    return ClusterAnswer(name, exit_code, value, None)

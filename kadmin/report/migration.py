@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kadmin.report.doctor import finding_answer, finding_blocks
+from kadmin.answers.migration import ImportAnswer, MigrationAnswer, MigrationFinding
+from kadmin.report.doctor import finding_blocks, finding_details
 from kadmin.report.text import WIDTH, wrapped
 from kadmin.wording import count
 
@@ -24,15 +25,10 @@ def migration_text(found: Preflight, room: int | None = None) -> str:
     return "\n\n".join(blocks)
 
 
-def migration_answer(found: Preflight) -> dict[str, Any]:
+def migration_answer(found: Preflight) -> MigrationAnswer:
     """Answer `doctor migration`."""
-    return {
-        "phase": found.phase.value,
-        "go": found.go,
-        "findings": [finding_answer(each, "stops_migration") for each in found.findings],
-        "stays_behind": list(found.stays_behind),
-        "not_checked": list(found.unchecked),
-    }
+    findings = (MigrationFinding(each.code, each.stops_apply, **finding_details(each)) for each in found.findings)
+    return MigrationAnswer(found.phase, found.go, tuple(findings), found.stays_behind, found.unchecked)
 
 
 def imported_text(found: Imported, to: str) -> str:
@@ -42,6 +38,6 @@ def imported_text(found: Imported, to: str) -> str:
     return "\n".join([f"{carried} carried over {way}; {found.already} on both sides already", *found.carried])
 
 
-def imported_answer(found: Imported, to: str) -> dict[str, Any]:
+def imported_answer(found: Imported, to: str) -> ImportAnswer:
     """Answer `history import`."""
-    return {"to": to, "carried": list(found.carried), "already": found.already}
+    return ImportAnswer(to, found.carried, found.already)

@@ -6,6 +6,8 @@ import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kadmin.answers.partitions import Partition
+from kadmin.answers.proposals import ElectionAnswer, ImpossibleElection
 from kadmin.cluster.names import one_line
 from kadmin.plan.rules import racks_lost
 from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
@@ -31,13 +33,13 @@ def election_text(proposal: ElectionProposal, path: Path) -> str:
     return "\n".join(lines)
 
 
-def election_answer(proposal: ElectionProposal, path: Path) -> dict[str, Any]:
+def election_answer(proposal: ElectionProposal, path: Path) -> ElectionAnswer:
     """Answer `propose election`."""
-    return {
-        "plan": str(path),
-        "partitions": [asdict(partition) for partition in proposal.plan.partitions],
-        "impossible": [{**asdict(partition), "reason": reason} for partition, reason in proposal.impossible],
-    }
+    return ElectionAnswer(
+        str(path),
+        tuple(Partition(**asdict(each)) for each in proposal.plan.partitions),
+        tuple(ImpossibleElection(**asdict(each), reason=reason) for each, reason in proposal.impossible),
+    )
 
 
 def proposals_text(

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kadmin.answers.throttles import (
+    AuditAnswer,
+    AuditFinding,
+    ChangedThrottle,
+    KeptThrottle,
+    ThrottleChangesAnswer,
+    ThrottlesAnswer,
+    ThrottlesOfEntity,
+)
 from kadmin.plan.throttle import MAY_RETURN, RATES, is_broker
 from kadmin.plan.units import readable_rate
 from kadmin.report.text import table
@@ -29,14 +38,11 @@ def throttles_text(found: Sequence[ThrottledEntity], room: int | None = None) ->
     return f"{shown}\nnext: kadmin throttle audit" if rows else _NONE
 
 
-def throttles_answer(found: Sequence[ThrottledEntity]) -> dict[str, Any]:
+def throttles_answer(found: Sequence[ThrottledEntity]) -> ThrottlesAnswer:
     """Answer `throttle show`."""
-    return {
-        "throttles": [
-            {"entity": each.entity, "present": each.present, "values": dict(sorted(each.values.items()))}
-            for each in found
-        ]
-    }
+    return ThrottlesAnswer(
+        tuple(ThrottlesOfEntity(each.entity, each.present, dict(sorted(each.values.items()))) for each in found)
+    )
 
 
 def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None) -> str:
@@ -50,9 +56,9 @@ def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None) -> 
     return "\n".join([shown, *commands]) if rows else _NONE
 
 
-def audit_answer(findings: Sequence[AuditedThrottle]) -> dict[str, Any]:
+def audit_answer(findings: Sequence[AuditedThrottle]) -> AuditAnswer:
     """Answer `throttle audit`."""
-    return {"findings": [{**asdict(each), "next_command": each.next_command} for each in findings]}
+    return AuditAnswer(tuple(AuditFinding(**asdict(each), next_command=each.next_command) for each in findings))
 
 
 def changes_text(planned: Planned) -> str:
@@ -93,24 +99,24 @@ def _next(written: Written) -> list[str]:
     return [] if written.left is not None else ["next: kadmin throttle show"]
 
 
-def written_answer(written: Written) -> dict[str, Any]:
+def written_answer(written: Written) -> ThrottleChangesAnswer:
     """Answer `throttle set` and `throttle clear`."""
     planned = written.planned
-    return {
-        "changes": [
-            {
-                "entity": entity,
-                "key": key,
-                "before": change.previous,
-                "after": change.ours,
-                "seen": entity not in planned.unseen,
-                "restored_from": planned.restored.get((entity, key)),
-            }
-            for entity, keys in sorted(planned.changes.items())
-            for key, change in sorted(keys.items())
-        ],
-        "kept": [{"entity": each.entity, "key": each.key, "value": each.value} for each in written.kept],
-    }
+    changes = [
+        ChangedThrottle(
+            entity,
+            key,
+            change.previous,
+            change.ours,
+            seen=entity not in planned.unseen,
+            restored_from=planned.restored.get((entity, key)),
+        )
+        for entity, keys in sorted(planned.changes.items())
+        for key, change in sorted(keys.items())
+    ]
+    return ThrottleChangesAnswer(
+        tuple(changes), tuple(KeptThrottle(each.entity, each.key, each.value) for each in written.kept)
+    )
 
 
 _NONE = "no throttles"

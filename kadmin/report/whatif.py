@@ -5,6 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kadmin.answers.partitions import Partition
+from kadmin.answers.whatif import (
+    ChangedLeader,
+    LossAnswer,
+    LossCounts,
+    PlanEffectsAnswer,
+    PredictedBroker,
+    RefusingPartition,
+    SingleLossChange,
+    SingleLossCounts,
+    UnknownPartition,
+    WorstLoss,
+)
 from kadmin.cluster.model import NO_LEADER
 from kadmin.insight.predict.whatif import Bound
 from kadmin.report.text import SHOWN_ROWS, UNKNOWN, about, change, replicas, shortened, table, wrapped
@@ -32,9 +45,9 @@ def loss_text(lost: Sequence[int], found: Prediction) -> str:
     return "\n\n".join([summary, *lists, _loads(found)])
 
 
-def loss_answer(lost: Sequence[int], found: Prediction) -> dict[str, Any]:
+def loss_answer(lost: Sequence[int], found: Prediction) -> LossAnswer:
     """Answer `whatif lose`."""
-    return {"lost": list(lost), **_prediction_answer(found)}
+    return LossAnswer(tuple(lost), **_prediction(found))
 
 
 def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
@@ -47,16 +60,16 @@ def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mappin
     return "\n\n".join([summary, *lists, _loads(found), _single_losses(before, after)])
 
 
-def plan_answer(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> dict[str, Any]:
+def plan_answer(
+    found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]
+) -> PlanEffectsAnswer:
     """Answer `whatif plan`."""
-    return {
-        **_prediction_answer(found),
-        "single_losses": [
-            {"broker_id": broker, "before": _single_answer(before[broker]), "after": _single_answer(after[broker])}
-            for broker in sorted(before)
-        ],
-        "worst_single_loss": {"before": worst(before), "after": worst(after)},
-    }
+    losses = (
+        SingleLossChange(broker, _single_answer(before[broker]), _single_answer(after[broker]))
+        for broker in sorted(before)
+    )
+    worst_loss = WorstLoss(worst(before), worst(after))
+    return PlanEffectsAnswer(**_prediction(found), single_losses=tuple(losses), worst_single_loss=worst_loss)
 
 
 def counted(bound: Bound, noun: str, nouns: str | None = None) -> str:
@@ -91,32 +104,29 @@ def _unknown_names(what: str, partitions: Sequence[TopicPartition]) -> list[str]
     return wrapped(f"unknown is {what} of {count(len(partitions), 'partition')}: {name_some(partitions)}")
 
 
-def _prediction_answer(found: Prediction) -> dict[str, Any]:
+def _prediction(found: Prediction) -> dict[str, Any]:
+    """Return the fields of PredictionAnswer."""
     return {
-        "leader_changes": [
-            {
-                **asdict(each.partition),
-                "leader": each.leader,
-                "new_leader": each.new_leader,
-                "unclean": each.lossy,
-            }
+        "leader_changes": tuple(
+            ChangedLeader(**asdict(each.partition), leader=each.leader, new_leader=each.new_leader, unclean=each.lossy)
             for each in found.changes
-        ],
-        "unknown": [
-            {**asdict(each.partition), "affected": each.affected, "leader": each.leader, "acks_all": each.refusal}
+        ),
+        "unknown": tuple(
+            UnknownPartition(
+                **asdict(each.partition), affected=each.affected, leader=each.leader, acks_all=each.refusal
+            )
             for each in found.unknown
-        ],
+        ),
         "at_most": _at_most(found.figures),
-        "offline": [asdict(each) for each in found.offline],
-        "already_offline": [asdict(each) for each in found.already_offline],
-        "under_min_isr": [
-            {**asdict(each.partition), "isr": list(each.isr or ()), "min_isr": each.min_isr} for each in found.refusing
-        ],
-        "brokers": [
-            {"broker_id": broker, "before": asdict(before), "after": asdict(after) if after else None}
-            for broker, before in sorted(found.before.items())
-            for after in [found.after.get(broker)]
-        ],
+        "offline": tuple(Partition(**asdict(each)) for each in found.offline),
+        "already_offline": tuple(Partition(**asdict(each)) for each in found.already_offline),
+        "under_min_isr": tuple(
+            RefusingPartition(**asdict(each.partition), isr=each.isr or (), min_isr=each.min_isr)
+            for each in found.refusing
+        ),
+        "brokers": tuple(
+            PredictedBroker(broker, before, found.after.get(broker)) for broker, before in sorted(found.before.items())
+        ),
     }
 
 
@@ -198,22 +208,17 @@ def _severity(loss: SingleLoss) -> tuple[int, ...]:
     return found.offline.most, found.lossy.most, found.refusing.most, loss.most_leaders or 0
 
 
-def _single_answer(loss: SingleLoss) -> dict[str, Any]:
-    return {
-        **{name: bound.least for name, bound in _named(loss.figures).items()},
-        "most_leaders": loss.most_leaders,
-        "at_most": _at_most(loss.figures),
-    }
+def _single_answer(loss: SingleLoss) -> SingleLossCounts:
+    found = loss.figures
+    return SingleLossCounts(
+        found.leader_changes.least,
+        found.offline.least,
+        found.refusing.least,
+        found.lossy.least,
+        loss.most_leaders,
+        _at_most(found),
+    )
 
 
-def _at_most(figures: LossFigures) -> dict[str, int]:
-    return {name: bound.most for name, bound in _named(figures).items()}
-
-
-def _named(figures: LossFigures) -> dict[str, Bound]:
-    return {
-        "leader_changes": figures.leader_changes,
-        "offline": figures.offline,
-        "under_min_isr": figures.refusing,
-        "unclean": figures.lossy,
-    }
+def _at_most(figures: LossFigures) -> LossCounts:
+    return LossCounts(figures.leader_changes.most, figures.offline.most, figures.refusing.most, figures.lossy.most)

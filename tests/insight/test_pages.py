@@ -9,31 +9,32 @@ import pytest
 
 from kadmin.cli.inspect import TABLES as COMMANDS
 from kadmin.insight.predict import consumers, disturbance
-from kadmin.insight.tables import configs, partitions
-from kadmin.worlds.kafka import tables as kafka
-from kadmin.worlds.zookeeper.doctor import admin_nodes
-from kadmin.worlds.zookeeper.tables import old_consumers
-from kadmin.worlds.zookeeper.tables import znodes as facts
+from kadmin.insight.tables import configs, kafka_rows, partitions, znode_rows
+from kadmin.insight.tables.table import columns_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLES = {
     "inspect.md": [
-        partitions.BROKERS,
-        partitions.PARTITIONS,
-        facts.CONTROLLER,
-        admin_nodes.ENTRIES,
-        configs.CONFIGS,
-        old_consumers.CONSUMERS,
-        facts.NOTIFICATIONS,
-        facts.ACLS,
-        facts.TREE,
-        kafka.QUORUM,
-        kafka.REASSIGNMENTS,
-        kafka.GROUPS,
+        columns_of(partitions.InspectedBroker, partitions.FENCED),
+        columns_of(partitions.InspectedPartition, partitions.ELIGIBLE),
+        columns_of(znode_rows.ControllerRow),
+        columns_of(znode_rows.EntryRow),
+        columns_of(configs.ConfigRow),
+        columns_of(znode_rows.ConsumerRow),
+        columns_of(znode_rows.NotificationRow),
+        columns_of(znode_rows.AclRow),
+        columns_of(znode_rows.TreeRow),
+        columns_of(kafka_rows.QuorumRow),
+        columns_of(kafka_rows.ReassignmentRow),
+        columns_of(kafka_rows.GroupRow),
     ],
-    "consumers.md": [consumers.PREVIEW, consumers.COORDINATORS, disturbance.DISTURBANCES],
+    "consumers.md": [
+        columns_of(consumers.OwnerRow),
+        columns_of(consumers.CoordinatorRow),
+        columns_of(disturbance.DisturbanceRow),
+    ],
 }
-UPRIGHT = [partitions.CLUSTER, facts.PRODUCER_IDS]
+UPRIGHT = [columns_of(partitions.ClusterRow), columns_of(znode_rows.ProducerIdsRow)]
 _EXAMPLE = re.compile(r"(?:^    .*\n)+", re.MULTILINE)
 
 
@@ -59,7 +60,7 @@ def test_a_table_of_one_row_is_shown_column_by_column() -> None:
 def test_the_page_names_the_column_of_every_condition() -> None:
     text = (DOCS / "inspect.md").read_text(encoding="utf-8")
     counted = [condition.value.replace("-", "_") for condition in partitions.PartitionCondition]
-    assert set(counted) < set(partitions.TOPICS)
+    assert set(counted) < set(columns_of(partitions.TopicRow))
     assert [column for column in counted if f"`{column}`" not in text] == []
 
 

@@ -6,18 +6,12 @@ import pytest
 
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import return_or_replace
+from kadmin.insight.tables.partitions import PartitionCounts
 from kadmin.report.doctor import doctor_answer, doctor_text
 
-COUNTS = {
-    "partitions": 1_200,
-    "no_state": 0,
-    "offline": 0,
-    "under_replicated": 40,
-    "under_min_isr": 0,
-    "at_min_isr": 7,
-    "not_preferred": 0,
-    "moving": 0,
-}
+COUNTS = PartitionCounts(
+    1_200, no_state=0, offline=0, under_replicated=40, under_min_isr=0, at_min_isr=7, not_preferred=0, moving=0
+)
 
 
 def shown(hint: str, message: str = "Brokers are gone.") -> list[str]:
@@ -28,8 +22,8 @@ def shown(hint: str, message: str = "Brokers are gone.") -> list[str]:
 def test_partitions_that_lack_replicas_are_counted_where_nothing_else_is_wrong() -> None:
     text = doctor_text((), (), COUNTS)
     assert text.endswith("\n1,200 partitions: 40 under-replicated, 7 at min ISR")
-    assert doctor_answer((), (), None, COUNTS)["conditions"] == COUNTS
-    assert doctor_answer((), (), None, None)["conditions"] is None
+    assert doctor_answer((), (), None, COUNTS).conditions == COUNTS
+    assert doctor_answer((), (), None, None).conditions is None
 
 
 def test_a_next_step_is_broken_between_words_and_its_commands_stay_whole() -> None:

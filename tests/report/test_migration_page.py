@@ -7,8 +7,7 @@ from pathlib import Path
 from support.live.migration_traps import TRAPS, WALKED
 from support.pages.migration import PAGE, page
 
-from kadmin.insight.diagnosis.finding import Trouble
-from kadmin.worlds.zookeeper.to_kraft.diagnose import MigrationTrouble
+from kadmin.insight.diagnosis.finding import MigrationTrouble, Trouble
 
 LIVE = Path(__file__).parents[1] / "live"
 

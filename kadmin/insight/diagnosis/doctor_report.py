@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kadmin.cluster.model import MigrationPhase
     from kadmin.cluster.versions import KafkaVersions
     from kadmin.insight.diagnosis.finding import Finding
+    from kadmin.insight.tables.partitions import PartitionCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +22,12 @@ class DoctorReport:
     findings: tuple[Finding, ...]
     unchecked: tuple[str, ...]
     versions: KafkaVersions | None
-    counts: Mapping[str, int] | None
+    counts: PartitionCounts | None
 
     @property
     def worth_showing(self) -> bool:
         """Whether there is more to show than that the cluster is well."""
-        return bool(self.findings or self.unchecked or (self.counts or {}).get("under_replicated"))
+        return bool(self.findings or self.unchecked or (self.counts and self.counts.under_replicated))
 
     @property
     def stops_apply(self) -> int:

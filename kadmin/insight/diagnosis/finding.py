@@ -95,3 +95,21 @@ class Finding(Diagnostic):
     def stops_apply(self) -> bool:
         """Whether `apply` refuses to start."""
         return self.severity == "error"
+
+
+class MigrationTrouble(StrEnum):
+    """A problem that only the migration has; docs/migration.md has a row for each."""
+
+    PENDING_REQUEST = "pending-request"
+    MOVES_IN_FLIGHT = "moves-in-flight"
+    WRONG_PROTOCOL = "wrong-protocol"
+    UNDER_REPLICATED = "under-replicated"
+    NO_STATE = "no-state"
+    LEFTOVER_MIGRATION = "leftover-migration"
+    PERSISTENT_CONTROLLER = "persistent-controller"
+    UNEVEN_ACLS = "uneven-acls"
+    OLD_CONSUMERS = "old-consumers"
+    HALF_RESTARTED = "half-restarted"
+    ZNODE_WRITER = "znode-writer"
+    SIDES_DIFFER = "sides-differ"
+    HISTORY_BEHIND = "history-behind"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 
 @dataclass(frozen=True, slots=True)
 class MissingRight:
     """A right that is missing, what needs it, and the command or the instruction that grants it."""
 
-    right: str
-    needed_for: str
-    remedy: str
+    right: Annotated[str, "The right that is missing."]
+    needed_for: Annotated[str, "What needs it."]
+    remedy: Annotated[str, "The command that grants it, or what to do."]
 
 
 @dataclass(frozen=True, slots=True)

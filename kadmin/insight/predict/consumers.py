@@ -10,9 +10,9 @@ the 25 recorded groups), and its range agrees but needs an adapter as long as `r
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count, cycle, islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.insight.predict.strategy import Strategy
@@ -29,11 +29,32 @@ Shares: TypeAlias = dict[str, tuple[TopicPartition, ...]]
 """Partitions by member, in the order in which they were given; every member is there."""
 
 OFFSETS = "__consumer_offsets"
-PREVIEW = ("topic", "partition", "before", "after", "changes_hands")
-COORDINATORS = ("group", "partition", "broker")
 
 _SIGN = 1 << 31
 _WORD = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerRow:
+    """The owners of a partition before and after a change."""
+
+    topic: Annotated[str, "Topic."]
+    partition: Annotated[int, "Partition."]
+    before: Annotated[
+        str | None,
+        "Member or consumer thread that owns the partition now; null for a partition that does not exist yet.",
+    ]
+    after: Annotated[str | None, "Member or consumer thread that owns the partition afterwards; null for none."]
+    changes_hands: Annotated[bool, "Whether the owner changes."]
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorRow:
+    """The coordinator of a group."""
+
+    group: Annotated[str, "Name of the group."]
+    partition: Annotated[int, "Its partition of __consumer_offsets."]
+    broker: Annotated[int | None, "The leader of that partition; null when there is none."]
 
 
 def range_shares(subscriptions: Subscriptions, partitions: Mapping[str, int]) -> Shares:
@@ -101,10 +122,10 @@ def preview_table(before: Shares, after: Shares) -> Table:
     owners = [{partition: member for member, each in found.items() for partition in each} for found in (before, after)]
     moved = set(changed_hands(before, after))
     rows = (
-        (each.topic, each.partition, owners[0].get(each), owners[1].get(each), each in moved)
+        OwnerRow(each.topic, each.partition, owners[0].get(each), owners[1].get(each), each in moved)
         for each in sorted({*owners[0], *owners[1]})
     )
-    return Table.of("assignments", PREVIEW, rows)
+    return Table.of("assignments", OwnerRow, rows)
 
 
 def idle(found: Shares) -> tuple[str, ...]:

@@ -14,19 +14,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.insight.predict.consumers import OFFSETS, coordinating_partition
 from kadmin.insight.tables.table import Table
+from kadmin.schema.shapes import Count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kadmin.insight.predict.whatif import PlacedPartition
-    from kadmin.insight.tables.table import Cell
-
-DISTURBANCES = ("group", "offsets_in", "role", "topic", "partition", "moves", "leader", "new_leader")
 
 
 class OffsetsIn(StrEnum):
@@ -53,6 +51,26 @@ class Group:
     topics: Collection[str]
 
 
+@dataclass(frozen=True, slots=True)
+class DisturbanceRow:
+    """A group, and a partition of a plan that concerns it."""
+
+    group: Annotated[str, "Name of the group."]
+    offsets_in: Annotated[
+        OffsetsIn, "Where the group keeps its offsets; two groups of different kinds may have the same name."
+    ]
+    role: Annotated[
+        Role,
+        "reads: the group consumes the topic or has offsets for it; "
+        "coordinator: the partition's leader coordinates the group.",
+    ]
+    topic: Annotated[str, "Topic."]
+    partition: Annotated[Count, "Partition."]
+    moves: Annotated[bool, "Whether the plan changes the set of replicas."]
+    leader: Annotated[int | None, "Leader now; null for none."]
+    new_leader: Annotated[int | None, "Leader when the plan is done; null for none, as after a deletion."]
+
+
 def disturbed(
     changes: Sequence[tuple[PlacedPartition, PlacedPartition]], groups: Sequence[Group], offsets_partitions: int
 ) -> Table:
@@ -66,9 +84,9 @@ def disturbed(
     ordered = sorted(groups, key=lambda group: (group.name, group.offsets_in))
     return Table.of(
         "disturbances",
-        DISTURBANCES,
+        DisturbanceRow,
         (
-            (group.name, group.offsets_in.value, role.value, *_row(was, now))
+            _row(group, role, was, now)
             for group in ordered
             for role, was, now in _noticed(group, by_topic, offsets_partitions)
         ),
@@ -99,11 +117,20 @@ def _noticed(
                 yield Role.COORDINATOR, was, now
 
 
-def _row(was: PlacedPartition, now: PlacedPartition) -> tuple[Cell, ...]:
+def _row(group: Group, role: Role, was: PlacedPartition, now: PlacedPartition) -> DisturbanceRow:
     # A deletion leaves no replicas: nothing moves, and there is no leader.
     moves = bool(now.replicas) and set(was.replicas) != set(now.replicas)
     partition = was.partition
-    return partition.topic, partition.partition, moves, _leader(was), _leader(now)
+    return DisturbanceRow(
+        group.name,
+        group.offsets_in,
+        role,
+        partition.topic,
+        partition.partition,
+        moves=moves,
+        leader=_leader(was),
+        new_leader=_leader(now),
+    )
 
 
 def _leader(placement: PlacedPartition) -> int | None:

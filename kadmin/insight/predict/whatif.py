@@ -18,12 +18,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.names import escaped
 from kadmin.errors import StalePlanError
 from kadmin.plan.min_isr import min_insync_replicas
+from kadmin.schema.shapes import Count
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -73,10 +74,14 @@ class LeaderChange:
 class Load:
     """What a broker holds and leads; None where the leader or the size of one of its partitions is unknown."""
 
-    replicas: int
-    leaders: int | None
-    size_bytes: int | None
-    leader_bytes: int | None
+    replicas: Annotated[Count, "Replicas."]
+    leaders: Annotated[
+        Count | None, "Partitions that the broker leads; null where one of its partitions has an unknown leader."
+    ]
+    size_bytes: Annotated[Count | None, "Bytes of its replicas; null where a size is unknown."]
+    leader_bytes: Annotated[
+        Count | None, "Bytes of the partitions that it leads; null where a size or a leader is unknown."
+    ]
 
 
 @dataclass(frozen=True, slots=True)

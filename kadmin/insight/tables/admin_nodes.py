@@ -82,7 +82,7 @@ class NodeReading:
 
 
 @dataclass(frozen=True, slots=True)
-class AdminNode:
+class NodeSurvey:
     """The reassignment or the election node; `reading` is None where it is absent or (`denied`) may not be read.
 
     `effect` is the worst that its flaws have on controllers of the cluster's versions.
@@ -96,7 +96,7 @@ class AdminNode:
 
 
 @dataclass(frozen=True, slots=True)
-class AdminNodes:
+class AdminSurvey:
     """The three admin nodes, as read once.
 
     `deletions` are the topics queued for deletion with their flaws, `deletions_data` the data of their parent.
@@ -104,8 +104,8 @@ class AdminNodes:
     """
 
     versions: KafkaVersions
-    reassignment: AdminNode
-    election: AdminNode
+    reassignment: NodeSurvey
+    election: NodeSurvey
     deletions_path: str
     deletions: tuple[tuple[str, tuple[Diagnostic, ...]], ...]
     deletions_data: bytes | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from kadmin.insight.tables.table import Table
 from kadmin.plan.progress import in_flight
@@ -14,17 +15,30 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
 
-CONFIGS = ("entity", "key", "value", "condition")
+Condition: TypeAlias = Literal["no-such-topic", "broker-not-alive", "throttle", "nothing-moving"]
 HIDDEN = "(hidden)"
 SECRET = re.compile(r"(?i)scram-|password|secret|jaas|credential")
 """Finds names of values that are credentials."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigRow:
+    """A dynamic config."""
+
+    entity: Annotated[str, "Entity, as topics/orders, brokers/1, users/alice/clients/app."]
+    key: Annotated[str, "Name of the config."]
+    value: Annotated[str, "Value; (hidden) for credentials."]
+    condition: Annotated[
+        tuple[Condition, ...],
+        "Conditions of the value; a throttle while nothing is moving is a leftover.",
+    ]
 
 
 def config_table(configs: Mapping[str, Mapping[str, str]], state: ClusterState) -> Table:
     """Return the dynamic configs of every entity, by `topics/orders`; credentials are hidden, leftovers are marked."""
     quiet = not in_flight(state)
 
-    def conditions(entity: str, key: str) -> Iterable[str]:
+    def conditions(entity: str, key: str) -> Iterable[Condition]:
         kind, _, name = entity.partition("/")
         if kind == "topics" and name not in state.topics:
             yield "no-such-topic"
@@ -36,8 +50,8 @@ def config_table(configs: Mapping[str, Mapping[str, str]], state: ClusterState) 
                 yield "nothing-moving"
 
     rows = (
-        (entity, key, HIDDEN if SECRET.search(key) else value, tuple(conditions(entity, key)))
+        ConfigRow(entity, key, HIDDEN if SECRET.search(key) else value, tuple(conditions(entity, key)))
         for entity, values in sorted(configs.items())
         for key, value in sorted(values.items())
     )
-    return Table.of("configs", CONFIGS, rows)
+    return Table.of("configs", ConfigRow, rows)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.model import NO_LEADER, Broker, Topic
 from kadmin.insight.tables.table import Table, moment
 from kadmin.plan.election import off_preferred
 from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.progress import in_flight
+from kadmin.schema.shapes import ABSENT, Absent, Count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kadmin.cluster.model import Broker, ClusterState, Topic, TopicPartition
-    from kadmin.insight.tables.table import Cell
 
 
 class PartitionCondition(StrEnum):
@@ -36,45 +37,135 @@ class PartitionCondition(StrEnum):
     MOVING = "moving"
 
 
-CONDITIONS = tuple(each.value.replace("-", "_") for each in PartitionCondition)
-BROKERS = (
-    "broker_id",
-    "alive",
-    "controller",
-    "rack",
-    "endpoints",
-    "replicas",
-    "leaders",
-    "out_of_sync",
-    "size_bytes",
-    "registration",
-    "since",
-)
-TOPICS = (
-    "topic",
-    "partitions",
-    "replication_factor",
-    "min_isr",
-    *CONDITIONS,
-    "being_deleted",
-    "topic_id",
-    "format_version",
-)
-CLUSTER = (
-    "cluster_id",
-    "kafka_versions",
-    "controller",
-    "controller_epoch",
-    "brokers",
-    "topics",
-    "partitions",
-    *CONDITIONS,
-)
-FENCED = "fenced"
-"""The last column of brokers through their API: whether a broker is registered and not alive (None: unknown)."""
+FENCED = ("fenced",)
+"""The column of brokers that only their API has."""
 ELIGIBLE = ("elr", "last_known_elr", "offline_replicas")
-"""The last columns of partitions through the brokers' API."""
-PARTITIONS = ("topic", "partition", "leader", "replicas", "isr", "min_isr", "condition", "leader_epoch")
+"""The columns of partitions that only the brokers' API has."""
+
+
+@dataclass(frozen=True)
+class InspectedBroker:
+    """A broker that is registered or holds a replica."""
+
+    broker_id: Annotated[Count, "Broker."]
+    alive: Annotated[bool, "Whether the broker is registered, through the brokers: and not fenced."]
+    controller: Annotated[bool, "Whether the broker is the controller."]
+    rack: Annotated[str | None, "Rack; null where it is unknown."]
+    endpoints: Annotated[
+        tuple[str, ...],
+        "Listeners, LISTENER://host:port, with the security protocol in brackets where its name differs.",
+    ]
+    replicas: Annotated[Count, "Replicas assigned to the broker."]
+    leaders: Annotated[Count, "Partitions that the broker leads."]
+    out_of_sync: Annotated[Count, "Replicas on the broker that are not in the ISR."]
+    size_bytes: Annotated[
+        Count | None,
+        "Bytes of all replicas on its disks; null where the brokers gave no answer (Kafka before 1.1, or unreachable).",
+    ]
+    registration: Annotated[
+        int | None,
+        "Version of the registration, 1 to 5; null when the broker is not registered, and through the brokers.",
+    ]
+    since: Annotated[str | None, "When the broker registered, by ZooKeeper's clock (UTC); null when it is not alive."]
+    fenced: Annotated[
+        bool | Absent | None,
+        "Through the brokers only: whether it is registered and not alive; "
+        "null where brokers do not tell (before 4.0).",
+    ] = ABSENT
+
+
+@dataclass(frozen=True)
+class ConditionCounts:
+    """Numbers of partitions by condition, in the order of PartitionCondition."""
+
+    no_state: Annotated[Count, "Partitions without a readable state."]
+    offline: Annotated[Count, "Partitions without a leader."]
+    under_replicated: Annotated[Count, "Partitions with an out-of-sync replica."]
+    under_min_isr: Annotated[
+        Count, "Partitions with fewer in-sync replicas than min.insync.replicas: they refuse acks=all."
+    ]
+    at_min_isr: Annotated[Count, "Partitions with exactly min.insync.replicas in sync."]
+    not_preferred: Annotated[Count, "Partitions whose leader is not the first replica."]
+    moving: Annotated[Count, "Partitions that are being reassigned."]
+
+
+@dataclass(frozen=True)
+class _PartitionTotal:
+    partitions: Annotated[Count, "Partitions."]
+
+
+@dataclass(frozen=True)
+class PartitionCounts(ConditionCounts, _PartitionTotal):
+    """The number of all partitions, then of those in each condition."""
+
+
+@dataclass(frozen=True)
+class _TopicHead:
+    topic: Annotated[str, "Topic."]
+    partitions: Annotated[Count, "Partitions."]
+    replication_factor: Annotated[tuple[Count, ...], "Every length of the topic's replica lists."]
+    min_isr: Annotated[
+        int | None,
+        "min.insync.replicas: the topic's, else the cluster's dynamic default, else 1; null where it is not a number.",
+    ]
+
+
+@dataclass(frozen=True)
+class TopicRow(ConditionCounts, _TopicHead):
+    """A topic with the number of its partitions in each condition, which come after its own columns."""
+
+    being_deleted: Annotated[bool, "Whether the deletion of the topic is queued."]
+    topic_id: Annotated[str | None, "Topic id, 2.8 and later."]
+    format_version: Annotated[int | None, "Format version of the topic znode, 1 to 3; null through the brokers."]
+
+
+@dataclass(frozen=True)
+class _ClusterHead:
+    cluster_id: Annotated[str | None, "Cluster id."]
+    kafka_versions: Annotated[
+        str,
+        "Versions of Kafka that the cluster may run, inferred from its znodes, "
+        "or from the requests that a broker serves.",
+    ]
+    controller: Annotated[
+        int | None, "Broker id of the controller, in KRaft mode the node id of the active one; null for none."
+    ]
+    controller_epoch: Annotated[
+        Count | None,
+        "Controller epoch: the number of controllers elected so far, in KRaft mode the leader epoch of the quorum; "
+        "null where brokers do not tell.",
+    ]
+    brokers: Annotated[Count, "Registered brokers."]
+    topics: Annotated[Count, "Topics."]
+
+
+@dataclass(frozen=True)
+class ClusterRow(PartitionCounts, _ClusterHead):
+    """The cluster, then the numbers of its partitions."""
+
+
+@dataclass(frozen=True)
+class InspectedPartition:
+    """A partition."""
+
+    topic: Annotated[str, "Topic."]
+    partition: Annotated[Count, "Partition."]
+    leader: Annotated[int | None, "Leader, -1 for none; null when the state cannot be read."]
+    replicas: Annotated[tuple[int, ...], "Assigned brokers in order."]
+    isr: Annotated[tuple[int, ...] | None, "In-sync replicas; null when the state cannot be read."]
+    min_isr: Annotated[int | None, "min.insync.replicas as in the table of topics."]
+    condition: Annotated[tuple[PartitionCondition, ...], "Conditions that are not normal."]
+    leader_epoch: Annotated[int | None, "Leader epoch."]
+    elr: Annotated[
+        tuple[int, ...] | Absent,
+        "Through the brokers only: eligible leader replicas, which may lead without a loss while the ISR is empty.",
+    ] = ABSENT
+    last_known_elr: Annotated[
+        tuple[int, ...] | Absent, "Through the brokers only: the last known leader of a partition without one."
+    ] = ABSENT
+    offline_replicas: Annotated[
+        tuple[int, ...] | Absent, "Through the brokers only: replicas on dead brokers or failed disks."
+    ] = ABSENT
 
 
 def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[PartitionCondition, ...]]:
@@ -106,10 +197,10 @@ def broker_table(state: ClusterState, size_bytes: Mapping[int, int], *, with_fen
     )
     controller = None if state.controller is None else state.controller.broker_id
 
-    def row(broker_id: int) -> tuple[Cell, ...]:
+    def row(broker_id: int) -> InspectedBroker:
         alive = broker_id in state.brokers
         broker = state.brokers.get(broker_id) or (fenced or {}).get(broker_id)
-        return (
+        return InspectedBroker(
             broker_id,
             alive,
             broker_id == controller,
@@ -121,11 +212,11 @@ def broker_table(state: ClusterState, size_bytes: Mapping[int, int], *, with_fen
             size_bytes.get(broker_id),
             None if broker is None else broker.registration_version,
             None if broker is None else moment(broker.since_ms),
-            *((None if fenced is None and not alive else broker_id in (fenced or ()),) if with_fenced else ()),
+            None if fenced is None and not alive else broker_id in (fenced or ()),
         )
 
     ids = sorted({*state.brokers, *(fenced or ()), *held})
-    return Table.of("brokers", (*BROKERS, FENCED) if with_fenced else BROKERS, (row(broker_id) for broker_id in ids))
+    return Table.of("brokers", InspectedBroker, map(row, ids), without=() if with_fenced else FENCED)
 
 
 def topic_table(state: ClusterState) -> Table:
@@ -134,20 +225,19 @@ def topic_table(state: ClusterState) -> Table:
     for partition, conditions in conditions_of(state).items():
         by_topic[partition.topic].update(conditions)
 
-    def row(topic: Topic) -> tuple[Cell, ...]:
-        counts = by_topic[topic.name]
-        return (
+    def row(topic: Topic) -> TopicRow:
+        return TopicRow(
             topic.name,
             len(topic.replicas),
             tuple(sorted({len(replicas) for replicas in topic.replicas.values()})),
             min_insync_replicas(topic.name, state),
-            *(counts[each] for each in PartitionCondition),
-            topic.name in state.requests.deletions,
-            topic.topic_id,
-            topic.format_version,
+            being_deleted=topic.name in state.requests.deletions,
+            topic_id=topic.topic_id,
+            format_version=topic.format_version,
+            **_by_condition(by_topic[topic.name]),
         )
 
-    return Table.of("topics", TOPICS, (row(state.topics[name]) for name in sorted(state.topics)))
+    return Table.of("topics", TopicRow, (row(state.topics[name]) for name in sorted(state.topics)))
 
 
 def partition_table(state: ClusterState, *, with_eligible: bool = False) -> Table:
@@ -155,44 +245,50 @@ def partition_table(state: ClusterState, *, with_eligible: bool = False) -> Tabl
     limits = {name: min_insync_replicas(name, state) for name in state.topics}
     conditions: Mapping[TopicPartition, tuple[PartitionCondition, ...]] = conditions_of(state)
 
-    def row(partition: TopicPartition) -> tuple[Cell, ...]:
+    def row(partition: TopicPartition) -> InspectedPartition:
         found = state.states.get(partition)
-        return (
+        return InspectedPartition(
             partition.topic,
             partition.partition,
             None if found is None else found.leader,
-            state.replicas(partition),
+            state.replicas(partition) or (),
             None if found is None else found.isr,
             limits[partition.topic],
-            tuple(each.value for each in conditions[partition]),
+            conditions[partition],
             None if found is None else found.leader_epoch,
-            *((None if found is None else getattr(found, name) for name in ELIGIBLE) if with_eligible else ()),
+            () if found is None else found.elr,
+            () if found is None else found.last_known_elr,
+            () if found is None else found.offline_replicas,
         )
 
-    columns = (*PARTITIONS, *ELIGIBLE) if with_eligible else PARTITIONS
-    return Table.of("partitions", columns, (row(partition) for partition in sorted(conditions)))
+    without = () if with_eligible else ELIGIBLE
+    return Table.of("partitions", InspectedPartition, map(row, sorted(conditions)), without=without)
 
 
-def condition_counts(state: ClusterState) -> dict[str, int]:
-    """Return how many partitions there are, and how many in each condition."""
+def condition_counts(state: ClusterState) -> PartitionCounts:
+    """Count the partitions, and those in each condition."""
     found = Counter(condition for each in conditions_of(state).values() for condition in each)
     total = sum(len(topic.replicas) for topic in state.topics.values())
-    by_name = zip(CONDITIONS, (found[condition] for condition in PartitionCondition), strict=True)
-    return {"partitions": total, **dict(by_name)}
+    return PartitionCounts(total, **_by_condition(found))
+
+
+def _by_condition(found: Mapping[PartitionCondition, int]) -> dict[str, int]:
+    """Return the fields of ConditionCounts."""
+    return {each.value.replace("-", "_"): found[each] for each in PartitionCondition}
 
 
 def cluster_table(state: ClusterState, kafka_versions: str) -> Table:
     """Return the cluster in one row; `kafka_versions` are those that it may run, `2.4 to 2.6`."""
-    row = (
+    row = ClusterRow(
         state.cluster_id,
         kafka_versions,
         None if state.controller is None else state.controller.broker_id,
         state.controller_epoch if state.controller_epoch >= 0 else None,
         len(state.brokers),
         len(state.topics),
-        *condition_counts(state).values(),
+        **asdict(condition_counts(state)),
     )
-    return Table.of("cluster", CLUSTER, [row], upright=True)
+    return Table.of("cluster", ClusterRow, [row], upright=True)
 
 
 def _in_sync(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kadmin.cluster.names import escaped, one_line
 from kadmin.errors import UsageError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Cell: TypeAlias = int | str | bool | tuple[int, ...] | tuple[str, ...] | None
+Row = TypeVar("Row")
 
 CLUSTER = "cluster"
 """The first column of a table of several clusters."""
@@ -37,9 +39,13 @@ class Table:
     columns_of: Mapping[str, tuple[bool, ...]] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def of(cls, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]], *, upright: bool = False) -> Table:
-        """Return a table with all text escaped."""
-        return cls(name, columns, tuple(tuple(_safe(cell) for cell in row) for row in rows), upright)
+    def of(
+        cls, name: str, shape: type[Row], rows: Iterable[Row], *, without: Sequence[str] = (), upright: bool = False
+    ) -> Table:
+        """Return a table with a column for each field of a row's shape but some, all text escaped."""
+        columns = columns_of(shape, without)
+        cells = attrgetter(*columns)
+        return cls(name, columns, tuple(tuple(map(_safe, cells(row))) for row in rows), upright)
 
     def of_cluster(self, cluster: str) -> Table:
         """Return the rows of one cluster of tables that are together, without the columns that it has not."""
@@ -85,6 +91,11 @@ class Table:
                 f"{self.name} have no column {escaped(column)!r}.", cause=f"the columns are {', '.join(self.columns)}"
             )
         return self.columns.index(column)
+
+
+def columns_of(shape: Any, without: Sequence[str] = ()) -> tuple[str, ...]:  # noqa: ANN401 - the class of a row
+    """Return the columns of rows of a shape, a dataclass."""
+    return tuple(each.name for each in fields(shape) if each.name not in without)
 
 
 def together(tables: Mapping[str, Table]) -> Table:

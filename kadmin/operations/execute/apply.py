@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.model import Listening
 from kadmin.documents import dump_json
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class Outcome:
     """The result of an apply or resume: the operation (None where there was nothing to do) and a sentence."""
 
-    operation_id: str | None
-    message: str
+    operation_id: Annotated[str | None, "Id of the operation; null when there was nothing to do."]
+    message: Annotated[str, "The result in a sentence."]
 
 
 @dataclass(frozen=True, slots=True)

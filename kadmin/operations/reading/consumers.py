@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.errors import StalePlanError
-from kadmin.insight.predict.consumers import COORDINATORS, OFFSETS, coordinating_partition
+from kadmin.insight.predict.consumers import OFFSETS, CoordinatorRow, coordinating_partition
 from kadmin.insight.predict.disturbance import Group, OffsetsIn, changed, disturbed
 from kadmin.insight.predict.plans import planned, require_fitting
 from kadmin.insight.predict.whatif import placements_of
@@ -33,8 +33,9 @@ def coordinators(context: Context, groups: Sequence[str]) -> Table:
     for group in groups:
         number = coordinating_partition(group, len(topic.replicas))
         found = state.states.get(TopicPartition(OFFSETS, number))
-        rows.append((group, number, None if found is None or found.leader == NO_LEADER else found.leader))
-    return Table.of("coordinators", COORDINATORS, rows)
+        leader = None if found is None or found.leader == NO_LEADER else found.leader
+        rows.append(CoordinatorRow(group, number, leader))
+    return Table.of("coordinators", CoordinatorRow, rows)
 
 
 def disturbances(context: Context, plan: Plan) -> tuple[Table, tuple[str, ...]]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from kadmin.errors import KadminError
 from kadmin.plan.throttle import revised
+from kadmin.schema.shapes import Count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -102,9 +103,9 @@ def require_transition(
 class Author:
     """User, host and process id of a runner."""
 
-    user: str
-    host: str
-    pid: int
+    user: Annotated[str, "User name."]
+    host: Annotated[str, "Host name."]
+    pid: Annotated[Count, "Process id."]
 
     def __str__(self) -> str:
         return f"{self.user}@{self.host}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from kadmin.planner.kernel.bounds import even_load
 from kadmin.planner.kernel.placement_problem import NONE, bytes_on, over_rack_cap
+from kadmin.schema.shapes import Count, Ratio
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
@@ -28,16 +29,30 @@ class Evenness:
     loss of any other one, over the mean of the brokers left. None: no sizes are known, or there is a single broker.
     """
 
-    replicas_min: int
-    replicas_max: int
-    leaders_min: int
-    leaders_max: int
-    bytes_max_over_mean: float | None
-    bytes_cv: float | None
-    leader_bytes_max_over_mean: float | None
-    topic_excess: int
-    rack_violations: int
-    failover_share: float | None
+    replicas_min: Annotated[Count, "Replicas on the broker that holds fewest."]
+    replicas_max: Annotated[Count, "Replicas on the broker that holds most."]
+    leaders_min: Annotated[Count, "Preferred leaders on the broker that leads fewest."]
+    leaders_max: Annotated[Count, "Preferred leaders on the broker that leads most."]
+    bytes_max_over_mean: Annotated[
+        Ratio | None, "Bytes on the fullest broker over the mean, by weight; null where no size is known."
+    ]
+    bytes_cv: Annotated[
+        Ratio | None,
+        "Standard deviation of bytes per broker over their mean, by weight; null where no size is known.",
+    ]
+    leader_bytes_max_over_mean: Annotated[
+        Ratio | None, "Bytes led by the broker that leads most over the mean; null where no size is known."
+    ]
+    topic_excess: Annotated[
+        Count, "Replicas that brokers hold above the even share of their topic, rounded up; the sum over all topics."
+    ]
+    rack_violations: Annotated[
+        Count, "Partitions with more replicas on one rack than the brokers that may hold them make necessary."
+    ]
+    failover_share: Annotated[
+        Ratio | None,
+        "Most leaders of any broker after the loss of any other, over the fair share; null for one broker.",
+    ]
 
 
 def evenness(problem: PlacementProblem, lists: Ints, counted: Bools) -> Evenness:

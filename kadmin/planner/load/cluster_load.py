@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kadmin.errors import InvalidInputError
 from kadmin.inventory.model import SINGLE_CLUSTER
+from kadmin.planner.figures import HeldOutResource, HoldoutFigures, LoadFigures
 from kadmin.planner.kernel.hourly_load import ResourceName
 from kadmin.planner.kernel.placement_problem import NONE, list_lengths
 from kadmin.planner.load.columns import BYTES_OUT, HOURS, REQUESTS
-from kadmin.planner.load.evenness import figure, hours_of, measure, rounded
+from kadmin.planner.load.evenness import figures_of, hours_of, measure, rounded
 from kadmin.planner.load.hours import LoadHours
 from kadmin.planner.load.resources import Carriers, hourly_load, is_used, resources_of
 from kadmin.planner.load.zones import ZoneTraffic
+from kadmin.schema.shapes import ABSENT, Absent
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ _COLUMNS = {
     ResourceName.CPU: "cpu",
 }
 """The columns of an inventory's brokers with what each can carry."""
+_FIELDS = {ResourceName.IN: "in_", ResourceName.OUT: "out", ResourceName.CPU: "cpu"}
+"""The fields of LoadFigures and HoldoutFigures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,32 +93,42 @@ def cluster_load(
 
 def load_figures(
     load: ClusterLoad, cluster: ClusterArrays, problem: PlacementProblem, solution: Solution, final: Ints
-) -> tuple[dict[str, Any], LoadHours]:
-    """Return the object `load` of a cluster's figures, and the hours to draw, of a plan's lists [P, W]."""
+) -> tuple[LoadFigures, LoadHours]:
+    """Return the load in a cluster's figures, and the hours to draw, of a plan's lists [P, W]."""
     history = load.history
     before = _before(load, history.rates, cluster, problem)
     after = {each.name: measure(each, problem.rf, final) for each in load.resources}
-    figures: dict[str, Any] = {
-        "hours": HOURS,
-        "start": history.start,
-        **{str(name): figure(before[name], found, cluster) for name, found in after.items()},
-        "extra_moves": solution.extra_moves,
-        "extra_leader_changes": solution.extra_leader_changes,
-        "coverage": round(history.coverage, _DIGITS),
-    }
-    if history.held_out is not None:
-        week = resources_of(history.held_out, problem.rf, _carriers_after(cluster, problem), load.spec)
-        then = {each.name: measure(each, problem.rf, final) for each in week if each.name in after}
-        now = _before(load, history.held_out, cluster, problem)
-        figures["holdout"] = {"start": history.held_out_start} | {
-            str(name): {"before": rounded(now[name].ratio()), "after": rounded(found.ratio())}
-            for name, found in then.items()
-        }
-    if load.zones is not None:
-        figures["zones"] = load.zones.figures(problem.current, final)
+    figures = LoadFigures(
+        hours=HOURS,
+        start=history.start,
+        extra_moves=solution.extra_moves,
+        extra_leader_changes=solution.extra_leader_changes,
+        coverage=round(history.coverage, _DIGITS),
+        holdout=_holdout(load, cluster, problem, final),
+        zones=ABSENT if load.zones is None else load.zones.figures(problem.current, final),
+        **{_FIELDS[name]: figures_of(before[name], found, cluster) for name, found in after.items()},
+    )
     shown = problem.brokers.may_hold | _among(problem.current[problem.current != NONE], problem)
     hours = {str(name): hours_of(before[name], found, shown) for name, found in after.items()}
     return figures, LoadHours(history.start, tuple(problem.brokers.ids[shown].tolist()), hours)
+
+
+def _holdout(
+    load: ClusterLoad, cluster: ClusterArrays, problem: PlacementProblem, final: Ints
+) -> HoldoutFigures | Absent:
+    """Return the figures of the week held out, of the resources that the plan has."""
+    history = load.history
+    if history.held_out is None or history.held_out_start is None:
+        return ABSENT
+    week = resources_of(history.held_out, problem.rf, _carriers_after(cluster, problem), load.spec)
+    planned = {each.name for each in load.resources}
+    then = {each.name: measure(each, problem.rf, final) for each in week if each.name in planned}
+    now = _before(load, history.held_out, cluster, problem)
+    figures = {
+        _FIELDS[name]: HeldOutResource(rounded(now[name].ratio()), rounded(found.ratio()))
+        for name, found in then.items()
+    }
+    return HoldoutFigures(start=history.held_out_start, **figures)
 
 
 def _before(

@@ -7,11 +7,12 @@ share is the broker's capacity times the load of all in that hour.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kadmin.planner.figures import ResourceFigures, WorstHour
 from kadmin.planner.kernel.hourly_load import QUIET, fair_shares, load_bound, load_on
 from kadmin.planner.load.hours import ResourceHours
 
@@ -82,27 +83,28 @@ def over(load: Floats, share: Floats) -> Floats:
     return np.divide(load, share, out=np.zeros(np.broadcast_shapes(load.shape, share.shape)), where=share > 0)
 
 
-def figure(before: Measured, after: Measured, cluster: ClusterArrays) -> dict[str, Any]:
-    """Return the figure of a resource (schemas/answers/figures.schema.json)."""
+def figures_of(before: Measured, after: Measured, cluster: ClusterArrays) -> ResourceFigures:
+    """Return the figures of a resource."""
     ratio = after.ratio()
     broker, hour = (int(each) for each in np.unravel_index(int(ratio.argmax()), ratio.shape))
-    worst: dict[str, Any] = {"broker_id": int(cluster.broker_ids[broker]), "hour": hour}
+    worst = WorstHour(broker_id=int(cluster.broker_ids[broker]), hour=hour)
     of_hour = after.of_partitions()[:, hour]
     total = after.load.sum(axis=0)
     even = after.resource.capacity[broker] * max(float(total[hour]), QUIET * float(total.max()))
     if float(of_hour.max()) > even:  # then it is the share
         largest = int(of_hour.argmax())
-        worst |= {"topic": cluster.topics[cluster.topic[largest]], "partition": int(cluster.partition[largest])}
-    return {
-        "before": rounded(before.ratio()),
-        "after": rounded(ratio),
-        "bound": round(after.bound(), _DIGITS),
-        "before_unfloored": round(before.unfloored(), _DIGITS),
-        "after_unfloored": round(after.unfloored(), _DIGITS),
-        "bound_unfloored": round(load_bound(after.resource, after.rf, 0.0), _DIGITS),
-        "goal": after.resource.goal,
-        "worst": worst,
-    }
+        topic, partition = cluster.topics[cluster.topic[largest]], int(cluster.partition[largest])
+        worst = replace(worst, topic=topic, partition=partition)
+    return ResourceFigures(
+        before=rounded(before.ratio()),
+        after=rounded(ratio),
+        bound=round(after.bound(), _DIGITS),
+        before_unfloored=round(before.unfloored(), _DIGITS),
+        after_unfloored=round(after.unfloored(), _DIGITS),
+        bound_unfloored=round(load_bound(after.resource, after.rf, 0.0), _DIGITS),
+        goal=after.resource.goal,
+        worst=worst,
+    )
 
 
 def rounded(ratio: Floats) -> float:

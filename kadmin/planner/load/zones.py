@@ -7,10 +7,11 @@ the leader, or with closest_replica (KIP-392) from a replica in its own zone whe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.planner.figures import Crossing, ZoneFigures
 from kadmin.planner.kernel.hourly_load import LeaderCosts
 from kadmin.planner.kernel.placement_problem import NONE
 
@@ -48,14 +49,16 @@ class ZoneTraffic:
         out = None if rates.bytes_out is None else _mean(rates.bytes_out)
         return cls(names, zone, _mean(rates.bytes_in), out, prices)
 
-    def figures(self, before: Ints, after: Ints) -> dict[str, Any]:
-        """Return the object `zones` of figures, of the ordered lists [P, W] at both times."""
-        ways: list[Mapping[str, float]] = [self._bytes(lists) for lists in (before, after)]
-        found: dict[str, Any] = {"currency": self.prices.currency, "price_per_gb": self.prices.price_per_gb}
-        for name in ways[0]:
-            found[name] = {time: round(way[name]) for time, way in zip(("before", "after"), ways, strict=True)}
-        costs = [round(sum(way.values()) / _GB * self.prices.price_per_gb, _CENTS) for way in ways]
-        return {**found, "cost": dict(zip(("before", "after"), costs, strict=True))}
+    def figures(self, before: Ints, after: Ints) -> ZoneFigures:
+        """Return the figures of the ordered lists [P, W] at both times."""
+        now, then = self._bytes(before), self._bytes(after)
+        costs = (round(sum(way.values()) / _GB * self.prices.price_per_gb, _CENTS) for way in (now, then))
+        return ZoneFigures(
+            currency=self.prices.currency,
+            price_per_gb=self.prices.price_per_gb,
+            cost=Crossing(*costs),
+            **{name: Crossing(round(crossing), round(then[name])) for name, crossing in now.items()},
+        )
 
     def leader_costs(self) -> LeaderCosts | None:
         """Return what leaders cost by zone, None where no client is known that sends to leaders or reads from them."""

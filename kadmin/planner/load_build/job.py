@@ -21,6 +21,7 @@ from kadmin import __version__
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.planner.load import columns
 from kadmin.planner.load_build.brokers import broker_hours, compared, scaled, unscaled, weighed
+from kadmin.planner.load_build.figures import PER_WEEK, BuiltLoad, SamplesRead, UnknownName
 from kadmin.planner.load_build.history import write_history
 from kadmin.planner.load_build.hourly import UNKNOWN_ID
 from kadmin.planner.load_build.partitions import PARTITION_KEY, bytes_per_record
@@ -30,6 +31,7 @@ from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_
 from kadmin.planner.proposal import ignore_stages
 from kadmin.planner.spark_session import LOGGING, cause_of, spark_session
 from kadmin.planner.spark_tables import local_url
+from kadmin.schema.shapes import to_json
 from kadmin.whole_files import write_whole
 from kadmin.wording import count, name_some
 
@@ -79,7 +81,7 @@ class LoadTask:
     @property
     def merge_name(self) -> str:
         """What answers call the merge."""
-        return "per-week" if self.merge is None else self.merge.value
+        return PER_WEEK if self.merge is None else self.merge.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,8 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
         found = find(task.source, task.out)
         if found.reading is None and found.history.made == made and not task.explain and _is_whole(task.out):
             figures = json.loads((task.out / columns.LOAD_JSON).read_text(encoding="utf-8"))
-            return LoadReport({**figures, **_read_now(Update(found.history))}, plans)
+            nothing = SamplesRead(**_samples_read(Update(found.history)))
+            return LoadReport({**figures, **json.loads(to_json(nothing))}, plans)
         on_stage("starting Spark")
         with spark_session(_with_defaults(options)) as session, _settings(session):
             try:
@@ -246,31 +249,33 @@ def _write_one(frame: DataFrame, path: Path) -> None:
 
 def _figures(task: LoadTask, scope: _Scope, done: Update) -> dict[str, Any]:
     rows, coverage = coverage_of(task.out / columns.PARTITION_LOAD)
-    return {
-        "from": task.source.place,
-        "out": str(task.out),
-        "files": len(done.history.files),
-        **_read_now(done),
-        "start": time_of(scope.start),
-        "weeks": scope.weeks,
-        "merge": task.merge_name,
-        "days": list(scope.days),
-        "stray_days": list(scope.stray_days),
-        "rows": rows,
-        "coverage": coverage,
-        "agreement": agreement_of(task.out / columns.BROKER_LOAD),
-    }
+    load = BuiltLoad(
+        task.source.place,
+        str(task.out),
+        len(done.history.files),
+        **_samples_read(done),
+        start=time_of(scope.start),
+        weeks=scope.weeks,
+        merge=task.merge_name,
+        days=tuple(scope.days),
+        stray_days=scope.stray_days,
+        rows=rows,
+        coverage=coverage,
+        agreement=agreement_of(task.out / columns.BROKER_LOAD),
+    )
+    figures: dict[str, Any] = json.loads(to_json(load))
+    return figures
 
 
-def _read_now(done: Update) -> dict[str, Any]:
-    """Return the figures of what one run read."""
+def _samples_read(done: Update) -> dict[str, Any]:
+    """Return the fields of SamplesRead."""
     return {
         "samples_read": done.samples,
         "samples_left_out": done.left_out,
-        "instances_without_broker": list(done.gaps.instances),
-        "unknown_names": [{"name": name or None, "metric": metric} for name, metric in done.gaps.names.items()],
+        "instances_without_broker": done.gaps.instances,
+        "unknown_names": tuple(UnknownName(name or None, metric) for name, metric in done.gaps.names.items()),
         "underscored_topics": dict(done.gaps.topics),
-        "days_read": list(done.days),
+        "days_read": tuple(done.days),
     }
 
 

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from kadmin.planner.load.columns import COVERAGE
+from kadmin.planner.load_build.figures import Agreement
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,14 +23,14 @@ def coverage_of(path: Path) -> tuple[int, float | None]:
     return len(column), None if mean is None else round(mean, _DIGITS)
 
 
-def agreement_of(path: Path) -> dict[str, float | None]:
-    """Return how far partitions add up to what brokers reported, `in` and `out`: 1 is everywhere, None is unknown.
+def agreement_of(path: Path) -> Agreement:
+    """Return how far partitions add up to what brokers reported: 1 is everywhere, None is unknown.
 
     It is 1 less the sum of all differences, broker by broker and hour by hour, over the sum of what was reported, and
     never below 0. Hours without one of the two do not count.
     """
     read = parquet.ParquetFile(path).read()
-    return {way: _agreement(read, way) for way in ("in", "out")}
+    return Agreement(_agreement(read, "in"), _agreement(read, "out"))
 
 
 def _agreement(read: Any, way: str) -> float | None:  # noqa: ANN401 - pyarrow ships no type information

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kadmin.answers.snapshots import LastSample, SamplesAnswer
 from kadmin.operations.reading.sampling import counts, partitions, replicas
 from kadmin.plan.units import readable_size
 from kadmin.wording import count
@@ -20,18 +21,14 @@ def sampled_text(done: Sampled) -> str:
     return f"{folder}: {count(done.samples, 'sample')}{without}\nlast: {last}"
 
 
-def sampled_answer(done: Sampled) -> dict[str, Any]:
+def sampled_answer(done: Sampled) -> SamplesAnswer:
     """Answer `sample`."""
-    return {
-        "folder": str(done.file.parent),
-        "samples": done.samples,
-        "missed": done.missed,
-        "last": {
-            "file": str(done.file),
-            "size_bytes": done.file.stat().st_size,
-            "partitions": partitions(done.sample),
-            "replicas": replicas(done.sample),
-            "groups": len(done.sample.group_offsets),
-            "unavailable": list(done.sample.unavailable),
-        },
-    }
+    last = LastSample(
+        str(done.file),
+        done.file.stat().st_size,
+        partitions(done.sample),
+        replicas(done.sample),
+        len(done.sample.group_offsets),
+        tuple(done.sample.unavailable),
+    )
+    return SamplesAnswer(str(done.file.parent), done.samples, done.missed, last)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kadmin.answers.snapshots import SnapshotAnswer
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -27,14 +28,14 @@ def snapshot_notes(taken: Snapshot) -> list[str]:
     return lines
 
 
-def snapshot_answer(taken: Snapshot, folder: Path) -> dict[str, Any]:
+def snapshot_answer(taken: Snapshot, folder: Path) -> SnapshotAnswer:
     """Answer `snapshot`."""
-    return {
-        "inventory": str(folder),
-        "brokers": taken.brokers,
-        "topics": taken.topics,
-        "partitions": taken.partitions,
-        "unsettled": list(taken.unsettled),
-        "no_sizes": taken.no_sizes,
-        "unavailable": list(taken.unavailable),
-    }
+    return SnapshotAnswer(
+        str(folder),
+        taken.brokers,
+        taken.topics,
+        taken.partitions,
+        taken.unsettled,
+        taken.no_sizes,
+        taken.unavailable,
+    )

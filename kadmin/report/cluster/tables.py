@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from kadmin.answers.unreadable import UnreadableZnode
 from kadmin.cluster.names import escaped
 from kadmin.insight.tables.table import text_of
 from kadmin.plan.units import readable_size
@@ -56,9 +57,7 @@ def table_answer(
         found.name.replace("-", "_"): [
             dict(zip(found.columns, (_json(cell) for cell in row), strict=True)) for row in found.rows
         ],
-        "unreadable": [
-            {"path": escaped(each.path), "reason": escaped(each.reason), "denied": each.denied} for each in unreadable
-        ],
+        "unreadable": [UnreadableZnode(escaped(each.path), escaped(each.reason), each.denied) for each in unreadable],
         **({} if unavailable is None else {"unavailable": [escaped(each) for each in unavailable]}),
     }
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
-from kadmin.operations.events import Asked, Ended, Opened, Progressed, StateChanged, StepPublished
+from kadmin.answers.events import EventAnswer, LostRecordsAnswer
+from kadmin.operations.events import Asked, Ended, Noted, Opened, Progressed, StateChanged, StepPublished
+from kadmin.schema.shapes import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,55 +33,49 @@ class JsonFollower:
             if self._last == shown:
                 return
             self._last = shown
-        value = event_value(event, self._now(), self._opened)
-        self._write(json.dumps(value, ensure_ascii=False) + "\n")
+        self._write(to_json(event_answer(event, self._now(), self._opened), indent=None) + "\n")
 
     def close(self) -> None:
         """Do nothing: every line is complete."""
 
 
-def event_value(event: Event, at: str, opened: Opened | None) -> dict[str, Any]:
-    """Return an event as `answers/event` describes it; `opened` names the operation, None before it is on record."""
-    return {
-        "at": at,
-        "cluster_id": None if opened is None else opened.cluster_id,
-        "operation": None if opened is None else opened.operation_id,
-        **_fields(event),
-    }
-
-
-def _fields(event: Event) -> dict[str, Any]:
-    """Return what an event adds to the line; `event` names it."""
+def event_answer(event: Event, at: str, opened: Opened | None) -> EventAnswer:
+    """Return the shape of an event; `opened` names the operation, None before it is on record."""
+    cluster_id, operation_id = (None, None) if opened is None else (opened.cluster_id, opened.operation_id)
+    answer = EventAnswer(at, cluster_id, operation_id, "noted")
     match event:
         case Opened():
-            return {"event": "opened"}
+            answer = replace(answer, event="opened")
         case StepPublished():
-            return {"event": "published", "what": event.what, "count": event.count, "step": event.step}
+            answer = replace(answer, event="published", what=event.what, count=event.count, step=event.step)
         case Progressed():
-            return _progress(event)
+            answer = _progress(answer, event)
         case StateChanged():
-            lost = [_lost(each) for each in event.lost_records]
-            return {"event": "state_changed", "state": event.state, "text": event.text, "lost_records": lost}
+            lost = tuple(map(_lost, event.lost_records))
+            answer = replace(answer, event="state_changed", state=event.state, text=event.text, lost_records=lost)
         case Ended():
-            ending = {"event": "ended", "exit_code": event.exit_code, "text": event.text}
-            return {**ending, "next_command": event.next_command}
-    return {"event": "asked" if isinstance(event, Asked) else "noted", "text": event.text}
+            answer = replace(answer, event="ended", exit_code=event.exit_code, text=event.text)
+            answer = replace(answer, next_command=event.next_command)
+        case Noted() | Asked():
+            answer = replace(answer, event="asked" if isinstance(event, Asked) else "noted", text=event.text)
+    return answer
 
 
-def _lost(lost: LostRecords) -> dict[str, Any]:
-    return {**asdict(lost), **asdict(lost.partition)}
+def _lost(lost: LostRecords) -> LostRecordsAnswer:
+    return LostRecordsAnswer(**asdict(lost) | asdict(lost.partition))
 
 
-def _progress(event: Progressed) -> dict[str, Any]:
-    return {
-        "event": "progressed",
-        "done": event.done,
-        "total": event.total,
-        "bytes_done": event.done_bytes,
-        "bytes_total": event.total_bytes,
-        "wave": event.wave,
-        "waves": event.waves,
-        "rate_bytes_per_s": event.rate,
-        "eta_s": event.eta_s,
-        "reason": event.reason,
-    }
+def _progress(answer: EventAnswer, event: Progressed) -> EventAnswer:
+    return replace(
+        answer,
+        event="progressed",
+        done=event.done,
+        total=event.total,
+        bytes_done=event.done_bytes,
+        bytes_total=event.total_bytes,
+        wave=event.wave,
+        waves=event.waves,
+        rate_bytes_per_s=event.rate,
+        eta_s=event.eta_s,
+        reason=event.reason,
+    )

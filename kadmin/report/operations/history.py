@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kadmin.answers.operations import (
+    HistoryAnswer,
+    PublishedStep,
+    RecordedEvent,
+    RecordedOperation,
+    Refused,
+    ReplacedData,
+)
+from kadmin.answers.partitions import Partition
 from kadmin.cluster.names import one_line
 from kadmin.operations.reading.timeline import Turn, moments
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import StepKind, current_throttle
 from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import STEP_WORDS
-from kadmin.report.operations.status import listing_answer
+from kadmin.report.operations.status import listed
 from kadmin.report.text import NOTHING, UNKNOWN, about, duration, table
 from kadmin.wording import name_some
 
@@ -49,20 +58,19 @@ def operation_text(found: Timeline, holder: Holder | None) -> str:
     return "\n".join(lines)
 
 
-def operation_answer(found: Timeline) -> dict[str, Any]:
+def operation_answer(found: Timeline) -> HistoryAnswer:
     """Answer `history ID`: the one operation, with what `history` leaves out."""
     record = found.record
     throttle = current_throttle(record, [span.step for span in found.spans])
-    operation = {
-        **listing_answer(found.listing),
-        "plan_name": record.plan_name,
-        "cluster_id": record.cluster_id,
-        "throttle": None if throttle is None else throttle.rate,
-        "to_copy_bytes": found.to_copy_bytes if found.targets else None,
-        "waves": found.waves,
-        "events": [_event_answer(each, found) for each in moments(found)],
-    }
-    return {"operations": [operation]}
+    operation = RecordedOperation(
+        **listed(found.listing) | {"plan_name": record.plan_name},
+        cluster_id=record.cluster_id,
+        throttle=None if throttle is None else throttle.rate,
+        to_copy_bytes=found.to_copy_bytes if found.targets else None,
+        waves=found.waves,
+        events=tuple(_event_answer(each, found) for each in moments(found)),
+    )
+    return HistoryAnswer((operation,))
 
 
 def moment_text(moment: Moment, found: Timeline) -> str:
@@ -117,16 +125,16 @@ def took_s(span: Span) -> float | None:
     return None if span.at_s is None or span.until_s is None else span.until_s - span.at_s
 
 
-def _event_answer(moment: Moment, found: Timeline) -> dict[str, Any]:
+def _event_answer(moment: Moment, found: Timeline) -> RecordedEvent:
     status, span = moment.status, moment.span
-    return {
-        "at": moment.at,
-        "event": status.state.value if moment.turn is Turn.ENDED and status is not None else moment.turn.name.lower(),
-        "by": moment.by or None,
-        "message": None if status is None else status.message,
-        "throttle": _rate_set_at(moment, found),
-        "step": None if span is None else _step_answer(span),
-    }
+    return RecordedEvent(
+        moment.at,
+        status.state.value if moment.turn is Turn.ENDED and status is not None else moment.turn.name.lower(),
+        by=moment.by or None,
+        message=None if status is None else status.message,
+        throttle=_rate_set_at(moment, found),
+        step=None if span is None else _step_answer(span),
+    )
 
 
 def _rate_set_at(moment: Moment, found: Timeline) -> int | None:
@@ -137,24 +145,28 @@ def _rate_set_at(moment: Moment, found: Timeline) -> int | None:
     return None if change is None else change.rate
 
 
-def _step_answer(span: Span) -> dict[str, Any]:
-    step = span.step
-    return {
-        "number": step.number,
-        "kind": step.kind.value,
-        "wave": None if step.wave is None else step.wave + 1,
-        "count": span.count,
-        "moved_bytes": span.moved_bytes,
-        "took_s": took_s(span),
-        "partitions": [asdict(each) for each in step.partitions],
-        "topics": list(step.topics),
-        "throttle": None if step.throttle is None else step.throttle.rate,
-        "refused": [
-            *({**asdict(each), "reason": reason} for each, reason in sorted(step.refused.items())),
-            *({"topic": each, "partition": None, "reason": why} for each, why in sorted(step.refused_topics.items())),
-        ],
-        "replaced": None if step.replaced is None else {**asdict(step.replaced), "data": _decoded(step.replaced.data)},
-    }
+def _step_answer(span: Span) -> PublishedStep:
+    step, replaced = span.step, span.step.replaced
+    return PublishedStep(
+        step.number,
+        step.kind,
+        wave=None if step.wave is None else step.wave + 1,
+        count=span.count,
+        moved_bytes=span.moved_bytes,
+        took_s=took_s(span),
+        partitions=tuple(Partition(**asdict(each)) for each in step.partitions),
+        topics=step.topics,
+        throttle=None if step.throttle is None else step.throttle.rate,
+        refused=(
+            *(Refused(each.topic, each.partition, reason) for each, reason in sorted(step.refused.items())),
+            *(Refused(each, None, reason) for each, reason in sorted(step.refused_topics.items())),
+        ),
+        replaced=None if replaced is None else _replaced_answer(replaced),
+    )
+
+
+def _replaced_answer(replaced: Replaced) -> ReplacedData:
+    return ReplacedData(replaced.path, replaced.version, _decoded(replaced.data), replaced.deleted)
 
 
 def _decoded(data: bytes | None) -> str | None:

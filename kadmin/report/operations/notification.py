@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.report.operations.event_line import event_line
-from kadmin.report.operations.follow_json import event_value
+from kadmin.report.operations.follow_json import event_answer
 
 if TYPE_CHECKING:
+    from kadmin.answers.events import EventAnswer
     from kadmin.operations.events import Event, Opened
 
 
-def notification(event: Event, at: str, opened: Opened | None, cluster: str) -> dict[str, Any]:
+def notification(event: Event, at: str, opened: Opened | None, cluster: str) -> EventAnswer:
     """Return the event of `answers/event`, whose `text` names the operation and the cluster, too.
 
     `cluster` is the address that was typed, for the time before its id is known. Slack takes `&`, `<` and `>` for
@@ -24,4 +26,4 @@ def notification(event: Event, at: str, opened: Opened | None, cluster: str) -> 
         subject = f"kadmin operation {opened.operation_id} on {place}"
     text = one_line(f"{subject}: {event_line(event)}")
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return {**event_value(event, at, opened), "text": escaped}
+    return replace(event_answer(event, at, opened), text=escaped)

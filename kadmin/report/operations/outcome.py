@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kadmin.answers.operations import VerificationAnswer, VerifiedPartition
 from kadmin.plan.progress import Progress
 from kadmin.report.text import SHOWN_ROWS, shortened, table
 
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 def outcome_text(outcome: Outcome) -> str:
     """Show the result of an apply or resume."""
     return outcome.message if outcome.operation_id is None else f"{outcome.message} (operation {outcome.operation_id})"
-
-
-def outcome_answer(outcome: Outcome) -> dict[str, Any]:
-    """Answer `apply` and `resume`."""
-    return asdict(outcome)
 
 
 def verification_text(verification: Verification) -> str:
@@ -38,10 +33,7 @@ def verification_text(verification: Verification) -> str:
     return shortened(table(["not done", "status", "seen"], rows), len(open_rows)) + f"\n{summary}"
 
 
-def verification_answer(verification: Verification) -> dict[str, Any]:
+def verification_answer(verification: Verification) -> VerificationAnswer:
     """Answer `verify`: one row per partition (of a deletion: per topic, `partition` null)."""
-    rows = [
-        {"topic": v.topic, "partition": v.partition, "status": v.progress.value, "detail": v.detail}
-        for v in verification.verdicts
-    ]
-    return {"done": verification.done, "partitions": rows}
+    rows = (VerifiedPartition(v.topic, v.partition, v.progress, v.detail) for v in verification.verdicts)
+    return VerificationAnswer(verification.done, tuple(rows))

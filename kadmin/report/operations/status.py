@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from kadmin.answers import operations as answers
 from kadmin.cluster.names import one_line
 from kadmin.operations.decide.reassignment import COPYING
 from kadmin.operations.record.holder import is_run_by
@@ -47,22 +48,22 @@ def status_rows(status: Status) -> list[tuple[str, ...]]:
     return rows or [(NOTHING,) * len(STATUS_COLUMNS)]
 
 
-def status_answer(status: Status) -> dict[str, Any]:
+def status_answer(status: Status) -> answers.StatusAnswer:
     """Answer `status`."""
-    return {
-        "operations": [_unfinished_answer(each) for each in status.operations],
-        "lock": lock_answer(status.holder)["lock"],
-        "late_requests": [
-            {
+    return answers.StatusAnswer(
+        tuple(map(_unfinished_answer, status.operations)),
+        lock_answer(status.holder).lock,
+        tuple(
+            answers.LateRequestAnswer(
                 **asdict(each.partition),
-                "target": each.target,
-                "last": each.last,
-                "operation_id": each.operation_id,
-                "step": each.step,
-            }
+                target=each.target,
+                last=each.last,
+                operation_id=each.operation_id,
+                step=each.step,
+            )
             for each in status.late
-        ],
-    }
+        ),
+    )
 
 
 def ended_text(listing: Listing) -> str:
@@ -88,17 +89,17 @@ def history_text(listings: tuple[Listing, ...], holder: Holder | None, room: int
     )
 
 
-def history_answer(listings: tuple[Listing, ...]) -> dict[str, Any]:
+def history_answer(listings: tuple[Listing, ...]) -> answers.HistoryAnswer:
     """Answer `history`, newest last."""
-    return {"operations": [listing_answer(listing) for listing in listings]}
+    return answers.HistoryAnswer(tuple(answers.RecordedOperation(**listed(each)) for each in listings))
 
 
-def listing_answer(listing: Listing) -> dict[str, Any]:
-    """Describe one operation."""
+def listed(listing: Listing) -> dict[str, Any]:
+    """Return the fields of the shape Operation."""
     return {
         "operation_id": listing.operation_id,
-        "kind": listing.kind.value,
-        "state": listing.status.state.value,
+        "kind": listing.kind,
+        "state": listing.status.state,
         "message": listing.status.message,
         "created_at": listing.created_at,
         "updated_at": listing.status.updated_at,
@@ -106,7 +107,7 @@ def listing_answer(listing: Listing) -> dict[str, Any]:
         "file_digest": listing.file_digest,
         "plan_name": listing.plan_name,
         "rolls_back": listing.rolls_back,
-        "author": asdict(listing.author),
+        "author": listing.author,
     }
 
 
@@ -115,38 +116,36 @@ def lock_text(holder: Holder | None) -> str:
     return "the lock is free" if holder is None else f"operation {holder.operation_id}, {holder}"
 
 
-def lock_answer(holder: Holder | None) -> dict[str, Any]:
+def lock_answer(holder: Holder | None) -> answers.LockAnswer:
     """Answer `lock show`."""
-    lock = holder and {
-        "operation_id": holder.operation_id,
-        "started_at": holder.started_at,
-        "session_timeout_s": holder.session_timeout_s,
-        "author": asdict(holder.author),
-    }
-    return {"lock": lock}
+    if holder is None:
+        return answers.LockAnswer(None)
+    return answers.LockAnswer(
+        answers.HeldLock(holder.operation_id, holder.started_at, holder.session_timeout_s, holder.author)
+    )
 
 
-def _unfinished_answer(found: Unfinished) -> dict[str, Any]:
-    return {
-        **listing_answer(found.listing),
-        "plan_name": None if found.record is None else found.record.plan_name,
-        "progress": None if found.progress is None else _progress_answer(found.progress),
-        "throttle": None if found.throttle is None else found.throttle.rate,
-        "waits_for": found.waits_for,
-    }
+def _unfinished_answer(found: Unfinished) -> answers.UnfinishedOperation:
+    fields = listed(found.listing) | {"plan_name": None if found.record is None else found.record.plan_name}
+    return answers.UnfinishedOperation(
+        **fields,
+        progress=None if found.progress is None else _progress_answer(found.progress),
+        throttle=None if found.throttle is None else found.throttle.rate,
+        waits_for=found.waits_for,
+    )
 
 
-def _progress_answer(found: Progressed) -> dict[str, Any]:
-    return {
-        "done": found.done,
-        "total": found.total,
-        "done_bytes": found.done_bytes,
-        "total_bytes": found.total_bytes,
-        "wave": found.wave,
-        "waves": found.waves,
-        "rate_bytes_per_s": found.rate,
-        "eta_s": found.eta_s,
-    }
+def _progress_answer(found: Progressed) -> answers.OperationProgress:
+    return answers.OperationProgress(
+        found.done,
+        found.total,
+        found.done_bytes,
+        found.total_bytes,
+        found.wave,
+        found.waves,
+        rate_bytes_per_s=found.rate,
+        eta_s=found.eta_s,
+    )
 
 
 def _unfinished(found: Unfinished, status: Status) -> Iterator[str]:

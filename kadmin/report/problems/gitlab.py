@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from kadmin.documents.text import printable
 from kadmin.report.problems.fingerprint import fingerprints
+from kadmin.schema.shapes import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,4 +28,4 @@ def code_quality(problems: Sequence[Diagnostic]) -> str:
         }
         for problem, fingerprint in zip(problems, fingerprints(problems), strict=True)
     ]
-    return json.dumps(report, indent=2, ensure_ascii=False)
+    return to_json(report)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kadmin.answers.validation import Problem, ValidationAnswer
 from kadmin.documents.text import lines_of, printable
 from kadmin.inventory.validation import is_applied
 from kadmin.wording import count
@@ -28,34 +28,23 @@ def problems_text(texts: Mapping[str, str], problems: Sequence[Diagnostic], widt
     return "\n".join([*paragraphs, summary(texts, problems)])
 
 
-def problems_answer(files: Iterable[str], problems: Sequence[Diagnostic]) -> dict[str, Any]:
-    """Return the JSON answer of `validate` (schema `answers/validate`)."""
+def problems_answer(files: Iterable[str], problems: Sequence[Diagnostic]) -> ValidationAnswer:
+    """Answer `validate`; in file names, unprintable characters are replaced."""
     errors, warnings = tally(problems)
-    return {
-        "valid": errors == 0,
-        "files": list(files),
-        "errors": errors,
-        "warnings": warnings,
-        "problems": [
-            {
-                "code": problem.code,
-                "severity": problem.severity,
-                "message": problem.message,
-                "hint": problem.hint,
-                "file": printable(problem.location.file),
-                "line": problem.location.line,
-                "column": problem.location.column,
-                "path": problem.path,
-            }
-            for problem in problems
-        ],
-    }
-
-
-def problems_json(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
-    """Return the JSON answer as text; in file names, unprintable characters are replaced."""
-    answer = problems_answer(map(printable, files), problems)
-    return json.dumps(answer, indent=2, ensure_ascii=False)
+    found = (
+        Problem(
+            problem.code,
+            problem.severity,
+            problem.message,
+            problem.hint,
+            printable(problem.location.file),
+            problem.location.line,
+            problem.location.column,
+            problem.path,
+        )
+        for problem in problems
+    )
+    return ValidationAnswer(errors == 0, tuple(map(printable, files)), errors, warnings, tuple(found))
 
 
 def tally(problems: Iterable[Diagnostic]) -> tuple[int, int]:

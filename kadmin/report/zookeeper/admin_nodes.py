@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kadmin.answers.zookeeper import (
+    AdminAnswer,
+    AdminNode,
+    DeletionNode,
+    NodeEntry,
+    NodeFlaw,
+    QueuedDeletion,
+    WatchedNodes,
+)
 from kadmin.cluster.model import Listening
 from kadmin.cluster.names import escaped
 from kadmin.insight.tables.admin_nodes import Effect
@@ -16,7 +25,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.versions import KafkaVersions
     from kadmin.diagnostics import Diagnostic
-    from kadmin.insight.tables.admin_nodes import AdminNode, AdminNodes, Entry
+    from kadmin.insight.tables.admin_nodes import AdminSurvey, Entry, NodeSurvey
 
 _SHOWN_DATA = 1_000
 _VERDICTS = {
@@ -26,31 +35,26 @@ _VERDICTS = {
 }
 
 
-def admin_text(survey: AdminNodes) -> str:
+def admin_text(survey: AdminSurvey) -> str:
     """Show the three nodes: raw data, entries, and flaws."""
     nodes = (survey.reassignment, survey.election)
     return "\n\n".join([*(_node(each, survey.versions) for each in nodes), _deletions(survey)])
 
 
-def admin_answer(survey: AdminNodes) -> dict[str, Any]:
+def admin_answer(survey: AdminSurvey) -> AdminAnswer:
     """Answer `inspect admin`."""
-    return {
-        "kafka_versions": versions_answer(survey.versions),
-        "reassignment": _node_answer(survey.reassignment),
-        "election": _node_answer(survey.election),
-        "listening": {
-            "reassignment": survey.reassignment.listening.value,
-            "election": survey.election.listening.value,
-        },
-        "deletions": {
-            "data": _document(survey),
-            "topics": [{"topic": escaped(topic), "flaws": _flaws(findings)} for topic, findings in survey.deletions],
-        },
-        "not_allowed": [escaped(path) for path in survey.denied],
-    }
+    queued = (QueuedDeletion(escaped(topic), _flaws(findings)) for topic, findings in survey.deletions)
+    return AdminAnswer(
+        versions_answer(survey.versions),
+        _node_answer(survey.reassignment),
+        _node_answer(survey.election),
+        WatchedNodes(survey.reassignment.listening, survey.election.listening),
+        DeletionNode(_document(survey), tuple(queued)),
+        tuple(escaped(path) for path in survey.denied),
+    )
 
 
-def _heard(node: AdminNode) -> list[str]:
+def _heard(node: NodeSurvey) -> list[str]:
     """Return whether the controller watches a node; empty where the four-letter words do not show it."""
     match node.listening:
         case Listening.LISTENING:
@@ -60,7 +64,7 @@ def _heard(node: AdminNode) -> list[str]:
     return []
 
 
-def _node(node: AdminNode, versions: KafkaVersions) -> str:
+def _node(node: NodeSurvey, versions: KafkaVersions) -> str:
     reading = node.reading
     if reading is None:
         absent = f"{node.path}: {'not allowed to be read' if node.denied else 'absent'}"
@@ -89,7 +93,7 @@ def _wrong(findings: Iterable[Diagnostic], indent: str) -> list[str]:
     return [line for found in findings for line in wrapped(f"{indent}wrong: {found.message}", f"{indent}  ")]
 
 
-def _deletions(survey: AdminNodes) -> str:
+def _deletions(survey: AdminSurvey) -> str:
     topics, document = survey.deletions, _document(survey)
     lines = [f"{survey.deletions_path}: {count(len(topics), 'topic')} queued"]
     if document is not None:
@@ -100,34 +104,29 @@ def _deletions(survey: AdminNodes) -> str:
     return shortened("\n".join(lines), len(topics), indent="  ")
 
 
-def _document(survey: AdminNodes) -> str | None:
+def _document(survey: AdminSurvey) -> str | None:
     return escaped(survey.deletions_data, _SHOWN_DATA) if survey.deletions_data else None
 
 
-def _node_answer(node: AdminNode) -> dict[str, Any] | None:
+def _node_answer(node: NodeSurvey) -> AdminNode | None:
     reading = node.reading
     if reading is None:
         return None
-    return {
-        "path": node.path,
-        "version": reading.version,
-        "size_bytes": 0 if reading.data is None else len(reading.data),
-        "data": escaped(reading.data, _SHOWN_DATA),
-        "effect": node.effect.name.lower(),
-        "flaws": _flaws(reading.findings),
-        "entries": [_entry_answer(entry) for entry in reading.entries],
-    }
+    return AdminNode(
+        node.path,
+        reading.version,
+        0 if reading.data is None else len(reading.data),
+        escaped(reading.data, _SHOWN_DATA),
+        node.effect.name.lower(),
+        _flaws(reading.findings),
+        tuple(map(_entry_answer, reading.entries)),
+    )
 
 
-def _entry_answer(entry: Entry) -> dict[str, Any]:
-    return {
-        "topic": None if entry.topic is None else escaped(entry.topic),
-        "partition": entry.partition,
-        "replicas": None if entry.replicas is None else list(entry.replicas),
-        "motion": None if entry.motion is None else entry.motion.value,
-        "flaws": _flaws(entry.findings),
-    }
+def _entry_answer(entry: Entry) -> NodeEntry:
+    topic = None if entry.topic is None else escaped(entry.topic)
+    return NodeEntry(topic, entry.partition, entry.replicas, entry.motion, _flaws(entry.findings))
 
 
-def _flaws(findings: Iterable[Diagnostic]) -> list[dict[str, str]]:
-    return [{"flaw": found.code, "message": found.message} for found in findings]
+def _flaws(findings: Iterable[Diagnostic]) -> tuple[NodeFlaw, ...]:
+    return tuple(NodeFlaw(found.code, found.message) for found in findings)

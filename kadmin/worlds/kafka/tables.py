@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.insight.tables.kafka_rows import GroupRow, QuorumRow, ReassignmentRow
 from kadmin.insight.tables.table import Table, moment
 
 if TYPE_CHECKING:
@@ -12,30 +13,17 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.groups import ConsumerGroup
     from kadmin.cluster.model import ClusterState
-    from kadmin.insight.tables.table import Cell
+    from kadmin.insight.tables.kafka_rows import Role
     from kadmin.worlds.kafka.wire.model import Quorum, QuorumReplica
-
-QUORUM = ("node_id", "role", "epoch", "log_end_offset", "lag", "last_fetch", "last_caught_up")
-REASSIGNMENTS = (
-    "topic",
-    "partition",
-    "target",
-    "adding_replicas",
-    "removing_replicas",
-    "leader",
-    "isr",
-    "operation",
-)
-GROUPS = ("group", "kind", "protocol", "state", "members", "topics")
 
 
 def quorum_table(quorum: Quorum) -> Table:
     """Return the replicas of the metadata log: the active controller, the other voters, then the observers."""
     end = max((each.log_end_offset for each in quorum.voter_states if each.replica_id == quorum.leader_id), default=-1)
 
-    def row(each: QuorumReplica, role: str) -> tuple[Cell, ...]:
+    def row(each: QuorumReplica, role: Role) -> QuorumRow:
         known = min(each.log_end_offset, end) >= 0
-        return (
+        return QuorumRow(
             each.replica_id,
             role,
             quorum.leader_epoch if role == "leader" else None,
@@ -47,25 +35,25 @@ def quorum_table(quorum: Quorum) -> Table:
 
     voters = sorted(quorum.voter_states, key=lambda each: (each.replica_id != quorum.leader_id, each.replica_id))
     rows = [row(each, "leader" if each.replica_id == quorum.leader_id else "voter") for each in voters]
-    return Table.of("quorum", QUORUM, [*rows, *(row(each, "observer") for each in quorum.observers)])
+    return Table.of("quorum", QuorumRow, [*rows, *(row(each, "observer") for each in quorum.observers)])
 
 
 def controller_of(state: ClusterState) -> Table:
     """Return the controller of a cluster in ZooKeeper mode as a table of the quorum: brokers tell its id alone."""
-    rows = [] if state.controller is None else [(state.controller.broker_id, "leader", None, None, None, None, None)]
-    return Table.of("quorum", QUORUM, rows)
+    rows = [] if state.controller is None else [QuorumRow(state.controller.broker_id, "leader")]
+    return Table.of("quorum", QuorumRow, rows)
 
 
 def reassignment_table(state: ClusterState, operations: Mapping[TopicPartition, str]) -> Table:
     """Return every reassignment in flight, with the operation on record that asked for it."""
 
-    def rows() -> Iterator[tuple[Cell, ...]]:
+    def rows() -> Iterator[ReassignmentRow]:
         for name in sorted(state.topics):
             topic = state.topics[name]
             for number in sorted({*topic.adding_replicas, *topic.removing_replicas}):
                 partition = TopicPartition(name, number)
                 found = state.states.get(partition)
-                yield (
+                yield ReassignmentRow(
                     name,
                     number,
                     topic.target(number),
@@ -76,13 +64,13 @@ def reassignment_table(state: ClusterState, operations: Mapping[TopicPartition, 
                     operations.get(partition),
                 )
 
-    return Table.of("reassignments", REASSIGNMENTS, rows())
+    return Table.of("reassignments", ReassignmentRow, rows())
 
 
 def group_table(groups: Iterable[ConsumerGroup]) -> Table:
     """Return every group that keeps its offsets in Kafka; None where brokers do not tell."""
     rows = (
-        (
+        GroupRow(
             each.name,
             each.listed.kind,
             each.listed.protocol or None,
@@ -92,4 +80,4 @@ def group_table(groups: Iterable[ConsumerGroup]) -> Table:
         )
         for each in groups
     )
-    return Table.of("groups", GROUPS, rows)
+    return Table.of("groups", GroupRow, rows)

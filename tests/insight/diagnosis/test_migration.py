@@ -15,14 +15,13 @@ from kadmin.cluster.model import (
     TopicPartition,
 )
 from kadmin.cluster.names import MIGRATION_SETTING
-from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.finding import Finding, MigrationTrouble, Trouble
 from kadmin.worlds.zookeeper.doctor.evidence import AdminLook
 from kadmin.worlds.zookeeper.migration import MigrationNodes
 from kadmin.worlds.zookeeper.model import Znode
 from kadmin.worlds.zookeeper.to_kraft.diagnose import (
     PROTOCOL,
     MigrationEvidence,
-    MigrationTrouble,
     diagnose_migration,
     differences,
     stays_behind,

@@ -6,9 +6,10 @@ import pytest
 from support.cluster.states import cluster, tp
 
 from kadmin.insight.predict.consumers import OFFSETS, coordinating_partition
-from kadmin.insight.predict.disturbance import DISTURBANCES, Group, OffsetsIn, changed, disturbed
+from kadmin.insight.predict.disturbance import DisturbanceRow, Group, OffsetsIn, changed, disturbed
 from kadmin.insight.predict.plans import planned
 from kadmin.insight.predict.whatif import placements_of
+from kadmin.insight.tables.table import columns_of
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan
 
 NUMBER = coordinating_partition("readers", 3)
@@ -49,7 +50,7 @@ def test_readers_of_either_kind_notice_moves_and_new_leaders(
 ) -> None:
     before = placements_of(STATE)
     found = disturbed(changed(before, planned(plan, before, STATE)), GROUPS, 3)
-    assert found.columns == DISTURBANCES
+    assert found.columns == columns_of(DisturbanceRow)
     kinds = ("kafka", "zookeeper") if noticed else ()
     assert list(found.rows) == [("readers", kind, "reads", "orders", *(noticed or ())) for kind in kinds]
 

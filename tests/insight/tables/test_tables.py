@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,11 +18,29 @@ from kadmin.report.cluster.tables import table_csv, table_text
 if TYPE_CHECKING:
     from kadmin.insight.tables.table import Cell
 
-TABLE = Table.of(
-    "things",
-    ("name", "number", "list", "flag"),
-    [("b", 10, (1, 2), True), ("a", None, (), False), ("ab", 9, (2,), False), ("\x1b[31m", 9, (12,), True)],
-)
+
+@dataclass(frozen=True)
+class Thing:
+    name: str
+    number: int | None = None
+    list: tuple[int, ...] = ()
+    flag: bool = False
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    one: Cell
+    two: Cell
+
+
+THINGS = [
+    Thing("b", 10, (1, 2), flag=True),
+    Thing("a"),
+    Thing("ab", 9, (2,)),
+    Thing("\x1b[31m", 9, (12,), flag=True),
+]
+TABLE = Table.of("things", Thing, THINGS, without=("size_bytes",))
 
 
 def names(table: Table) -> list[Cell]:
@@ -74,9 +93,10 @@ def test_a_wrong_column_to_sort_by_names_those_that_are() -> None:
 
 
 def test_bytes_have_units_for_people_and_are_exact_for_programs() -> None:
-    table = Table.of("things", ("name", "size_bytes", "number"), [("a", 16_710_982, 7), ("b", None, 16_710_982)])
-    assert table_text(table, ()).split("\n")[1:] == ["a     16.7 MB            7", "b     -           16710982"]
-    assert table_csv(table).split("\n")[1] == "a,16710982,7"
+    things = [Thing("a", 7, size_bytes=16_710_982), Thing("b", 16_710_982)]
+    table = Table.of("things", Thing, things, without=("list", "flag"))
+    assert table_text(table, ()).split("\n")[1:] == ["a            7  16.7 MB", "b     16710982  -"]
+    assert table_csv(table).split("\n")[1] == "a,7,16710982"
 
 
 cells = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.lists(st.integers()).map(tuple))
@@ -85,7 +105,7 @@ cells = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.lists(s
 @given(st.lists(st.tuples(cells, cells), max_size=6))
 def test_every_row_is_kept_by_sorting_and_stays_one_line(rows: list[tuple[Cell, Cell]]) -> None:
     """Whatever lies in ZooKeeper, a table has as many lines as rows, and a CSV as many records."""
-    table = Table.of("things", ("one", "two"), rows)
+    table = Table.of("things", Pair, (Pair(*row) for row in rows))
     again = table.sorted_by(["two", "-one"])
     assert sorted(map(repr, again.rows)) == sorted(map(repr, table.rows))
     assert len(table_text(table, ()).split("\n")) == len(rows) + 1

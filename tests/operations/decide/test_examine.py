@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
+from support.answers import read_json
 from support.cluster.states import cluster, tp
 
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError
@@ -48,7 +48,7 @@ def test_a_deletion_tells_the_bytes_and_what_may_come_back() -> None:
     text = diff_text(DELETION, found)
     assert "4.00 kB would be destroyed, all replicas counted" in text
     assert "warning: the brokers have auto.create.topics.enable=true" in text
-    answer = json.loads(json.dumps(diff_answer(found)))
+    answer = read_json(diff_answer(found))
     assert validate_value(answer, "answers/diff") == []
     assert (answer["lost_bytes"], len(answer["warnings"])) == (4_000, 1)
 
@@ -68,7 +68,7 @@ def test_an_election_shows_who_leads_before_and_after() -> None:
     assert (found.targets, found.leaders) == (("a-0", "a-1"), ((2, 1), (3, 3)))
     shown = diff_text(plan, found).split("\n\n")[0]
     assert [line.split() for line in shown.splitlines()[1:]] == [["a-0", "2", "->", "1"], ["a-1", "3"]]
-    answer = json.loads(json.dumps(diff_answer(found)))
+    answer = read_json(diff_answer(found))
     assert validate_value(answer, "answers/diff") == []
     assert answer["leaders"][0] == {"name": "a-0", "before": 2, "after": 1}
     assert "| `a-0` | 2 -> 1 |" in diff_markdown("p", plan, found)
@@ -180,7 +180,7 @@ def test_makespan_bound_and_ratio_are_those_at_the_throttle() -> None:
     assert f"Throttled at 100 B/s: {told}." in diff_markdown("p", plan, in_order)
     shortest = examine(replace(plan, order=WaveOrder.SHORTEST), state, ClusterFacts(sizes=sizes))
     for found, makespan in ((in_order, 50), (shortest, 30), (examine(plan, state), None)):
-        answer = json.loads(json.dumps(diff_answer(found)))
+        answer = read_json(diff_answer(found))
         assert validate_value(answer, "answers/diff") == []
         assert answer["throttle"]["makespan_s"] == makespan
         assert answer["throttle"]["makespan_bound_s"] == (makespan and 30)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.answers import read_json
 from support.cli.in_process import command
 from support.controller.eras import ERAS
 from support.executor.kill_points import WAVES, Ground
@@ -182,7 +183,7 @@ def test_every_rate_of_the_throttle_is_shown_when_it_came_and_its_removal() -> N
         "changed the throttle to 20.0 MB/s",
         "completed: healed in 3 steps; the throttle is removed",
     ]
-    (answer,) = operation_answer(found)["operations"]
+    (answer,) = read_json(operation_answer(found))["operations"]
     assert [each["throttle"] for each in answer["events"]] == [5_000_000, 80_000_000, 20_000_000, None]
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.answers import violations
 from support.cli.in_process import command
 from support.cluster.states import tp
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
@@ -45,7 +46,6 @@ from kadmin.report.throttles import (
     written_answer,
     written_text,
 )
-from kadmin.schema import validate_value
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.reader import read_cluster
@@ -86,7 +86,7 @@ def written(context: ZooKeeperContext, scope: Scope, rate: int | None, *, now: b
     found = write_planned(context, plan, 0)
     assert found.kept == ()
     for schema in ("throttle-set", "throttle-clear"):
-        assert validate_value(written_answer(found), f"answers/{schema}") == []
+        assert violations(written_answer(found), schema) == []
     assert MAY_RETURN not in written_text(found, through_brokers=False)
     removed = any(
         key in RATES and each.ours is None for keys in found.planned.changes.values() for key, each in keys.items()
@@ -165,7 +165,7 @@ def test_only_what_is_named_is_cleared_of_dead_brokers_and_deleted_topics_too(co
         "topics/gone": False,
         "brokers/77": False,
     }
-    assert validate_value(throttles_answer(found), "answers/throttle-show") == []
+    assert violations(throttles_answer(found), "throttle-show") == []
     assert "brokers/77" in throttles_text(found)
     written(context, Scope(brokers=(77,), topics=("gone",)), None)
     assert show(context) == (ThrottledEntity("topics/a", EVERYTHING, present=True),)
@@ -241,7 +241,7 @@ def test_the_audit_tells_in_use_changed_and_taken_away_apart(context: ZooKeeperC
     assert AuditedThrottle("brokers/2", LEADER_RATE, None, Origin.CHANGED, "op") in findings
     assert AuditedThrottle("brokers/9", LEADER_RATE, "7", Origin.NOT_ON_RECORD) in findings
     assert AuditedThrottle("topics/a", FOLLOWER_REPLICAS, "0:3", Origin.IN_USE, "op") in findings
-    assert validate_value(audit_answer(findings), "answers/throttle-audit") == []
+    assert violations(audit_answer(findings), "throttle-audit") == []
     assert audit_text(findings).splitlines()[-2:] == [
         "next: kadmin resume op",
         "next: kadmin throttle clear --broker 9",
@@ -255,7 +255,7 @@ def test_the_audit_leaves_what_a_runner_has_set_to_the_runner(context: ZooKeeper
     assert {(each.origin, each.runner, each.next_command) for each in findings} == {
         (Origin.IN_USE, True, "kadmin status")
     }
-    assert validate_value(audit_answer(findings), "answers/throttle-audit") == []
+    assert violations(audit_answer(findings), "throttle-audit") == []
     context.operations.release(lease)
     assert {each.next_command for each in audit(context)} == {"kadmin resume op"}
 
@@ -304,8 +304,8 @@ def test_what_is_written_unseen_says_so_and_what_is_not_written_names_the_comman
     assert "(not known)" in written_text(done, through_brokers=True)
     assert "next: kadmin throttle show" in written_text(done, through_brokers=True)
     assert "next:" not in written_text(failed, through_brokers=True), "the error has the next command"
-    (change,) = written_answer(done)["changes"]
-    assert (change["before"], change["seen"], change["restored_from"]) == (None, False, None)
+    (change,) = written_answer(done).changes
+    assert (change.before, change.seen, change.restored_from) == (None, False, None)
     assert failed.left is not None
     assert failed.left.exit_code == 8
     assert failed.left.next_command == "kadmin throttle clear --broker 2, when they answer"

@@ -23,6 +23,7 @@ from support.zookeeper.inspection import COMMANDS, asked, look, rows
 from support.zookeeper.recorded_znodes import write
 
 from kadmin.report.cluster.tables import table_answer, table_csv, table_text
+from kadmin.schema.shapes import to_json
 from kadmin.worlds.zookeeper.model import Create, Delete, SetData
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def test_hostile_names_reach_no_terminal(brokers: Store) -> None:
     )
     for arguments in COMMANDS:
         found = look(brokers, arguments)
-        answer = json.dumps(table_answer(found.table, found.unreadable), ensure_ascii=False)
+        answer = to_json(table_answer(found.table, found.unreadable))
         for shown in (table_text(found.table, found.unreadable), table_csv(found.table), answer):
             assert all(line.isprintable() for line in shown.splitlines())
 

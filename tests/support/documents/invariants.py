@@ -11,7 +11,8 @@ from kadmin.report.problems.github import annotation_lines, step_summary
 from kadmin.report.problems.gitlab import code_quality
 from kadmin.report.problems.junit import junit
 from kadmin.report.problems.sarif import sarif
-from kadmin.report.problems.text import problems_json, problems_text
+from kadmin.report.problems.text import problems_answer, problems_text
+from kadmin.schema.shapes import to_json
 
 if TYPE_CHECKING:
     from kadmin.diagnostics import Diagnostic
@@ -45,7 +46,8 @@ def check_invariants(data: bytes, source: str) -> Checked:
 
 def render(checked: Checked) -> None:
     """Every format can be written."""
-    for write in (annotation_lines, step_summary, sarif, junit, problems_json):
+    for write in (annotation_lines, step_summary, sarif, junit):
         write([checked.source], checked.problems)
     code_quality(checked.problems)
+    to_json(problems_answer([checked.source], checked.problems))
     problems_text({checked.source: checked.text}, checked.problems, 80)

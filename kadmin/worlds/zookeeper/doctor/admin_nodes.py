@@ -16,6 +16,7 @@ from kadmin.diagnostics import Diagnostic
 from kadmin.insight.diagnosis.finding import Flaw
 from kadmin.insight.tables.admin_nodes import Entry, Motion, NodeReading
 from kadmin.insight.tables.table import Table
+from kadmin.insight.tables.znode_rows import EntryRow
 from kadmin.plan.election import obstacle
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PROBE_TOPIC, REASSIGN_PARTITIONS
@@ -32,11 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.insight.tables.table import Cell
     from kadmin.worlds.zookeeper.model import Znode
 
 _SHOWN_NAME = 80
-ENTRIES = ("node", "topic", "partition", "replicas", "motion", "flaws")
 _INT32 = re.compile(r"-?[0-9]{1,10}")
 
 
@@ -55,17 +54,18 @@ def read_node(node: Znode, state: ClusterState) -> NodeReading:
 
 def entry_table(readings: Iterable[NodeReading], deletions: Iterable[str], state: ClusterState) -> Table:
     """Return a row for each entry, and a row without a topic for each node with flaws of its own."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for reading in readings:
         if reading.findings:
-            rows.append((reading.path, None, None, None, None, _flaws(reading.findings)))
+            rows.append(EntryRow(reading.path, None, None, None, None, _flaws(reading.findings)))
         rows += [
-            (reading.path, each.topic, each.partition, each.replicas, each.motion and each.motion.value, flaws)
+            EntryRow(reading.path, each.topic, each.partition, each.replicas, each.motion, _flaws(each.findings))
             for each in reading.entries
-            for flaws in [_flaws(each.findings)]
         ]
-    rows += [(DELETE_TOPICS, each, None, None, None, _flaws(deletion_findings(each, state))) for each in deletions]
-    return Table.of("admin-entries", ENTRIES, rows)
+    rows += [
+        EntryRow(DELETE_TOPICS, each, None, None, None, _flaws(deletion_findings(each, state))) for each in deletions
+    ]
+    return Table.of("admin-entries", EntryRow, rows)
 
 
 def deletion_findings(topic: str, state: ClusterState) -> tuple[Diagnostic, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError
-from kadmin.insight.tables.admin_nodes import AdminNode, AdminNodes, Effect
+from kadmin.insight.tables.admin_nodes import AdminSurvey, Effect, NodeSurvey
 from kadmin.operations.reading.brokers import log_dirs_of, not_described, unused_copies
 from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.worlds.zookeeper.doctor.admin_nodes import deletion_findings, read_node
@@ -109,7 +109,7 @@ def versions_of(source: ZnodeReader, state: ClusterState) -> KafkaVersions:
     return infer_versions({node.path for node in found if node is not None}, state)
 
 
-def survey_admin(context: ZooKeeperContext) -> AdminNodes:
+def survey_admin(context: ZooKeeperContext) -> AdminSurvey:
     """Read the admin nodes and their watches, and hold them against the cluster; nothing is written."""
     require_kafka_cluster(context.store)
     context.store.sync("/")
@@ -119,13 +119,13 @@ def survey_admin(context: ZooKeeperContext) -> AdminNodes:
     listening = _listening(context, details.controller)
     denied = tuple(each.path for each in details.unreadable if each.denied)
 
-    def node(path: str) -> AdminNode:
+    def node(path: str) -> NodeSurvey:
         znode = seen.node(path)
         reading = None if znode is None else read_node(znode, state)
         effect = Effect.OBEYED if reading is None else worst_effect(reading, versions)
-        return AdminNode(path, reading, effect, listening.get(path, Listening.UNKNOWN), path in denied)
+        return NodeSurvey(path, reading, effect, listening.get(path, Listening.UNKNOWN), path in denied)
 
-    return AdminNodes(
+    return AdminSurvey(
         versions,
         node(REASSIGN_PARTITIONS),
         node(PREFERRED_REPLICA_ELECTION),

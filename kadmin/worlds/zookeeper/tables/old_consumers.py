@@ -3,43 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.insight.tables.table import Table, moment
+from kadmin.insight.tables.znode_rows import ConsumerCondition, ConsumerRow
 from kadmin.worlds.zookeeper.znodes.consumers import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kadmin.cluster.groups import ConsumerRegistration
-    from kadmin.insight.tables.table import Cell
-
-CONSUMERS = (
-    "group",
-    "kind",
-    "name",
-    "topic",
-    "partition",
-    "value",
-    "host",
-    "started",
-    "uuid",
-    "idle_threads",
-    "condition",
-)
-
-
-class ConsumerCondition(StrEnum):
-    """An inconsistency in the znodes of a group."""
-
-    ORPHANED = "orphaned"
-    """The owner is a thread of a consumer that is not alive."""
-    DUPLICATE = "duplicate"
-    """A partition has two owners, one in each layout of the znode names."""
-    IDLE_THREADS = "idle-threads"
-    """A member has threads that own no partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +39,26 @@ class OldGroup:
 
 def consumer_table(groups: Iterable[OldGroup]) -> Table:
     """Return members with their subscriptions, owners of partitions and committed offsets, by group."""
-    return Table.of("consumers", CONSUMERS, (row for group in groups for row in _rows(group)))
+    return Table.of("consumers", ConsumerRow, (row for group in groups for row in _rows(group)))
 
 
-def _rows(group: OldGroup) -> Iterator[tuple[Cell, ...]]:
+def _rows(group: OldGroup) -> Iterator[ConsumerRow]:
     busy = {owner.value for owner in group.owners}
     for member in group.members:
         subscription = ", ".join(f"{topic} x {threads}" for topic, threads in member.subscription.items())
         threads = range(max(member.subscription.values(), default=0))
         idle = tuple(thread for thread in threads if f"{member.consumer_id}-{thread}" not in busy)
         origin = origin_of(group.name, member.consumer_id)
-        yield (
-            *(group.name, "member", member.consumer_id, None, None, f"{member.pattern}: {subscription}"),
-            *((None, None, None) if origin is None else (origin.host, moment(origin.started_ms), origin.unique)),
-            idle,
-            (ConsumerCondition.IDLE_THREADS.value,) if idle else (),
+        yield ConsumerRow(
+            group.name,
+            "member",
+            member.consumer_id,
+            value=f"{member.pattern}: {subscription}",
+            host=None if origin is None else origin.host,
+            started=None if origin is None else moment(origin.started_ms),
+            uuid=None if origin is None else origin.unique,
+            idle_threads=idle,
+            condition=(ConsumerCondition.IDLE_THREADS,) if idle else (),
         )
     times = Counter((owner.topic, owner.partition) for owner in group.owners)
     for owner in group.owners:
@@ -88,10 +67,8 @@ def _rows(group: OldGroup) -> Iterator[tuple[Cell, ...]]:
             and owner.value.rpartition("-")[0] not in group.alive,
             ConsumerCondition.DUPLICATE: owner.partition is not None and times[owner.topic, owner.partition] > 1,
         }
-        yield _kept(group.name, "owner", owner, tuple(each.value for each, so in judged.items() if so))
+        condition = tuple(each for each, so in judged.items() if so)
+        kept = ConsumerRow(group.name, "owner", owner.name, owner.topic, owner.partition, owner.value)
+        yield replace(kept, condition=condition)
     for offset in group.offsets:
-        yield _kept(group.name, "offset", offset, ())
-
-
-def _kept(group: str, kind: str, found: GroupZnode, condition: tuple[str, ...]) -> tuple[Cell, ...]:
-    return (group, kind, found.name, found.topic, found.partition, found.value, None, None, None, (), condition)
+        yield ConsumerRow(group.name, "offset", offset.name, offset.topic, offset.partition, offset.value)

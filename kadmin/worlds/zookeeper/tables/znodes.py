@@ -12,6 +12,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.insight.tables.configs import HIDDEN, SECRET
 from kadmin.insight.tables.table import Table, moment
+from kadmin.insight.tables.znode_rows import AclRow, ControllerRow, NotificationRow, ProducerIdsRow, TreeRow, ZnodeRow
 from kadmin.worlds.zookeeper.model import StateNode, details_of
 from kadmin.worlds.zookeeper.znodes.catalogue import decoder_of
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG
@@ -22,43 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.insight.tables.table import Cell
     from kadmin.worlds.zookeeper.model import Acl, Znode
     from kadmin.worlds.zookeeper.znodes.notifications import ProducerIdBlock
     from kadmin.worlds.zookeeper.znodes.security import KafkaAcl
 
 LAST_PRODUCER_ID = 2**63 - 1
-CONTROLLER = (
-    "epoch",
-    "current",
-    "broker_id",
-    "session_id",
-    "kraft_epoch",
-    "elected",
-    "partition_states",
-    "first_write",
-    "last_write",
-)
-NOTIFICATIONS = ("path", "kind", "subject", "since")
-PRODUCER_IDS = ("broker_id", "first_id", "last_id", "ids_left", "blocks_handed_out")
-ACLS = ("resource_type", "name", "pattern", "principal", "permission", "operation", "host")
-TREE = ("path", "size_bytes", "children", "version", "ephemeral", "condition")
-ZNODE = (
-    "path",
-    "version",
-    "cversion",
-    "czxid",
-    "mzxid",
-    "created",
-    "modified",
-    "ephemeral_owner",
-    "acl",
-    "children",
-    "size_bytes",
-    "data",
-    "decoded",
-    "problem",
-)
 _PERMISSIONS = ((1, "read"), (2, "write"), (4, "create"), (8, "delete"), (16, "admin"))
 
 
@@ -80,64 +49,71 @@ def controller_table(state: ClusterState) -> Table:
     epochs = {*written, state.controller_epoch}
     now = details_of(state).controller
 
-    def row(epoch: int) -> tuple[Cell, ...]:
+    def row(epoch: int) -> ControllerRow:
         times = written[epoch]
-        if epoch != state.controller_epoch or now is None:
-            who: tuple[Cell, ...] = (False, None, None, None, None)
-        else:
-            who = (True, now.broker_id, f"{now.session_id:#x}", now.kraft_epoch, moment(now.since_ms))
-        return (epoch, *who, len(times), *(moment(each) for each in (min(times, default=0), max(times, default=0))))
+        leads = now if epoch == state.controller_epoch else None
+        return ControllerRow(
+            epoch,
+            leads is not None,
+            None if leads is None else leads.broker_id,
+            None if leads is None else f"{leads.session_id:#x}",
+            None if leads is None else leads.kraft_epoch,
+            None if leads is None else moment(leads.since_ms),
+            len(times),
+            moment(min(times, default=0)),
+            moment(max(times, default=0)),
+        )
 
-    return Table.of("controller", CONTROLLER, (row(epoch) for epoch in sorted(epochs, reverse=True)))
+    return Table.of("controller", ControllerRow, map(row, sorted(epochs, reverse=True)))
 
 
 def notification_table(messages: Iterable[tuple[str, Znode]]) -> Table:
     """Return notifications that are still in ZooKeeper, each with its kind; its subject is its decoded data."""
 
-    def row(kind: str, node: Znode) -> tuple[Cell, ...]:
+    def row(kind: str, node: Znode) -> NotificationRow:
         decoded, problem = decoded_of(node)
         subject = f"not readable: {problem}" if decoded is None else decoded
-        return (node.path, kind, subject, moment(node.created_ms))
+        return NotificationRow(node.path, kind, subject, moment(node.created_ms))
 
-    return Table.of("notifications", NOTIFICATIONS, (row(*each) for each in messages))
+    return Table.of("notifications", NotificationRow, (row(*each) for each in messages))
 
 
 def producer_id_table(block: ProducerIdBlock | None, version: int) -> Table:
     """Return the last block of producer ids, and the number of ids left; `version` is the zkVersion of its znode."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     if block is not None:
-        rows = [(block.broker_id, block.first, block.last, LAST_PRODUCER_ID - block.last, version)]
-    return Table.of("producer-ids", PRODUCER_IDS, rows, upright=True)
+        rows = [ProducerIdsRow(block.broker_id, block.first, block.last, LAST_PRODUCER_ID - block.last, version)]
+    return Table.of("producer-ids", ProducerIdsRow, rows, upright=True)
 
 
 def acl_table(rules: Iterable[tuple[str, str, str, KafkaAcl]]) -> Table:
     """Return Kafka's ACLs, given as resource type, name, pattern and rule."""
     rows = (
-        (kind, name, pattern, rule.principal, rule.permission, rule.operation, rule.host)
+        AclRow(kind, name, pattern, rule.principal, rule.permission, rule.operation, rule.host)
         for kind, name, pattern, rule in rules
     )
-    return Table.of("acls", ACLS, rows)
+    return Table.of("acls", AclRow, rows)
 
 
 def tree_table(nodes: Iterable[tuple[Znode, int | None]]) -> Table:
     """Return znodes with the number of their children, None where ZooKeeper denies the list."""
 
-    def row(node: Znode, children: int | None) -> tuple[Cell, ...]:
+    def row(node: Znode, children: int | None) -> TreeRow:
         size = 0 if node.data is None else len(node.data)
-        return (node.path, size, children, node.version, node.ephemeral_owner != 0, _condition(node))
+        return TreeRow(node.path, size, children, node.version, node.ephemeral_owner != 0, _condition(node))
 
-    return Table.of("tree", TREE, (row(*each) for each in nodes))
+    return Table.of("tree", TreeRow, (row(*each) for each in nodes))
 
 
 def znode_table(looks: Iterable[Look]) -> Table:
     """Return one znode with metadata, data and decoded value, without credentials; no row where it is unreadable."""
-    return Table.of("znode", ZNODE, map(_znode_row, looks), upright=True)
+    return Table.of("znode", ZnodeRow, map(_znode_row, looks), upright=True)
 
 
-def _znode_row(look: Look) -> tuple[Cell, ...]:
+def _znode_row(look: Look) -> ZnodeRow:
     node = look.node
     decoded, problem = decoded_of(node)
-    return (
+    return ZnodeRow(
         node.path,
         node.version,
         node.cversion,

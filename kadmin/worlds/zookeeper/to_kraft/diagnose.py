@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import MigrationPhase
 from kadmin.cluster.names import MIGRATION_SETTING, escaped
-from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.insight.diagnosis.finding import Finding, MigrationTrouble, Trouble
 from kadmin.wording import count, name_some
 from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.worlds.zookeeper.znodes.consumers import CONSUMERS
@@ -43,24 +42,6 @@ _STOPS = frozenset(
     }
 )
 """What stops the migration, though it does not stop an apply."""
-
-
-class MigrationTrouble(StrEnum):
-    """A problem that only the migration has; docs/migration.md has a row for each."""
-
-    PENDING_REQUEST = "pending-request"
-    MOVES_IN_FLIGHT = "moves-in-flight"
-    WRONG_PROTOCOL = "wrong-protocol"
-    UNDER_REPLICATED = "under-replicated"
-    NO_STATE = "no-state"
-    LEFTOVER_MIGRATION = "leftover-migration"
-    PERSISTENT_CONTROLLER = "persistent-controller"
-    UNEVEN_ACLS = "uneven-acls"
-    OLD_CONSUMERS = "old-consumers"
-    HALF_RESTARTED = "half-restarted"
-    ZNODE_WRITER = "znode-writer"
-    SIDES_DIFFER = "sides-differ"
-    HISTORY_BEHIND = "history-behind"
 
 
 @dataclass(frozen=True, slots=True)

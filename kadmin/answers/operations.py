@@ -1,0 +1,218 @@
+"""Shapes of the answers about operations on record: `status`, `history`, `lock show` and `verify`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+from kadmin.answers.partitions import Partition
+from kadmin.operations.reading.timeline import Turn
+from kadmin.operations.record.record import Author, OperationKind, OperationState, StepKind
+from kadmin.plan.progress import Progress
+from kadmin.schema.shapes import ABSENT, Absent, Count, Keywords, Number, Seconds
+
+Time: TypeAlias = Annotated[str, "UTC, ISO 8601."]
+EVENTS = [
+    *(each.name.lower() for each in Turn if each is not Turn.ENDED),
+    *(each.value for each in OperationState if each.finished),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LockAnswer:
+    """The lock of a cluster."""
+
+    lock: Annotated[HeldLock | None, "The holder of the lock; null when the lock is free."]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """The holder of the lock."""
+
+    operation_id: Annotated[str, "Operation of the holder."]
+    started_at: Time
+    session_timeout_s: Annotated[
+        float, "Session timeout in seconds: the lock is freed this long after its holder dies."
+    ]
+    author: Annotated[Author, "User, host and process that run or ran it."]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation on record."""
+
+    operation_id: Annotated[str, "Id of the operation; ids sort by time."]
+    kind: Annotated[OperationKind, "Kind of the operation."]
+    state: Annotated[OperationState, "State of the operation."]
+    message: Annotated[str, "Its result in a sentence; empty while it runs."]
+    created_at: Time
+    updated_at: Time
+    plan_digest: Annotated[str, "sha256 of the plan's canonical JSON."]
+    file_digest: Annotated[
+        str | None,
+        "SHA-256 of the plan's file as applied, as sha256sum prints it; "
+        "null without a file, or where an older version recorded it.",
+    ]
+    plan_name: Annotated[
+        str | None,
+        "Name in the plan's metadata; null where it has none, and in a list where an older version recorded it.",
+    ]
+    rolls_back: Annotated[
+        str | None,
+        "The operation that this one undoes; null where it is no rollback, or where an older version recorded it.",
+    ]
+    author: Annotated[Author, "User, host and process that run or ran it."]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusAnswer:
+    """The unfinished operations of a cluster."""
+
+    operations: Annotated[tuple[UnfinishedOperation, ...], "The unfinished operations."]
+    lock: Annotated[HeldLock | None, "The holder of the lock; null when the lock is free."]
+    late_requests: Annotated[
+        tuple[LateRequestAnswer, ...],
+        "Partitions that requests of finished operations reassign, or brought to their target although the record says "
+        "otherwise: the requests got no answer and were applied late.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedOperation(Operation):
+    """An unfinished operation and its progress."""
+
+    plan_name: Annotated[str | None, "Name in the plan's metadata; null where it has none."]
+    progress: Annotated[OperationProgress | None, "Progress; null where the record is incomplete."]
+    throttle: Annotated[Count | None, "The throttle on record, in bytes per second; null without one."]
+    waits_for: Annotated[
+        str,
+        "What the operation waits for, or why its runner would stop, by the cluster as it is; "
+        "empty where nothing is in the way.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationProgress:
+    """The progress of an operation."""
+
+    done: Annotated[Count, "Partitions (of a deletion: topics) done."]
+    total: Annotated[Count, "Partitions (of a deletion: topics) in total."]
+    done_bytes: Annotated[Count | None, "Bytes copied."]
+    total_bytes: Annotated[Count | None, "Bytes to copy in total."]
+    wave: Annotated[Count, "The wave under way, from 1; 0 for work without waves."]
+    waves: Annotated[Count, "How many waves the plan has; 0 for work without waves."]
+    rate_bytes_per_s: Annotated[
+        Seconds | None, "Bytes copied per second while status --watch read; null while it is not known."
+    ]
+    eta_s: Annotated[Seconds | None, "Seconds that are left; null while they are not known, and without a runner."]
+
+
+@dataclass(frozen=True, slots=True)
+class LateRequestAnswer(Partition):
+    """A partition that a request of a finished operation reassigns, or has reassigned."""
+
+    target: Annotated[tuple[int, ...], "The replicas that it is reassigned to."]
+    last: Annotated[
+        tuple[int, ...] | None,
+        "The last replicas on record where the target is reached; null while it is in flight.",
+    ]
+    operation_id: Annotated[str, "The finished operation."]
+    step: Annotated[Number, "Number of the step that was not answered."]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswer:
+    """The operations on record."""
+
+    operations: Annotated[tuple[RecordedOperation, ...], "Oldest first."]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOperation(Operation):
+    """An operation on record; alone with everything that its record says."""
+
+    cluster_id: Annotated[str | Absent | None, "With ID: the cluster's id."] = ABSENT
+    throttle: Annotated[
+        Count | Absent | None, "With ID: the throttle on record, in bytes per second; null without one."
+    ] = ABSENT
+    to_copy_bytes: Annotated[
+        Count | Absent | None,
+        "With ID: bytes that a reassignment copies, by the plan's sizes or as apply measured them; "
+        "null where unknown, and for other work.",
+    ] = ABSENT
+    waves: Annotated[Count | Absent, "With ID: how many waves the plan has; 0 for work without waves."] = ABSENT
+    events: Annotated[tuple[RecordedEvent, ...] | Absent, "With ID: everything on record, in order of time."] = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """An event of an operation on record."""
+
+    at: Time
+    event: Annotated[
+        str,
+        Keywords(enum=EVENTS),
+        "What happened: asked is a request to pause or cancel, step a publish.",
+    ]
+    by: Annotated[str | None, "User and host that started or resumed it; null for the other events."]
+    message: Annotated[str | None, "The message of a change of state; null for a start and for steps."]
+    throttle: Annotated[
+        Count | None,
+        "The throttle that is on record from then on, in bytes per second: at the start, and at each change; "
+        "null for the other events.",
+    ]
+    step: Annotated[PublishedStep | None, "The step that was published; null for the other events."]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedStep:
+    """A step of an operation on record."""
+
+    number: Annotated[Number, "Number of the step in the operation."]
+    kind: Annotated[StepKind, "What it published."]
+    wave: Annotated[Number | None, "The wave, from 1; null for other kinds."]
+    count: Annotated[Count | None, "Partitions or topics; null where unknown."]
+    moved_bytes: Annotated[Count | None, "Bytes to copy; null where a size is unknown."]
+    took_s: Annotated[Seconds | None, "Seconds until the next step, a pause or the end; null where unknown."]
+    partitions: Annotated[tuple[Partition, ...], "Partitions that were elected or taken back."]
+    topics: Annotated[tuple[str, ...], "Topics that were deleted or created."]
+    throttle: Annotated[Count | None, "The new rate in bytes per second; null for other kinds."]
+    refused: Annotated[tuple[Refused, ...], "Partitions and topics that the cluster refused."]
+    replaced: Annotated[ReplacedData | None, "What a repair replaced or deleted; null where it replaced nothing."]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A partition or topic that the cluster refused."""
+
+    topic: Annotated[str, "Topic."]
+    partition: Annotated[Count | None, "Partition; null for a whole topic."]
+    reason: Annotated[str, "The cluster's reason."]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedData:
+    """The data of a znode that a repair replaced or deleted."""
+
+    path: Annotated[str, "Path of the znode."]
+    version: Annotated[int, "Its version before."]
+    data: Annotated[str | None, "Its data before; bytes that are not UTF-8 are escaped."]
+    deleted: Annotated[bool | None, "Whether it was deleted; null where the record does not say so."]
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationAnswer:
+    """How far a plan is."""
+
+    done: Annotated[bool, "Whether every row is done."]
+    partitions: Annotated[tuple[VerifiedPartition, ...], "One row per partition, in plan order."]
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedPartition:
+    """How far a partition of a plan is."""
+
+    topic: Annotated[str, "Topic."]
+    partition: Annotated[Count | None, "Partition number; null in a deletion."]
+    status: Annotated[Progress, "How far the row is, judged by the assignment and the partition state."]
+    detail: Annotated[str, "What was seen, where the status is not done."]
