@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from kadmin.cli import options
-from kadmin.schema.shapes import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 def answer(output: options.OutputFormat, text: Callable[[], str], value: Callable[[], object]) -> None:
     """Print the answer in the format asked for."""
     if output is options.OutputFormat.JSON:
+        from kadmin.schema.shapes import to_json
+
         typer.echo(to_json(value()))
     else:
         typer.echo(text())
@@ -59,6 +60,7 @@ class TableView:
         from kadmin.insight.tables.table import together
         from kadmin.report.cluster.tables import table_answer, table_csv, table_text, unreadable_lines
         from kadmin.report.fleet import failures_text, fleet_answer
+        from kadmin.schema.shapes import to_json
 
         joined = together({name: each.table for name, each in found.items()})
         table = joined.filtered(self.filters).sorted_by(self.sort) if found else joined

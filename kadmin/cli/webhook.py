@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kadmin.errors import UsageError
-from kadmin.schema.shapes import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,6 +106,8 @@ class Poster:
 
     def _send(self, value: object) -> str | None:
         """Post a value once; returns why it failed, in words that never hold the address."""
+        from kadmin.schema.shapes import to_json
+
         # Of a name that is no UTF-8 the odd bytes are escaped, as on standard error.
         data = to_json(value, indent=None).encode(errors="backslashreplace")
         headers = {"Content-Type": "application/json; charset=utf-8"}

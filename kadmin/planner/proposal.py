@@ -58,7 +58,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A plan, its figures (one cluster's object of schemas/answers/figures.schema.json), and the reason of each entry.
+    """A plan, its figures (a PlanFigures with the cluster's name, as JSON), and the reason of each entry.
 
     A reason completes the sentence "it is in the plan because ...". `load_hours` is there where the request asks for
     load, and the history has the cluster.

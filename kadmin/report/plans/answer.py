@@ -1,4 +1,4 @@
-"""What a plan would do, as JSON (schemas/answers/diff.schema.json)."""
+"""The answer of `diff`: the changes that a plan would make."""
 
 from __future__ import annotations
 

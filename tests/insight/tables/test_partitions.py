@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from support.answers import violations
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.insight.tables.partitions import (
@@ -15,6 +16,7 @@ from kadmin.insight.tables.partitions import (
     partition_table,
     topic_table,
 )
+from kadmin.report.cluster.tables import table_answer
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas
@@ -61,6 +63,15 @@ def test_a_partition_of_the_admin_node_is_moving() -> None:
         "a-0": set(),
         "b-0": {PartitionCondition.MOVING},
     }
+
+
+def test_a_partition_without_a_state_has_no_eligible_replicas_either() -> None:
+    """Through the brokers: an empty list, where the schema of the answer forbids null."""
+    state = replace(cluster({"a-0": (1, 2)}), states={})
+    answer = table_answer(partition_table(state, with_eligible=True), ())
+    assert violations(answer, "inspect-partitions") == []
+    (row,) = answer["partitions"]
+    assert (row["isr"], row["elr"], row["last_known_elr"], row["offline_replicas"]) == (None, [], [], [])
 
 
 def column(table: Table, name: str) -> list[Cell]:
