@@ -66,11 +66,6 @@ class Checked:
     document: Document | None
     problems: tuple[Diagnostic, ...]
 
-    @property
-    def valid(self) -> bool:
-        """Whether there is no error; warnings do not count."""
-        return all(problem.severity != "error" for problem in self.problems)
-
     def place(self, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return diagnostics of rules with their places in this document."""
         if self.document is None or not diagnostics:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.documents.invariants import check_document
+from support.documents.invariants import check_document, is_valid
 
 from kadmin.contexts.model import KerberosUser, Protection, SaslUser, SecretCommand, SecretFile, SecretVariable
 from kadmin.contexts.secrets import read_secret
@@ -117,7 +117,7 @@ def test_a_secret_that_is_written_into_the_file_is_in_no_message(password: str, 
     sasl = f"{{username: u, password: {password}}}"
     text = f"kind: Contexts\ncontexts:\n  a:\n    zookeeper: {{connect: 'z:1', sasl: {sasl}}}{ending}\n"
     checked = examine(text.encode(), "contexts.yaml")
-    assert not checked.valid
+    assert not is_valid(checked)
     assert SECRET not in repr(checked.problems)
     assert checked.text == ""
     with pytest.raises(InvalidInputError) as raised:

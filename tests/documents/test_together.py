@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from support.documents.invariants import is_valid
+
 from kadmin.documents.check import examine
 from kadmin.documents.together import check_together
 from kadmin.plan import codes
@@ -35,7 +37,7 @@ def of(cluster: str | None) -> str:
 def together(*texts: str) -> tuple[Diagnostic, ...]:
     """Check documents that are named a.yaml, b.yaml, ... and are each valid."""
     documents = [examine(text.encode(), f"{name}.yaml") for name, text in zip("abcdef", texts, strict=False)]
-    assert all(document.valid for document in documents)
+    assert all(is_valid(document) for document in documents)
     return check_together(documents)
 
 
