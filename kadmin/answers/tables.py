@@ -12,7 +12,7 @@ from kadmin.answers.unreadable import Unavailable, UnreadableZnodes
 from kadmin.insight.predict.consumers import CoordinatorRow, OwnerRow
 from kadmin.insight.predict.disturbance import DisturbanceRow
 from kadmin.insight.tables.configs import ConfigRow
-from kadmin.insight.tables.kafka_rows import GroupRow, QuorumRow, ReassignmentRow
+from kadmin.insight.tables.kafka import GroupRow, QuorumRow, ReassignmentRow
 from kadmin.insight.tables.partitions import ClusterRow, InspectedBroker, InspectedPartition, TopicRow
 from kadmin.schema.shapes import ABSENT, Count
 

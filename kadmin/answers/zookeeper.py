@@ -10,7 +10,7 @@ from kadmin.answers.unreadable import Unavailable, UnreadableZnodes
 from kadmin.cluster.model import Listening
 from kadmin.insight.diagnosis.finding import Flaw
 from kadmin.insight.tables.admin_nodes import Effect, Motion
-from kadmin.insight.tables.znode_rows import (
+from kadmin.insight.tables.zookeeper import (
     AclRow,
     ConsumerRow,
     ControllerRow,

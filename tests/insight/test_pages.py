@@ -9,7 +9,7 @@ import pytest
 
 from kadmin.cli.inspect import TABLES as COMMANDS
 from kadmin.insight.predict import consumers, disturbance
-from kadmin.insight.tables import configs, kafka_rows, partitions, znode_rows
+from kadmin.insight.tables import configs, partitions
 from kadmin.insight.tables.table import columns_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -17,16 +17,16 @@ TABLES = {
     "inspect.md": [
         columns_of(partitions.InspectedBroker, partitions.FENCED),
         columns_of(partitions.InspectedPartition, partitions.ELIGIBLE),
-        columns_of(znode_rows.ControllerRow),
-        columns_of(znode_rows.EntryRow),
+        columns_of(zookeeper.ControllerRow),
+        columns_of(zookeeper.EntryRow),
         columns_of(configs.ConfigRow),
-        columns_of(znode_rows.ConsumerRow),
-        columns_of(znode_rows.NotificationRow),
-        columns_of(znode_rows.AclRow),
-        columns_of(znode_rows.TreeRow),
-        columns_of(kafka_rows.QuorumRow),
-        columns_of(kafka_rows.ReassignmentRow),
-        columns_of(kafka_rows.GroupRow),
+        columns_of(zookeeper.ConsumerRow),
+        columns_of(zookeeper.NotificationRow),
+        columns_of(zookeeper.AclRow),
+        columns_of(zookeeper.TreeRow),
+        columns_of(kafka.QuorumRow),
+        columns_of(kafka.ReassignmentRow),
+        columns_of(kafka.GroupRow),
     ],
     "consumers.md": [
         columns_of(consumers.OwnerRow),
@@ -34,7 +34,7 @@ TABLES = {
         columns_of(disturbance.DisturbanceRow),
     ],
 }
-UPRIGHT = [columns_of(partitions.ClusterRow), columns_of(znode_rows.ProducerIdsRow)]
+UPRIGHT = [columns_of(partitions.ClusterRow), columns_of(zookeeper.ProducerIdsRow)]
 _EXAMPLE = re.compile(r"(?:^    .*\n)+", re.MULTILINE)
 
 

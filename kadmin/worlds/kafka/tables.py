@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.insight.tables.kafka_rows import GroupRow, QuorumRow, ReassignmentRow
+from kadmin.insight.tables.kafka import GroupRow, QuorumRow, ReassignmentRow
 from kadmin.insight.tables.table import Table, moment
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.groups import ConsumerGroup
     from kadmin.cluster.model import ClusterState
-    from kadmin.insight.tables.kafka_rows import Role
+    from kadmin.insight.tables.kafka import Role
     from kadmin.worlds.kafka.wire.model import Quorum, QuorumReplica
 
 

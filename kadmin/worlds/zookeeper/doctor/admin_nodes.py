@@ -16,7 +16,7 @@ from kadmin.diagnostics import Diagnostic
 from kadmin.insight.diagnosis.finding import Flaw
 from kadmin.insight.tables.admin_nodes import Entry, Motion, NodeReading
 from kadmin.insight.tables.table import Table
-from kadmin.insight.tables.znode_rows import EntryRow
+from kadmin.insight.tables.zookeeper import EntryRow
 from kadmin.plan.election import obstacle
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PROBE_TOPIC, REASSIGN_PARTITIONS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.insight.tables.table import Table, moment
-from kadmin.insight.tables.znode_rows import ConsumerCondition, ConsumerRow
+from kadmin.insight.tables.zookeeper import ConsumerCondition, ConsumerRow
 from kadmin.worlds.zookeeper.znodes.consumers import origin_of
 
 if TYPE_CHECKING:

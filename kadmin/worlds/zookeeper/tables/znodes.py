@@ -12,7 +12,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.insight.tables.configs import HIDDEN, SECRET
 from kadmin.insight.tables.table import Table, moment
-from kadmin.insight.tables.znode_rows import AclRow, ControllerRow, NotificationRow, ProducerIdsRow, TreeRow, ZnodeRow
+from kadmin.insight.tables.zookeeper import AclRow, ControllerRow, NotificationRow, ProducerIdsRow, TreeRow, ZnodeRow
 from kadmin.worlds.zookeeper.model import StateNode, details_of
 from kadmin.worlds.zookeeper.znodes.catalogue import decoder_of
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG
