@@ -9,7 +9,7 @@ import pytest
 
 from kadmin.cli.inspect import TABLES as COMMANDS
 from kadmin.insight.predict import consumers, disturbance
-from kadmin.insight.tables import configs, partitions
+from kadmin.insight.tables import configs, kafka, partitions, zookeeper
 from kadmin.insight.tables.table import columns_of
 
 DOCS = Path(__file__).parents[2] / "docs"
