@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 from kadmin.answers.partitions import Partition
-from kadmin.operations.reading.timeline import Turn
+from kadmin.operations.reading.timeline import TimelineEventKind
 from kadmin.operations.record.record import Author, OperationKind, OperationState, StepKind
 from kadmin.plan.progress import Progress
 from kadmin.schema.shapes import ABSENT, Absent, Count, Keywords, Number, Seconds
 
 Time: TypeAlias = Annotated[str, "UTC, ISO 8601."]
 EVENTS = [
-    *(each.name.lower() for each in Turn if each is not Turn.ENDED),
+    *(each.name.lower() for each in TimelineEventKind if each is not TimelineEventKind.ENDED),
     *(each.value for each in OperationState if each.finished),
 ]
 

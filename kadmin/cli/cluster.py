@@ -14,7 +14,14 @@ import typer
 from kadmin.cli.named_clusters import complete_context, current_context, find_context, is_pattern, matching_contexts
 from kadmin.cli.option_groups import group_options, option
 from kadmin.cli.protection import require_writable
-from kadmin.contexts.address import BOOTSTRAP_VARIABLE, ZOOKEEPER_VARIABLE, BothSides, ClusterAddress, Fleet, address_of
+from kadmin.contexts.address import (
+    BOOTSTRAP_VARIABLE,
+    ZOOKEEPER_VARIABLE,
+    ClusterAddress,
+    Fleet,
+    MigratingCluster,
+    address_of,
+)
 from kadmin.contexts.settings import CONTEXT_VARIABLE
 from kadmin.errors import UsageError
 
@@ -120,7 +127,7 @@ def on_both_sides(command: Callable[..., Any]) -> Callable[..., Any]:
 def changes_both_sides(command: Callable[..., Any]) -> Callable[..., Any]:
     """Do as `on_both_sides` does for a command that writes: the protection of a context applies, before it connects."""
 
-    def build(taken: Mapping[str, Any], given: dict[str, Any]) -> BothSides:
+    def build(taken: Mapping[str, Any], given: dict[str, Any]) -> MigratingCluster:
         del given
         sides = _both_sides(taken)
         require_writable(sides.brokers, taken["confirm"])
@@ -129,10 +136,10 @@ def changes_both_sides(command: Callable[..., Any]) -> Callable[..., Any]:
     return group_options(command, "sides", {**_OPTION_GROUP, "confirm": option("confirm", _CONFIRM)}, build)
 
 
-def _both_sides(taken: Mapping[str, Any]) -> BothSides:
+def _both_sides(taken: Mapping[str, Any]) -> MigratingCluster:
     given = _Given(**{name: taken[name] for name in _OPTIONS})
     if given.zookeeper is not None and given.bootstrap is not None:
-        return BothSides(
+        return MigratingCluster(
             ClusterAddress(zookeeper=given.zookeeper, command_config=given.command_config),
             ClusterAddress(None, given.bootstrap, given.command_config, given.records),
         )
@@ -145,7 +152,7 @@ def _both_sides(taken: Mapping[str, Any]) -> BothSides:
         )
     through = address_of(context, given.command_config, given.records, typed=given.context is not None)
     brokers = replace(through, zookeeper=None, bootstrap=context.kafka.bootstrap_servers)
-    return BothSides(replace(through, records=None), brokers)
+    return MigratingCluster(replace(through, records=None), brokers)
 
 
 def _taken(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kadmin.cli.deadline import alarm
-from kadmin.cli.telling import UNASKED
+from kadmin.cli.output_options import UNASKED
 from kadmin.errors import KadminError, UsageError
 from kadmin.worlds.open import connect, connect_zookeeper
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from kadmin.cli.telling import Telling
+    from kadmin.cli.output_options import OutputOptions
     from kadmin.contexts.address import ClusterAddress
     from kadmin.operations.context import Clock, Context
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
     from kadmin.worlds.zookeeper.cluster import ZooKeeperCluster
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -33,14 +33,17 @@ def open_context(
     cluster: ClusterAddress,
     *,
     timeout_s: float | None = None,
-    telling: Telling = UNASKED,
+    output_options: OutputOptions = UNASKED,
 ) -> Iterator[Context]:
     """Connect to the cluster, and stop at a safe point when a signal comes.
 
     `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the clean-up has
-    GRACE_S more, after which an alarm ends it. `telling` says what is told of it, and to whom.
+    GRACE_S more, after which an alarm ends it. `output_options` says what is told of it, and to whom.
     """
-    with running(cluster, timeout_s, telling) as (clock, tell), connect(cluster, clock, tell, reads=False) as context:
+    with (
+        running(cluster, timeout_s, output_options) as (clock, tell),
+        connect(cluster, clock, tell, reads=False) as context,
+    ):
         yield context
 
 
@@ -49,13 +52,16 @@ def open_reading(
     cluster: ClusterAddress,
     *,
     timeout_s: float | None = None,
-    telling: Telling = UNASKED,
+    output_options: OutputOptions = UNASKED,
 ) -> Iterator[Context]:
     """Connect as `open_context` does for a command that takes no lock and needs no record.
 
     Through their brokers, clusters in ZooKeeper mode are opened, too.
     """
-    with running(cluster, timeout_s, telling) as (clock, tell), connect(cluster, clock, tell, reads=True) as context:
+    with (
+        running(cluster, timeout_s, output_options) as (clock, tell),
+        connect(cluster, clock, tell, reads=True) as context,
+    ):
         yield context
 
 
@@ -65,14 +71,17 @@ def open_zookeeper(
     instead: str,
     *,
     timeout_s: float | None = None,
-    telling: Telling = UNASKED,
+    output_options: OutputOptions = UNASKED,
 ) -> Iterator[ZooKeeperCluster]:
     """Open the context of a command that only ZooKeeper serves; `instead` is the command that serves through brokers.
 
     Raises UsageError for a cluster that is reached through its brokers.
     """
     require_zookeeper(cluster, instead)
-    with running(cluster, timeout_s, telling) as (clock, tell), connect_zookeeper(cluster, clock, tell) as context:
+    with (
+        running(cluster, timeout_s, output_options) as (clock, tell),
+        connect_zookeeper(cluster, clock, tell) as context,
+    ):
         yield context
 
 
@@ -86,11 +95,13 @@ def require_zookeeper(cluster: ClusterAddress, instead: str) -> None:
 
 
 @contextmanager
-def running(cluster: ClusterAddress, timeout_s: float | None, telling: Telling) -> Iterator[tuple[Clock, Tell]]:
+def running(
+    cluster: ClusterAddress, timeout_s: float | None, output_options: OutputOptions
+) -> Iterator[tuple[Clock, EventSink]]:
     """Yield the clock of a command and the receiver of its events, before it connects to the cluster."""
-    from kadmin.cli.story import told
+    from kadmin.cli.event_sinks import event_sink
 
-    with ticking(timeout_s) as clock, told(telling, clock, str(cluster)) as tell:
+    with ticking(timeout_s) as clock, event_sink(output_options, clock, str(cluster)) as tell:
         try:
             yield clock, tell
         except KadminError as error:

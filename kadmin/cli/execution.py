@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kadmin.cli.telling import Telling
+    from kadmin.cli.output_options import OutputOptions
     from kadmin.contexts.address import ClusterAddress
     from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome, Preview
@@ -38,7 +38,7 @@ def execute(
     plan: Plan,
     given: ClusterFacts,
     lock_timeout: float,
-    telling: Telling,
+    output_options: OutputOptions,
     *,
     policy: Policy | None = None,
     throttle: ThrottleSpec | None = None,
@@ -50,14 +50,14 @@ def execute(
 
     `unattended` is the command that applies the plan without a question; a dry run tells it.
     """
-    from kadmin.operations.events import Noted
+    from kadmin.operations.events import Note
     from kadmin.operations.execute.apply import apply, prepare
     from kadmin.report.plans.text import diff_text
 
     require_allowed(address, type(plan))
     preview = prepare(context, plan, given, policy, throttle)
     found = preview.examination
-    if telling.log_format is options.OutputFormat.HUMAN and found.work is not None and not found.refusals:
+    if output_options.log_format is options.OutputFormat.HUMAN and found.work is not None and not found.refusals:
         screen = screen_of(sys.stderr)
         shown = diff_text(plan, found)
         typer.echo("\n".join(screen.painted(screen.wrapped(line)) for line in shown.split("\n")), err=True)
@@ -66,7 +66,7 @@ def execute(
         _confirm(context, plan, preview, address, yes=yes)
         outcome = apply(context, plan, given, lock_timeout, policy, throttle)
     elif unattended is not None and found.work is not None:
-        context.tell(Noted(f"{UNATTENDED}:  {unattended}"))
+        context.tell(Note(f"{UNATTENDED}:  {unattended}"))
     return tell_outcome(context, outcome)
 
 

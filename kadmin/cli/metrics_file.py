@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cli.inputs import replace_file
 from kadmin.errors import NotCompletedError
-from kadmin.operations.events import Asked, Noted, Progressed
+from kadmin.operations.events import Note, Progressed, ServerRequestLogged
 from kadmin.report.metrics import exposition
 from kadmin.report.operations.run_metrics import RunMetrics
 
@@ -38,7 +38,7 @@ class MetricsFile:
     def __call__(self, event: Event) -> None:
         """Take up an event."""
         self._known = self._known.after(event, time.time())
-        if isinstance(event, Asked | Noted):
+        if isinstance(event, ServerRequestLogged | Note):
             return
         if isinstance(event, Progressed) and time.monotonic() - self._written_at < BETWEEN_TICKS_S:
             return

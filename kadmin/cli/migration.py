@@ -12,9 +12,9 @@ from kadmin.cli import options
 from kadmin.cli.cluster import changes_both_sides, on_both_sides
 from kadmin.cli.context import running
 from kadmin.cli.output import answer
-from kadmin.cli.telling import UNASKED
+from kadmin.cli.output_options import UNASKED
 from kadmin.cli.terminal import screen_of
-from kadmin.contexts.address import BothSides
+from kadmin.contexts.address import MigratingCluster
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.worlds.open import connect_kafka, connect_zookeeper
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @on_both_sides
 def doctor_migration(
-    sides: BothSides,
+    sides: MigratingCluster,
     *,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
@@ -42,7 +42,7 @@ def doctor_migration(
 
     with _opened(sides, timeout, reads=True) as (zookeeper, kafka):
         found = examine_migration(zookeeper, kafka)
-    named = partial(sides.named_in, through_brokers=not found.phase.led_by_broker)
+    named = partial(sides.named_in, by_api=not found.phase.led_by_broker)
     found = replace(found, findings=tuple(replace(each, hint=named(each.hint or "")) for each in found.findings))
     answer(output, lambda: migration_text(found, screen_of(sys.stdout).room), lambda: migration_answer(found))
     return 0 if found.go else NotCompletedError.exit_code
@@ -50,7 +50,7 @@ def doctor_migration(
 
 @changes_both_sides
 def history_import(
-    sides: BothSides,
+    sides: MigratingCluster,
     *,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
@@ -77,7 +77,7 @@ def _silent(event: Event) -> None:
 
 @contextmanager
 def _opened(
-    sides: BothSides, timeout_s: float | None, *, reads: bool
+    sides: MigratingCluster, timeout_s: float | None, *, reads: bool
 ) -> Iterator[tuple[ZooKeeperContext, KafkaContext]]:
     """Connect to both sides; to write, the brokers' record is opened in ZooKeeper mode, too."""
     with (
@@ -89,5 +89,5 @@ def _opened(
             yield zookeeper, kafka
         except KadminError as error:
             if error.next_command is not None:
-                error.next_command = sides.named_in(error.next_command, through_brokers=False)
+                error.next_command = sides.named_in(error.next_command, by_api=False)
             raise

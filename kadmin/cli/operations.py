@@ -24,9 +24,9 @@ from kadmin.cli.execution import (
     tell_outcome,
 )
 from kadmin.cli.inputs import read_facts, read_origin, read_policy
+from kadmin.cli.output_options import UNASKED, OutputOptions, with_telling
 from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.cli.protection import require_allowed
-from kadmin.cli.telling import UNASKED, Telling, with_telling
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 from kadmin.wording import count, name_some
@@ -70,7 +70,7 @@ def apply(
     ] = None,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
-    telling: Telling = UNASKED,
+    output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Execute a plan wave by wave, and verify it.
@@ -86,10 +86,10 @@ def apply(
     require_cluster_id(cluster, plan.header.cluster_id, "The plan")
     repeated = {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
     unattended = unattended_command(plan, cluster, {**repeated, "--without-brokers": without_brokers})
-    opened = (open_reading if dry_run else open_context)(cluster, timeout_s=timeout, telling=telling)
+    opened = (open_reading if dry_run else open_context)(cluster, timeout_s=timeout, output_options=output_options)
     with opened as context, plan_named(file):
         run = partial(execute, policy=rules, throttle=pace, dry_run=dry_run, unattended=unattended, yes=yes)
-        outcome = run(context, cluster, plan, given, lock_timeout, telling)
+        outcome = run(context, cluster, plan, given, lock_timeout, output_options)
     answer_outcome(output, outcome)
 
 
@@ -103,7 +103,7 @@ def resume(
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
-    telling: Telling = UNASKED,
+    output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Continue an unfinished operation, from any machine.
@@ -113,7 +113,7 @@ def resume(
     from kadmin.operations.execute import takeover
 
     cluster = asking_brokers(cluster, without=without_brokers)
-    with open_context(cluster, timeout_s=timeout, telling=telling) as context:
+    with open_context(cluster, timeout_s=timeout, output_options=output_options) as context:
         found = takeover.find_resumable(context, operation_id)
         if found is not None:
             _require_kind_allowed(context, cluster, found)
@@ -146,7 +146,7 @@ def pause(
     from kadmin.operations.execute.takeover import stop
     from kadmin.operations.record.stop_request import Stop
 
-    with open_context(cluster, timeout_s=timeout, telling=Telling(log_format=output)) as context:
+    with open_context(cluster, timeout_s=timeout, output_options=OutputOptions(log_format=output)) as context:
         ask(lambda: f"Pause the operation on {read_cluster_at(context, cluster)}?", cluster, yes=True)
         outcome = tell_outcome(context, stop(context, operation_id, Stop.PAUSE, lock_timeout))
     answer_outcome(output, outcome)
@@ -175,7 +175,7 @@ def cancel(
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
-    telling: Telling = UNASKED,
+    output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """End an operation after its wave, or at once with --now.
@@ -189,14 +189,14 @@ def cancel(
     if foreign:
         if operation_id is not None or now or allow_foreign:
             raise UsageError("--foreign ends what no operation asked for.", next_command="kadmin cancel --foreign")
-        answer_outcome(output, _cancel_foreign(cluster, origin, timeout, lock_timeout, telling, yes=yes))
+        answer_outcome(output, _cancel_foreign(cluster, origin, timeout, lock_timeout, output_options, yes=yes))
         return
     if origin is not None:
         raise UsageError("--origin goes with --foreign.", next_command="add --foreign, or leave --origin out")
     if allow_foreign and not now:
         raise UsageError("--allow-foreign goes with --now.", next_command="add --now, or leave --allow-foreign out")
     kind = Stop.CANCEL_NOW if now else Stop.CANCEL
-    with open_context(cluster, timeout_s=timeout, telling=telling) as context:
+    with open_context(cluster, timeout_s=timeout, output_options=output_options) as context:
         found = find_unfinished(context, operation_id)
         if found is not None:
             how = ", and revert its current wave" if now else ", when its current wave is done"
@@ -211,20 +211,20 @@ def _cancel_foreign(
     origin: Path | None,
     timeout: float | None,
     lock_timeout: float,
-    telling: Telling,
+    output_options: OutputOptions,
     *,
     yes: bool,
 ) -> Outcome:
-    from kadmin.operations.events import Noted
+    from kadmin.operations.events import Note
     from kadmin.operations.execute.cancel_foreign import NOTHING_FOREIGN, cancel_foreign, plan_cancellation
 
     given = {} if origin is None else read_origin(origin)
-    with open_context(cluster, timeout_s=timeout, telling=telling) as context:
+    with open_context(cluster, timeout_s=timeout, output_options=output_options) as context:
         outcome = NOTHING_FOREIGN
         if targets := plan_cancellation(context, given):
             for target in targets:
                 back = f"{target.partition}: {list(target.current or ())} back to {list(target.replicas)}"
-                context.tell(Noted(back))
+                context.tell(Note(back))
             names = name_some((target.partition for target in targets), most=20)
             what = f"End {count(len(targets), 'reassignment')} of other tools"
             ask_first(context, lambda: f"{what} on {read_cluster_at(context, cluster)}: {names}?", cluster, yes=yes)
@@ -253,7 +253,7 @@ def rollback(
     without_brokers: options.WithoutBrokers = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
-    telling: Telling = UNASKED,
+    output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Restore the replicas that were there before an operation.
@@ -264,10 +264,10 @@ def rollback(
 
     cluster = asking_brokers(cluster, without=without_brokers)
     given = read_facts(sizes, inventory)
-    with open_context(cluster, timeout_s=timeout, telling=telling) as context:
+    with open_context(cluster, timeout_s=timeout, output_options=output_options) as context:
         plan = plan_rollback(context, operation_id)
         pace = throttle_for(cluster, plan, throttle)
         context.tell(rollback_note(plan, pace))
         run = partial(execute, throttle=pace, dry_run=dry_run, yes=yes)
-        outcome = run(context, cluster, plan, given, lock_timeout, telling)
+        outcome = run(context, cluster, plan, given, lock_timeout, output_options)
     answer_outcome(output, outcome)

@@ -15,7 +15,7 @@ from kadmin.cli.context import open_context, open_zookeeper
 from kadmin.cli.execution import answer_outcome, ask, execute, read_cluster_at, tell_outcome
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.cli.inputs import read_recipe, write_plan
-from kadmin.cli.telling import UNASKED, Telling, with_telling
+from kadmin.cli.output_options import UNASKED, OutputOptions, with_telling
 from kadmin.contexts.address import ClusterAddress
 
 if TYPE_CHECKING:
@@ -31,25 +31,25 @@ def heal(
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
-    telling: Telling = UNASKED,
+    output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Repair what keeps the controller from working.
 
     Each step is shown and confirmed. What a step replaces is kept on record.
     """
-    from kadmin.operations.events import Noted
+    from kadmin.operations.events import Note
     from kadmin.worlds.zookeeper.heal.heal import heal as run
 
     asked = cluster
 
     def confirm(finding: str, step: str) -> None:
         nonlocal asked
-        context.tell(Noted(f"{finding}; repair: {step}"))
+        context.tell(Note(f"{finding}; repair: {step}"))
         ask(lambda: f"Repair this on {read_cluster_at(context, cluster)}?", asked, yes=yes)
         asked = replace(cluster, confirmed=True)
 
-    with open_zookeeper(cluster, "kadmin doctor", timeout_s=timeout, telling=telling) as context:
+    with open_zookeeper(cluster, "kadmin doctor", timeout_s=timeout, output_options=output_options) as context:
         outcome = tell_outcome(context, run(context, lock_timeout, confirm))
     answer_outcome(output, outcome)
 
@@ -74,7 +74,7 @@ def recreate(
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
-    telling: Telling = UNASKED,
+    output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Create deleted topics again, with assignment and configs.
@@ -84,13 +84,15 @@ def recreate(
     from kadmin.plan.facts import ClusterFacts
     from kadmin.wording import count
 
-    with open_context(cluster, timeout_s=timeout, telling=telling) as context:
+    with open_context(cluster, timeout_s=timeout, output_options=output_options) as context:
         plan = _recipe(context, recipe)
         if out is not None:
             write_plan(out, plan)
             typer.echo(f"{out}: {count(len(plan.recipes), 'topic')}")
             return
-        outcome = execute(context, cluster, plan, ClusterFacts(), lock_timeout, telling, dry_run=dry_run, yes=yes)
+        outcome = execute(
+            context, cluster, plan, ClusterFacts(), lock_timeout, output_options, dry_run=dry_run, yes=yes
+        )
     answer_outcome(output, outcome)
 
 

@@ -12,7 +12,7 @@ from kadmin.cli.cluster import on_cluster
 from kadmin.cli.context import running
 from kadmin.cli.inputs import read_duration
 from kadmin.cli.output import answer
-from kadmin.cli.telling import UNASKED
+from kadmin.cli.output_options import UNASKED
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 from kadmin.worlds.open import connect_brokers
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kadmin.inventory.samples import LoadSample
     from kadmin.operations.context import Clock
-    from kadmin.operations.events import Event, Tell
+    from kadmin.operations.events import Event, EventSink
 
 _EVERY, _FOR, _HOUR = "5m", "7d", "1h"
 HOUR_S = 3600
@@ -82,7 +82,7 @@ def sample(
     answer(output, lambda: sampled_text(done), lambda: sampled_answer(done))
 
 
-def _taker(cluster: ClusterAddress, clock: Clock, tell: Tell, times: float) -> Callable[[], LoadSample]:
+def _taker(cluster: ClusterAddress, clock: Clock, tell: EventSink, times: float) -> Callable[[], LoadSample]:
     """Return the function that connects and takes a sample; what a connection tells is told once.
 
     In the samples' times so many times as much passes as does here.

@@ -139,10 +139,10 @@ def highest_exit_code(found: Sequence[FromCluster[Found]], others: Sequence[int]
 
 def _teller(name: str) -> Callable[[Event], None]:
     """Print the notes of a cluster with its name."""
-    from kadmin.operations.events import Noted
+    from kadmin.operations.events import Note
 
     def tell(event: Event) -> None:
-        if isinstance(event, Noted):
+        if isinstance(event, Note):
             typer.echo(f"{name}: {escaped(event.text, len(event.text))}", err=True)
 
     return tell

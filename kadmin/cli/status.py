@@ -73,7 +73,7 @@ def _of_fleet(fleet: Fleet, timeout_s: float, output: options.OutputFormat) -> i
 
 
 def _watch(context: Context, reader: StatusReader, output: options.OutputFormat, cluster: ClusterAddress) -> None:
-    from kadmin.operations.events import Noted
+    from kadmin.operations.events import Note
     from kadmin.operations.reading.verify import history as read_history
     from kadmin.report.operations.status import ended_text, status_answer, status_text
     from kadmin.report.operations.watched import Watched
@@ -95,7 +95,7 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat,
                     raise
                 waiting = f"the cluster does not answer; reading again: {lost.message}"
                 if output is options.OutputFormat.JSON:
-                    context.tell(Noted(waiting))
+                    context.tell(Note(waiting))
                 else:
                     shown.block([waiting])
             else:

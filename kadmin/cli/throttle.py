@@ -201,7 +201,7 @@ def _carry_out(
         written = write()
     answer(
         output,
-        lambda: cluster.named_in(written_text(written, through_brokers=cluster.bootstrap is not None)),
+        lambda: cluster.named_in(written_text(written, by_api=cluster.bootstrap is not None)),
         lambda: written_answer(written),
     )
     if written.left is not None:

@@ -16,7 +16,7 @@ from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
-    from kadmin.plan.rules import World
+    from kadmin.plan.rules import ClusterView
 
 whatif_app = typer.Typer(help="Predict what a loss of brokers or a plan would do.")
 
@@ -101,7 +101,7 @@ def plan_(
     answer(output, lambda: plan_text(change, *losses), lambda: plan_answer(change, *losses))
 
 
-def _read(cluster: ClusterAddress | None, inventory: Path | None, sizes: Path | None, timeout_s: float) -> World:
+def _read(cluster: ClusterAddress | None, inventory: Path | None, sizes: Path | None, timeout_s: float) -> ClusterView:
     if inventory is not None:
         from kadmin.operations.reading.preview import read_snapshot
 

@@ -87,17 +87,17 @@ class ClusterAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class BothSides:
+class MigratingCluster:
     """A cluster that migrates to KRaft, through ZooKeeper and through its brokers."""
 
     zookeeper: ClusterAddress
     brokers: ClusterAddress
 
-    def named_in(self, text: str, *, through_brokers: bool) -> str:
+    def named_in(self, text: str, *, by_api: bool) -> str:
         """Add options to the commands that a text names: of both sides where they take both, else of the one."""
         both = " ".join(dict.fromkeys(filter(None, (self.zookeeper.typed, self.brokers.typed))))
         named = _OF_BOTH.sub(lambda found: f"{found[0]} {both}" if both else found[0], text)
-        return (self.brokers if through_brokers else self.zookeeper).named_in(named)
+        return (self.brokers if by_api else self.zookeeper).named_in(named)
 
 
 @dataclass(frozen=True, slots=True)

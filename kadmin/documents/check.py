@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.contexts.build import check_contexts
 from kadmin.diagnostics import Diagnostic, Location
-from kadmin.documents.events import MOST_FAULTS, Reading, assemble
+from kadmin.documents.events import MOST_FAULTS, ReadResult, assemble
 from kadmin.documents.explain import amount_problem, code_of
 from kadmin.documents.json_text import json_events, plain_value
 from kadmin.documents.kafka_entries import kafka_file_of
 from kadmin.documents.kinds import build
 from kadmin.documents.other_tools import answer_to
 from kadmin.documents.places import PlaceFinder
-from kadmin.documents.placing import Unplaced, place
+from kadmin.documents.placing import PendingDiagnostic, place
 from kadmin.documents.secrecy import may_hold_secrets, without_secrets
 from kadmin.documents.text import UnreadableTextError, decode
 from kadmin.plan import codes
@@ -71,7 +71,7 @@ class Checked:
         if self.document is None or not diagnostics:
             return ()
         finder = PlaceFinder(self.document)
-        found = [Unplaced(replace(each, field=finder.find(each)), finder.first(each)) for each in diagnostics]
+        found = [PendingDiagnostic(replace(each, field=finder.find(each)), finder.first(each)) for each in diagnostics]
         return place(found, self.source, self.text, events_of(self.text, self.source))
 
 
@@ -94,19 +94,19 @@ def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
     except UnreadableTextError as error:
         return Checked(source, "", None, None, (error.diagnostic,))
     reading = _read(text, source)
-    found = [Unplaced(each, _first(each)) for each in reading.faults]
+    found = [PendingDiagnostic(each, _first(each)) for each in reading.faults]
     if reading.complete and _is_json(text, source) and (kafka_file := kafka_file_of(reading.value)) is not None:
         message = f"this is a JSON file of Kafka's tools ({kafka_file}), not a document of kadmin"
         hint = f"kadmin convert {shlex.quote(source)} --to plan --out plan.yaml"
-        found.append(Unplaced(Diagnostic(codes.KIND, message, hint)))
+        found.append(PendingDiagnostic(Diagnostic(codes.KIND, message, hint)))
     elif reading.complete:
         found.extend(_schema_problems(reading.value, reading.blind, schemas))
     document = None
     if not found and reading.value["kind"] == CONTEXTS:
-        found.extend(map(Unplaced, check_contexts(reading.value)))
+        found.extend(map(PendingDiagnostic, check_contexts(reading.value)))
     elif not found and reading.value["kind"] not in _VALUES:
         document, bad = build(reading.value)
-        found.extend(map(Unplaced, bad))
+        found.extend(map(PendingDiagnostic, bad))
     problems = place(found, source, text, events_of(text, source)) if found else ()
     if may_hold_secrets(text):
         problems, text = without_secrets(problems), ""
@@ -120,16 +120,16 @@ def unread(source: str, cause: str, hint: str | None = None) -> Checked:
     return Checked(source, "", None, None, (problem,))
 
 
-def _read(text: str, source: str) -> Reading:
+def _read(text: str, source: str) -> ReadResult:
     if _is_json(text, source):
         usual, value = plain_value(text)
         if usual:
-            return Reading(value)
+            return ReadResult(value)
     reading = assemble(events_of(text, source), source)
     if reading.complete and reading.value is None and not reading.faults:
         hint, location = f"begin with kind: {'|'.join(KINDS)}", Location(source, 1, 1)
         empty = Diagnostic(codes.NOT_ONE_DOCUMENT, "the document is empty", hint, location=location)
-        return Reading(None, [empty], complete=False)
+        return ReadResult(None, [empty], complete=False)
     misplaced = [each for each in reading.number_keys if each.field[:-1] not in _NUMBER_KEYS]
     reading.faults.extend(misplaced)
     reading.blind.update(each.field for each in misplaced)
@@ -154,26 +154,26 @@ def _first(fault: Diagnostic) -> Field | None:
     return fault.field if fault.code == codes.DUPLICATE_KEY else None
 
 
-def _schema_problems(value: object, blind: set[Field], schemas: SchemaSet | None) -> list[Unplaced]:
+def _schema_problems(value: object, blind: set[Field], schemas: SchemaSet | None) -> list[PendingDiagnostic]:
     """Return what the schema of the value's kind forbids, except what concerns stand-ins for unreadable values."""
     if not isinstance(value, dict):
-        return [Unplaced(Diagnostic(codes.WRONG_TYPE, "a document is a mapping", "begin with kind and spec"))]
+        return [PendingDiagnostic(Diagnostic(codes.WRONG_TYPE, "a document is a mapping", "begin with kind and spec"))]
     if "kind" not in value:
         hint = next(filter(None, map(answer_to, value)), f"one of {', '.join(KINDS)}")
-        return [Unplaced(Diagnostic(codes.KIND, "the field kind is missing", hint))]
+        return [PendingDiagnostic(Diagnostic(codes.KIND, "the field kind is missing", hint))]
     kind = value["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         close = difflib.get_close_matches(str(kind)[:60], KINDS, n=1)
         hint = answer_to(kind) or (f"did you mean {close[0]}?" if close else f"one of {', '.join(KINDS)}")
         unknown = Diagnostic(codes.KIND, f"unknown kind {show(kind)}", hint, field=("kind",))
-        return [] if ("kind",) in blind else [Unplaced(unknown)]
+        return [] if ("kind",) in blind else [PendingDiagnostic(unknown)]
     found = validate_value(value, KINDS[kind])
     if schemas is not None and KINDS[kind] in schemas.names():
         found.extend(violation for violation in schemas.violations(value, KINDS[kind]) if violation not in found)
     problems = [_of_schema(violation) for violation in found if not _is_blind(violation.path, blind)]
     if len(found) >= MOST_FAULTS:
         message = f"the first {MOST_FAULTS} problems are listed; there may be more"
-        problems.append(Unplaced(Diagnostic(codes.MORE_PROBLEMS, message)))
+        problems.append(PendingDiagnostic(Diagnostic(codes.MORE_PROBLEMS, message)))
     return problems
 
 
@@ -181,12 +181,12 @@ def _is_blind(path: Field, blind: set[Field]) -> bool:
     return bool(blind) and any(path[:length] in blind for length in range(len(path) + 1))
 
 
-def _of_schema(violation: SchemaViolation) -> Unplaced:
+def _of_schema(violation: SchemaViolation) -> PendingDiagnostic:
     amount = amount_problem(violation)
     if amount is not None:
         code, message = amount
         hint = violation.hint if code == codes.NO_UNIT else None
-        return Unplaced(Diagnostic(code, message, hint, field=violation.path))
+        return PendingDiagnostic(Diagnostic(code, message, hint, field=violation.path))
     at_key = violation.rule in {"additionalProperties", "propertyNames"}
     diagnostic = Diagnostic(code_of(violation), violation.message, field=violation.path)
-    return Unplaced(diagnostic, at_key=at_key, schema=violation)
+    return PendingDiagnostic(diagnostic, at_key=at_key, schema=violation)

@@ -35,7 +35,7 @@ class EventKind(Enum):
     SEQUENCE = 2
     END = 3
     FAULT = 4
-    STAND_IN = 5
+    PLACEHOLDER = 5
     STOP = 6
 
 
@@ -55,7 +55,7 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
-class Reading:
+class ReadResult:
     """A value, and what is wrong with the way it is written; each diagnostic has its field and location.
 
     `number_keys` are keys written as plain integers, which some fields allow. `blind` are fields with stand-ins for
@@ -83,7 +83,7 @@ class _StopReadingError(Exception):
     """Nothing after this place can be read."""
 
 
-def assemble(events: Iterable[Event], source: str) -> Reading:
+def assemble(events: Iterable[Event], source: str) -> ReadResult:
     """Build the value of the file `source`.
 
     Of a duplicate key the first value stays, and the diagnostic has the location of the second key.
@@ -100,7 +100,7 @@ class _Assembly:
     """A value under construction: a stack of open containers, and faults that wait for the node they concern."""
 
     def __init__(self, source: str) -> None:
-        self.reading = Reading()
+        self.reading = ReadResult()
         self._source = source
         self._frames: list[_Frame] = []
         self._pending: list[tuple[EventKind, Diagnostic, Mark]] = []
@@ -112,7 +112,7 @@ class _Assembly:
             if kind is EventKind.END:
                 frames.pop()
                 continue
-            if kind is EventKind.FAULT or kind is EventKind.STAND_IN or kind is EventKind.STOP:
+            if kind is EventKind.FAULT or kind is EventKind.PLACEHOLDER or kind is EventKind.STOP:
                 self._take_fault(kind, payload, Mark(line, column))
                 continue
             if frames and (frame := frames[-1]).is_mapping and frame.key is None:
@@ -178,7 +178,7 @@ class _Assembly:
     def _settle(self, path: Field) -> None:
         """Record the faults of a node, now that its path is known."""
         for kind, fault, mark in self._pending:
-            if kind is EventKind.STAND_IN:
+            if kind is EventKind.PLACEHOLDER:
                 self.reading.blind.add(path)
             self._add(fault, path, mark)
         self._pending.clear()
@@ -219,7 +219,7 @@ def locate(events: Iterable[Event], paths: Iterable[Field]) -> dict[Field, Place
     missing = set(paths)
     wanted = {path[:length] for path in missing for length in range(len(path) + 1)}
     found: dict[Field, Place] = {}
-    nodes = (event for event in events if event[0] is not EventKind.FAULT and event[0] is not EventKind.STAND_IN)
+    nodes = (event for event in events if event[0] is not EventKind.FAULT and event[0] is not EventKind.PLACEHOLDER)
     for path, place in _places(nodes, lambda path: path in wanted and path not in found):
         found[path] = place
         missing.discard(path)

@@ -105,7 +105,7 @@ def json_events(text: str) -> Iterator[Event]:
             continue
         value, fault = _scalar(token)
         if fault is not None:
-            yield EventKind.STAND_IN, fault, mark.line, mark.column
+            yield EventKind.PLACEHOLDER, fault, mark.line, mark.column
         yield EventKind.SCALAR, value, mark.line, mark.column
 
 

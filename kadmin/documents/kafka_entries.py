@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.documents.placing import Unplaced
+from kadmin.documents.placing import PendingDiagnostic
 from kadmin.plan import codes
 from kadmin.schema import show
 from kadmin.wording import count
@@ -41,12 +41,12 @@ def kafka_file_of(value: object) -> KafkaFile | None:
     return KafkaFile.REASSIGNMENT if replicas else KafkaFile.ELECTION
 
 
-def note(code: str, message: str, hint: str | None, field: Field, *, at_key: bool = False) -> Unplaced:
+def note(code: str, message: str, hint: str | None, field: Field, *, at_key: bool = False) -> PendingDiagnostic:
     """Return a diagnostic about a field of the file."""
-    return Unplaced(Diagnostic(code, message, hint, field=field), at_key=at_key)
+    return PendingDiagnostic(Diagnostic(code, message, hint, field=field), at_key=at_key)
 
 
-def root_notes(value: Mapping[str, Any], items: str) -> Iterator[Unplaced]:
+def root_notes(value: Mapping[str, Any], items: str) -> Iterator[PendingDiagnostic]:
     """Find what is wrong with the outermost object, whose list is called `items`."""
     for key in value:
         if key not in {"version", items}:
@@ -59,7 +59,7 @@ def root_notes(value: Mapping[str, Any], items: str) -> Iterator[Unplaced]:
         yield note(codes.EMPTY, f"{items} is empty", "Kafka's tools refuse a file that names nothing", (items,))
 
 
-def key_notes(items: str, entries: Sequence[Any], allowed: Sequence[str]) -> Iterator[Unplaced]:
+def key_notes(items: str, entries: Sequence[Any], allowed: Sequence[str]) -> Iterator[PendingDiagnostic]:
     """Find keys that no entry of the list `items` may have; entries that are no objects are passed."""
     for index, entry in enumerate(entries):
         for key in entry if isinstance(entry, dict) else ():
@@ -68,7 +68,7 @@ def key_notes(items: str, entries: Sequence[Any], allowed: Sequence[str]) -> Ite
                 yield note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", hint, path, at_key=True)
 
 
-def log_dir_notes(entries: Sequence[Any]) -> Iterator[Unplaced]:
+def log_dir_notes(entries: Sequence[Any]) -> Iterator[PendingDiagnostic]:
     """Find `log_dirs` that say more than "any" for every replica."""
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict) or "log_dirs" not in entry:
@@ -86,7 +86,7 @@ def log_dir_notes(entries: Sequence[Any]) -> Iterator[Unplaced]:
                 yield _log_dir(whose, name, (*path, place))
 
 
-def _log_dir(whose: str, name: object, path: Field) -> Unplaced:
+def _log_dir(whose: str, name: object, path: Field) -> PendingDiagnostic:
     if not isinstance(name, str) or not name.startswith("/"):
         return note(codes.NOT_ALLOWED, f"{show(name)} is no log directory", 'write "any"', path)
     message = f"{whose} asks for the log directory {show(name)}, and a reassignment names brokers alone"
@@ -94,7 +94,7 @@ def _log_dir(whose: str, name: object, path: Field) -> Unplaced:
     return note(codes.NOT_ALLOWED, message, hint, path)
 
 
-def topic_notes(entries: object) -> Iterator[Unplaced]:
+def topic_notes(entries: object) -> Iterator[PendingDiagnostic]:
     """Find what is no list of objects with the one key `topic`."""
     if not isinstance(entries, list):
         yield note(codes.WRONG_TYPE, f"{show(entries)} is not a list", None, ("topics",))

@@ -33,7 +33,7 @@ from kadmin.documents.kafka_entries import (
 )
 from kadmin.documents.parse import refusal_of
 from kadmin.documents.places import PlaceFinder
-from kadmin.documents.placing import Unplaced, by_place, place
+from kadmin.documents.placing import PendingDiagnostic, by_place, place
 from kadmin.documents.text import LineIndex, UnreadableTextError, decode
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
@@ -83,7 +83,7 @@ class _Section(NamedTuple):
     text: str
     source: str
 
-    def refuse(self, found: Sequence[Unplaced]) -> None:
+    def refuse(self, found: Sequence[PendingDiagnostic]) -> None:
         """Raise the error that lists the diagnostics with their places, where there are any."""
         if found:
             raise _refusal(self.source, place(found, self.source, self.text, json_events(self.text)))
@@ -267,12 +267,12 @@ def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceReq
     names = [entry["topic"] for entry in entries]
     found = _by_schema(*_ELECTION_SCHEMA, {"topics": names})
     within = [replace(each.diagnostic, field=(*each.diagnostic.field, "topic")) for each in found]
-    section.refuse([Unplaced(each) for each in within])
+    section.refuse([PendingDiagnostic(each) for each in within])
     _sound(section, ElectionPlan(PlanHeader(), topics=tuple(names)))
     return RebalanceRequest(PlanHeader(), include_topics=tuple(names))
 
 
-def _by_schema(kind: str, name: str, spec: Mapping[str, Any]) -> list[Unplaced]:
+def _by_schema(kind: str, name: str, spec: Mapping[str, Any]) -> list[PendingDiagnostic]:
     """Return what the schema of a kadmin document forbids; Kafka's file has the same below `spec`."""
     found = validate_value({"kind": kind, "spec": spec}, name)
     return [note(code_of(each), each.message, each.hint, each.path[1:]) for each in found]
@@ -286,7 +286,7 @@ def _sound(section: _Section, plan: Plan) -> Plan:
         if each.severity == "error":
             first = finder.first(each)
             moved = replace(each, field=finder.find(each)[1:])  # Kafka's files have no `spec`
-            found.append(Unplaced(moved, None if first is None else first[1:]))
+            found.append(PendingDiagnostic(moved, None if first is None else first[1:]))
     section.refuse(found)
     return plan
 

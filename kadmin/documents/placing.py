@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kadmin.schema import SchemaViolation
 
 
-class Unplaced(NamedTuple):
+class PendingDiagnostic(NamedTuple):
     """A diagnostic and how to place it: by its location where that is known, else by its field.
 
     `first` is the field that it repeats. `at_key`: the place is the field's key, not its value. `schema` is the
@@ -31,7 +31,9 @@ class Unplaced(NamedTuple):
     schema: SchemaViolation | None = None
 
 
-def place(found: Sequence[Unplaced], source: str, text: str, events: Iterable[Event]) -> tuple[Diagnostic, ...]:
+def place(
+    found: Sequence[PendingDiagnostic], source: str, text: str, events: Iterable[Event]
+) -> tuple[Diagnostic, ...]:
     """Return the diagnostics with their locations, by line and column; `events` are those of the text, read again."""
     if not found:
         return ()
@@ -47,7 +49,7 @@ def by_place(diagnostic: Diagnostic) -> tuple[int, int, str, str]:
     return diagnostic.location.line, diagnostic.location.column, diagnostic.code, diagnostic.message
 
 
-def _placed(each: Unplaced, source: str, places: Mapping[Field, Place], lines: Sequence[str]) -> Diagnostic:
+def _placed(each: PendingDiagnostic, source: str, places: Mapping[Field, Place], lines: Sequence[str]) -> Diagnostic:
     diagnostic, known = each.diagnostic, each.diagnostic.location
     mark = Mark(known.line, known.column)
     if known == NOWHERE:

@@ -77,13 +77,13 @@ def _node_events(kind: EventKind, event: Any, line: int, column: int) -> tuple[E
         return (node,)
     faults = [(EventKind.FAULT, fault, line, column) for fault in _decorations(event)]
     if unreadable is not None:
-        faults.append((EventKind.STAND_IN, unreadable, line, column))
+        faults.append((EventKind.PLACEHOLDER, unreadable, line, column))
     return (*faults, node)
 
 
 def _alias(event: Any, line: int, column: int) -> Iterator[Event]:  # noqa: ANN401 - as above
     fault = Diagnostic(codes.FORBIDDEN_YAML, f"{_short(f'*{event.anchor}')} is an alias", "write the value out")
-    yield EventKind.STAND_IN, fault, line, column
+    yield EventKind.PLACEHOLDER, fault, line, column
     yield EventKind.SCALAR, f"*{event.anchor}", line, column
 
 

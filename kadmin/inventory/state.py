@@ -18,7 +18,7 @@ from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, 
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import in_flight
-from kadmin.plan.rules import World
+from kadmin.plan.rules import ClusterView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,9 +107,9 @@ def facts_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | No
     )
 
 
-def world_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None) -> World:
+def world_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None) -> ClusterView:
     """Return a cluster as the rules compare documents with it; `sizes`, in bytes, take precedence."""
-    return World(state_of(cluster), facts_of(cluster, sizes))
+    return ClusterView(state_of(cluster), facts_of(cluster, sizes))
 
 
 def _reassignment(cluster: ClusterInventory) -> PendingRequest | None:

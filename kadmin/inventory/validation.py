@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kadmin.documents.check import Checked
     from kadmin.inventory.model import Inventory
     from kadmin.plan.model import Document
-    from kadmin.plan.rules import World
+    from kadmin.plan.rules import ClusterView
     from kadmin.schema import SchemaSet
 
 
@@ -129,7 +129,9 @@ class _Fits:
         return check(document, world, self._policy), ()
 
 
-def _of_no_cluster(wanted: str | None, named: Mapping[str, World], worlds: Mapping[str, World]) -> Diagnostic:
+def _of_no_cluster(
+    wanted: str | None, named: Mapping[str, ClusterView], worlds: Mapping[str, ClusterView]
+) -> Diagnostic:
     who = f"{name_some(named)} have" if named else "no cluster of it has"
     what = "the document has no cluster_id" if wanted is None else f"{who} cluster_id {wanted}"
     known = name_some(f"{world.state.cluster_id or 'no id'} ({name})" for name, world in worlds.items())

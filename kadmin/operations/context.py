@@ -42,14 +42,14 @@ class Clock:
     """Monotonic seconds, the wall clock for messages, and waits that `interrupt` and the command's end cut short.
 
     A wall clock that is set back moves no deadline. `until` is when the command ends; `stop_signal` the signal that
-    interrupted it, None before. `careful` is set while a lock or a record must be left whole.
+    interrupted it, None before. `defers_signals` is set while a lock or a record must be left whole.
     """
 
     def __init__(self, until: float = math.inf) -> None:
         self._interrupted = threading.Event()
         self.until = until
         self.stop_signal: int | None = None
-        self.careful = False
+        self.defers_signals = False
 
     def now(self) -> float:
         """Return monotonic seconds."""
@@ -75,7 +75,7 @@ class Clock:
         """End the present wait and every later one; raises StoppedError where no lock or record must be left whole."""
         self.stop_signal = signal_number
         self._interrupted.set()
-        if not self.careful:
+        if not self.defers_signals:
             raise StoppedError("nothing was changed", signal_number=signal_number)
 
     @property
@@ -96,7 +96,7 @@ class Context(ABC):
     backend: Backend
     operations: OperationStore
     clock: Clock
-    tell: events.Tell
+    tell: events.EventSink
 
     @abstractmethod
     def diagnose(self) -> DoctorReport:
@@ -133,7 +133,7 @@ class Context(ABC):
             try:
                 found[listing.operation_id] = read(listing)
             except UndecodableError as error:
-                self.tell(events.Noted(f"operation {listing.operation_id} is left out: {error.message}"))
+                self.tell(events.Note(f"operation {listing.operation_id} is left out: {error.message}"))
         return found
 
     def take_lock(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
@@ -144,7 +144,7 @@ class Context(ABC):
         other = self.operations.holder()
         if other is not None and wait_s > 0:
             self.tell(
-                events.Noted(
+                events.Note(
                     f"waiting at most {wait_s:g} s for the lock: {other} holds it for operation {other.operation_id}"
                 )
             )
@@ -155,7 +155,7 @@ class Context(ABC):
         try:
             self.operations.release(lease)
         except Exception as error:  # noqa: BLE001 - whatever it is, the result of the run counts, or its own error
-            self.tell(events.Noted(f"the lock could not be released; it expires soon after this command ends: {error}"))
+            self.tell(events.Note(f"the lock could not be released; it expires soon after this command ends: {error}"))
 
     @contextmanager
     def leased(self, purpose: str, lock_timeout_s: float) -> Iterator[Lease]:

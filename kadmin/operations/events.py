@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OperationStarted:
     """The operation is on record, and this process runs it; any machine can take it over."""
 
     operation_id: str
@@ -51,7 +51,7 @@ class Progressed:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class Note:
     """A note: a probe, a lock taken again, a refused publish."""
 
     text: str
@@ -94,11 +94,11 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ServerRequestLogged:
     """What a server was asked, and what came of it; told on request alone."""
 
     text: str
 
 
-Event: TypeAlias = Opened | StepPublished | Progressed | Noted | StateChanged | Ended | Asked
-Tell: TypeAlias = Callable[[Event], None]
+Event: TypeAlias = OperationStarted | StepPublished | Progressed | Note | StateChanged | Ended | ServerRequestLogged
+EventSink: TypeAlias = Callable[[Event], None]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.offsets import LogEnd, LogOffsets
     from kadmin.cluster.servers import Servers
     from kadmin.errors import KadminError, NotAuthorizedError
-    from kadmin.operations.decide.actions import Publish, TakeBack, Work
+    from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import (
         Channel,
@@ -106,7 +106,7 @@ class Backend(Protocol):
         """Take moves in flight back to their original replicas, or return why that has to wait."""
         ...
 
-    def denied(self, work: Work, throttled: Collection[str]) -> KadminError | None:
+    def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
         """Return which rights some work lacks, None where none is known to be missing; nothing is written.
 
         `throttled` are the entities whose configs it changes.

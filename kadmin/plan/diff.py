@@ -8,11 +8,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.names import RECORD_TOPIC
+from kadmin.plan.disk_space import shortages
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.makespan import schedule_shortest
 from kadmin.plan.model import WaveOrder
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.room import shortages
 from kadmin.plan.sources import lacks_source, with_source_size
 from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule
 from kadmin.schema.shapes import Count

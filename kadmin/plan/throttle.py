@@ -183,7 +183,7 @@ def revised(changes: ConfigChanges, newer: ConfigChanges) -> dict[str, dict[str,
     return every
 
 
-def to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
+def edits_to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
     """Return what is still to be written for the changes to hold; a value that is neither previous nor ours is kept."""
     values: dict[str, dict[str, str | None]] = {}
     kept = []
@@ -197,7 +197,7 @@ def to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
     return Edits(values, tuple(kept))
 
 
-def to_undo(changes: ConfigChanges, found: ConfigValues) -> Edits:
+def edits_to_restore(changes: ConfigChanges, found: ConfigValues) -> Edits:
     """Return what takes the changes back: what still has our value, and from a list our entries alone."""
     values: dict[str, dict[str, str | None]] = {}
     kept = []
@@ -262,7 +262,7 @@ def _without_ours(change: ConfigChange, now: str | None) -> str | None:
     return ",".join(left) or None
 
 
-def extent(entities: Collection[str]) -> str:
+def describe_entities(entities: Collection[str]) -> str:
     """Say how many brokers and topics these are, `4 brokers and 3 topics`; without what there is none of."""
     topics = sum(entity.startswith("topics/") for entity in entities)
     found = ((len(entities) - topics, "broker"), (topics, "topic"))

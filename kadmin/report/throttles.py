@@ -81,7 +81,7 @@ def changes_text(planned: Planned) -> str:
     return "\n".join([table(["entity", "throttle", "before", "after"], rows), *restored])
 
 
-def written_text(written: Written, *, through_brokers: bool) -> str:
+def written_text(written: Written, *, by_api: bool) -> str:
     """Show what was changed, and that brokers in KRaft mode may bring a removed rate back."""
     planned = written.planned
     if not planned.changes:
@@ -90,7 +90,7 @@ def written_text(written: Written, *, through_brokers: bool) -> str:
     removed = any(
         change.ours is None for entity, keys in planned.changes.items() if is_broker(entity) for change in keys.values()
     )
-    note = [MAY_RETURN] if through_brokers and removed else []
+    note = [MAY_RETURN] if by_api and removed else []
     return "\n".join([changes_text(planned), *kept, *note, *_next(written)])
 
 

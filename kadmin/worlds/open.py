@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.servers import Security
     from kadmin.contexts.address import ClusterAddress
     from kadmin.operations.context import Clock, Context
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
     from kadmin.worlds.kafka.cluster import KafkaCluster
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
     from kadmin.worlds.zookeeper.cluster import ZooKeeperCluster
@@ -30,7 +30,7 @@ LEASE_VARIABLE = "KADMIN_LEASE"
 _SHORTEST_LEASE_S, _LONGEST_LEASE_S = 5, 600
 
 
-def connect(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) -> AbstractContextManager[Context]:
+def connect(cluster: ClusterAddress, clock: Clock, tell: EventSink, *, reads: bool) -> AbstractContextManager[Context]:
     """Connect to a cluster until the clock's end; what `reads` only takes no lock and needs no record."""
     if cluster.zookeeper is None:
         return connect_kafka(cluster, clock, tell, reads=reads)
@@ -38,7 +38,7 @@ def connect(cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool) -
 
 
 @contextmanager
-def connect_brokers(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[KafkaConnection]:
+def connect_brokers(cluster: ClusterAddress, clock: Clock, tell: EventSink) -> Iterator[KafkaConnection]:
     """Connect to the brokers of a cluster until the clock's end, with -z to those that ZooKeeper names.
 
     With -b no controller is asked.
@@ -60,7 +60,7 @@ def connect_brokers(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterat
 
 
 @contextmanager
-def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iterator[ZooKeeperCluster]:
+def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: EventSink) -> Iterator[ZooKeeperCluster]:
     """Connect to ZooKeeper.
 
     The environment variable KADMIN_ROOT is the znode below which kadmin keeps its own, for clusters whose ACLs forbid
@@ -85,7 +85,7 @@ def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: Tell) -> Iter
 
 @contextmanager
 def connect_kafka(
-    cluster: ClusterAddress, clock: Clock, tell: Tell, *, reads: bool, in_any_mode: bool = False
+    cluster: ClusterAddress, clock: Clock, tell: EventSink, *, reads: bool, in_any_mode: bool = False
 ) -> Iterator[KafkaCluster]:
     """Connect to brokers; what `reads` only takes no lock and needs no record, in ZooKeeper mode, too."""
     from kadmin.cluster.bootstrap import parse_bootstrap
@@ -115,10 +115,10 @@ def _require_its_cluster(cluster: ClusterAddress, context: Context) -> None:
         require_cluster_id(cluster, context.backend.read(()).cluster_id, f"{cluster.zookeeper or cluster.bootstrap}")
 
 
-def _security(cluster: ClusterAddress, tell: Tell) -> Security:
+def _security(cluster: ClusterAddress, tell: EventSink) -> Security:
     """Read how brokers are asked; keys of the file that are not used are told."""
     from kadmin.cluster.servers import PLAIN
-    from kadmin.operations.events import Noted
+    from kadmin.operations.events import Note
 
     if cluster.command_config is None:
         return PLAIN
@@ -126,9 +126,9 @@ def _security(cluster: ClusterAddress, tell: Tell) -> Security:
 
     found = read_client_properties(cluster.command_config)
     if found.unused:
-        tell(Noted(f"kadmin has no use for {name_some(found.unused)}"))
+        tell(Note(f"kadmin has no use for {name_some(found.unused)}"))
     for warning in found.warnings:
-        tell(Noted(f"warning: {warning}"))
+        tell(Note(f"warning: {warning}"))
     return found.security
 
 

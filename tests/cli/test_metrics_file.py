@@ -26,7 +26,7 @@ def test_a_failure_after_the_first_write_is_told_once_and_the_next_write_is_trie
     complaints: list[str] = []
     written = MetricsFile(folder / "kadmin.prom", complaints.append)
     shutil.rmtree(folder)
-    written(events.Opened("op-1"))
+    written(events.OperationStarted("op-1"))
     written(events.StateChanged("completed", "done"))
     (complaint,) = complaints
     assert complaint.startswith(f"warning: Cannot write {folder / 'kadmin.prom'}. No such file")
@@ -51,7 +51,7 @@ def test_a_reader_never_sees_half_a_file(folder: Path) -> None:
     written = MetricsFile(path, list[str]().append)
     with path.open() as reading:
         before, inode = path.read_text(), path.stat().st_ino
-        written(events.Opened("op-1", "id"))
+        written(events.OperationStarted("op-1", "id"))
         assert reading.read() == before
     assert path.stat().st_ino != inode
 
@@ -59,10 +59,10 @@ def test_a_reader_never_sees_half_a_file(folder: Path) -> None:
 def test_progress_is_written_once_a_second_and_everything_else_at_once(folder: Path) -> None:
     path = folder / "kadmin.prom"
     written = MetricsFile(path, list[str]().append)
-    written(events.Opened("op-1", "id"))
+    written(events.OperationStarted("op-1", "id"))
     inode = path.stat().st_ino
-    written(events.Noted("x"))
-    written(events.Asked("x"))
+    written(events.Note("x"))
+    written(events.ServerRequestLogged("x"))
     assert path.stat().st_ino == inode
     written(events.Ended(8, "x"))
     assert "kadmin_operation_exit_code{" in path.read_text()

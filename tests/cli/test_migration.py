@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cli.in_process import command
 
-from kadmin.contexts.address import BothSides, ClusterAddress
+from kadmin.contexts.address import ClusterAddress, MigratingCluster
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,13 +36,13 @@ def test_both_sides_are_needed(name: str, given: tuple[str, ...]) -> None:
 
 
 def test_commands_in_messages_get_the_options_of_the_sides_that_they_take() -> None:
-    sides = BothSides(ClusterAddress("zk:2181"), ClusterAddress(bootstrap="kafka:9092"))
+    sides = MigratingCluster(ClusterAddress("zk:2181"), ClusterAddress(bootstrap="kafka:9092"))
     text = "kadmin history import, again; or: kadmin doctor"
-    assert sides.named_in(text, through_brokers=False) == (
+    assert sides.named_in(text, by_api=False) == (
         "kadmin history import -z zk:2181 -b kafka:9092, again; or: kadmin doctor -z zk:2181"
     )
-    assert sides.named_in("kadmin apply FILE -b BROKERS", through_brokers=True) == "kadmin apply FILE -b BROKERS"
-    assert sides.named_in("kadmin doctor", through_brokers=True) == "kadmin doctor -b kafka:9092"
+    assert sides.named_in("kadmin apply FILE -b BROKERS", by_api=True) == "kadmin apply FILE -b BROKERS"
+    assert sides.named_in("kadmin doctor", by_api=True) == "kadmin doctor -b kafka:9092"
 
 
 def test_a_context_has_both_sides_or_is_refused(tmp_path: Path) -> None:

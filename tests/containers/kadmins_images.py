@@ -92,9 +92,9 @@ def test_an_image_reassigns_on_the_network_of_the_brokers(
         kadmin(container, "validate", "plan.yaml")
         kadmin(container, "apply", "plan.yaml", "--yes", "-z", CONNECT)
         kadmin(container, "verify", "plan.yaml", "-z", CONNECT)
-        through_brokers = kadmin(container, "inspect", "brokers", "-b", "broker-1:9092", "-o", "json")
+        by_api = kadmin(container, "inspect", "brokers", "-b", "broker-1:9092", "-o", "json")
     assert list(cluster.state(topic).replicas(TopicPartition(topic, 0)) or ()) == [2, 3]
-    assert {broker["broker_id"] for broker in json.loads(through_brokers)["brokers"]} == {1, 2, 3, 4}
+    assert {broker["broker_id"] for broker in json.loads(by_api)["brokers"]} == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize("image", ["kadmin"], indirect=True)

@@ -359,7 +359,7 @@ def test_numbers_beside_an_odd_one_are_what_they_are(number: str) -> None:
     assert [kind for kind, _ in events] == [
         EventKind.SEQUENCE,
         EventKind.SCALAR,
-        EventKind.STAND_IN,
+        EventKind.PLACEHOLDER,
         EventKind.SCALAR,
         EventKind.END,
     ]

@@ -144,7 +144,7 @@ def after(matches: Callable[[Frame], bool]) -> Callable[[Frame], bool]:
 
 
 @dataclass(frozen=True)
-class Moment:
+class TimelineEvent:
     """When the server stops, what kadmin then may say, and whether the wave had been published."""
 
     action: Action
@@ -154,10 +154,12 @@ class Moment:
 
 
 MOMENTS = {
-    "F06-before": Moment(Action.CALL, lambda: request_with(MULTI, b"/kadmin/lock"), frozenset({6, 7}), published=False),
-    "F06-on-its-way": Moment(Action.CALL, lambda: PUBLISH, frozenset({7}), published=True),
-    "F06-during": Moment(Action.HOLD, lambda: reply_to(PUBLISH), frozenset({7}), published=True),
-    "F06-after": Moment(Action.CALL, lambda: after(PUBLISH), frozenset({6}), published=True),
+    "F06-before": TimelineEvent(
+        Action.CALL, lambda: request_with(MULTI, b"/kadmin/lock"), frozenset({6, 7}), published=False
+    ),
+    "F06-on-its-way": TimelineEvent(Action.CALL, lambda: PUBLISH, frozenset({7}), published=True),
+    "F06-during": TimelineEvent(Action.HOLD, lambda: reply_to(PUBLISH), frozenset({7}), published=True),
+    "F06-after": TimelineEvent(Action.CALL, lambda: after(PUBLISH), frozenset({6}), published=True),
 }
 
 

@@ -15,7 +15,7 @@ from support.network.frame_proxy import Action, Fault, reply_of, request_of, req
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import BusyError
 from kadmin.operations.decide import settling
-from kadmin.operations.events import Noted
+from kadmin.operations.events import Note
 from kadmin.operations.execute.apply import apply
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.record import Sending, StepKind, writes_unanswered
@@ -120,7 +120,7 @@ def config_steps(context: Context) -> list[Step]:
 
 
 def notes(events: list[Event]) -> str:
-    return "\n".join(event.text for event in events if isinstance(event, Noted))
+    return "\n".join(event.text for event in events if isinstance(event, Note))
 
 
 @pytest.mark.parametrize("lost", [True, False])

@@ -15,7 +15,7 @@ from kadmin.cluster.servers import Servers
 from kadmin.errors import UnreachableError
 from kadmin.insight.diagnosis.health import LAG_S
 from kadmin.operations.context import Clock
-from kadmin.operations.events import Noted, Progressed, StepPublished
+from kadmin.operations.events import Note, Progressed, StepPublished
 from kadmin.operations.execute import apply as apply_module
 from kadmin.operations.execute.apply import apply
 from kadmin.operations.execute.takeover import resume
@@ -75,7 +75,7 @@ class Story:
         self._when.append((told, act))
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, Noted):
+        if isinstance(event, Note):
             self.told.append(event.text)
         elif isinstance(event, Progressed) and event.reason:
             self.told.append(event.reason)

@@ -10,7 +10,7 @@ from support.live.kraft import make_topic, set_configs, wait_assigned
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.operations.context import Clock
-from kadmin.operations.events import Noted, StepPublished
+from kadmin.operations.events import Note, StepPublished
 from kadmin.operations.execute.apply import apply, prepare
 from kadmin.operations.reading.snapshot import take_snapshot
 from kadmin.operations.reading.verify import verify
@@ -76,7 +76,7 @@ def test_waves_are_published_followed_and_verified(
         (StepKind.WAVE, 1, {}),
     ]
     assert [event.step for event in events if isinstance(event, StepPublished)] == [1, 2]
-    assert not any("probing" in event.text for event in events if isinstance(event, Noted))
+    assert not any("probing" in event.text for event in events if isinstance(event, Note))
     assert apply(context, plan, ClusterFacts(), 0).message == "nothing to do"
 
 

@@ -28,7 +28,7 @@ from kadmin.cluster.servers import Servers
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide import settling
-from kadmin.operations.events import Noted, Progressed
+from kadmin.operations.events import Note, Progressed
 from kadmin.operations.execute import takeover
 from kadmin.operations.execute.apply import apply
 from kadmin.operations.record.record import OperationState, Sending, StepKind
@@ -93,7 +93,7 @@ def test_k01_a_lost_answer_is_resolved_by_looking(
     assert lost.intent is not None
     assert lost.intent.targets == {partition: (3, 4)}
     assert [each.sending for each in others] == again
-    assert any("was not answered" in event.text for event in events if isinstance(event, Noted))
+    assert any("was not answered" in event.text for event in events if isinstance(event, Note))
     assert any("settling" in event.reason for event in events if isinstance(event, Progressed))
 
 
@@ -316,10 +316,10 @@ def test_k08_a_request_that_a_frozen_broker_applies_late_is_taken_back(
                 target=takeover.stop, args=(context, operation.operation_id, Stop.CANCEL_NOW, 0), daemon=True
             )
             cancelling.start()
-            wait_until(lambda: any("settling" in each.text for each in events if isinstance(each, Noted)), 60)
+            wait_until(lambda: any("settling" in each.text for each in events if isinstance(each, Note)), 60)
         cancelling.join(120)
         assert list_reassignments(connection) == {}
         assert read_cluster(connection, [partition.topic]).replicas(partition) == (1, 2)
     assert context.operations.status(operation.operation_id).state is OperationState.CANCELLED
-    assert any("applied late" in event.text for event in events if isinstance(event, Noted))
+    assert any("applied late" in event.text for event in events if isinstance(event, Note))
     assert {step.kind for step in steps_of(context)} == {StepKind.WAVE, StepKind.CANCEL}

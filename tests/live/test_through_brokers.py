@@ -59,12 +59,12 @@ def test_everything_reads_and_every_write_names_the_option_to_add(cluster: Clust
     through_zookeeper = cluster.state(topic)
     with KafkaConnection(Servers(cluster.bootstrap)) as connection:
         wait_assigned(connection, through_zookeeper.assignment)
-        through_brokers = read_cluster(connection, [topic], with_configs=True, settle=True)
-    assert through_brokers.brokers.keys() == through_zookeeper.brokers.keys()
-    assert through_brokers.assignment == through_zookeeper.assignment
-    assert through_brokers.controller is not None
-    assert through_brokers.controller.broker_id == cluster.controller()
-    assert {each: (s.leader, set(s.isr), s.leader_epoch) for each, s in through_brokers.states.items()} == {
+        by_api = read_cluster(connection, [topic], with_configs=True, settle=True)
+    assert by_api.brokers.keys() == through_zookeeper.brokers.keys()
+    assert by_api.assignment == through_zookeeper.assignment
+    assert by_api.controller is not None
+    assert by_api.controller.broker_id == cluster.controller()
+    assert {each: (s.leader, set(s.isr), s.leader_epoch) for each, s in by_api.states.items()} == {
         each: (s.leader, set(s.isr), s.leader_epoch) for each, s in through_zookeeper.states.items()
     }
     reads("snapshot", "--out", tmp_path / "inventory", "--table", "csv")

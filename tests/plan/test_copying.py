@@ -9,7 +9,7 @@ from kadmin.errors import InvalidInputError
 from kadmin.plan.copying import suggested_rate, throttle_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import UNTHROTTLED, PartitionTarget, ThrottleBy, ThrottleSpec
-from kadmin.plan.throttle import extent
+from kadmin.plan.throttle import describe_entities
 
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 1), "b-0": (1, 2, 3)}, states={"a-1": (-1, (2, 1))})
 TO_4 = PartitionTarget(tp("a-0"), (1, 4), (1, 2), 6000)
@@ -48,7 +48,7 @@ def test_a_broker_that_is_not_alive_is_no_part_of_a_forecast() -> None:
     found = throttle_of(RATE, [[TO_4]], dead, {tp("a-0"): 100.0})
     assert found is not None
     assert [entity for entity in found.values if entity.startswith("brokers/")] == ["brokers/1", "brokers/4"]
-    assert "on 2 brokers and 1 topic" in f"on {extent(found.values)}"
+    assert "on 2 brokers and 1 topic" in f"on {describe_entities(found.values)}"
     assert [each.partition(" for ")[0] for each in found.warnings] == [
         "broker 4 receives 100 B/s",
         "broker 1 sends 100 B/s",

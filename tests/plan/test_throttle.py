@@ -19,14 +19,14 @@ from kadmin.plan.throttle import (
     WILDCARD,
     ConfigChange,
     ForeignValue,
+    edits_to_restore,
+    edits_to_set,
     holds_ours,
     known,
     merge,
     revised,
     revision,
     throttled,
-    to_set,
-    to_undo,
 )
 
 if TYPE_CHECKING:
@@ -78,18 +78,18 @@ def present(values: Mapping[str, Mapping[str, str | None]]) -> dict[str, dict[st
 def test_set_and_undone_is_what_it_was_to_the_letter(wanted: ConfigValues, found: ConfigValues) -> None:
     """merge then undo is the identity; what was set twice is set once."""
     changes = merge(wanted, found)
-    during = written(found, to_set(changes, found))
-    again = to_set(changes, during)
+    during = written(found, edits_to_set(changes, found))
+    again = edits_to_set(changes, during)
     assert (again.values, again.kept) == ({}, ())
-    undo = to_undo(changes, during)
+    undo = edits_to_restore(changes, during)
     assert undo.kept == ()
     assert written(during, undo) == present(found)
-    assert to_undo(changes, found).values == {}, "undone twice is undone once"
+    assert edits_to_restore(changes, found).values == {}, "undone twice is undone once"
 
 
 @given(wanted_values(), config_values())
 def test_everything_that_is_wanted_is_throttled_meanwhile(wanted: ConfigValues, found: ConfigValues) -> None:
-    during = written(found, to_set(merge(wanted, found), found))
+    during = written(found, edits_to_set(merge(wanted, found), found))
     for entity, values in wanted.items():
         for key, value in values.items():
             now = during[entity][key]
@@ -103,8 +103,8 @@ def test_everything_that_is_wanted_is_throttled_meanwhile(wanted: ConfigValues, 
 def test_an_operators_edit_meanwhile_survives(wanted: ConfigValues, found: ConfigValues, edit: ConfigValues) -> None:
     """F39: what somebody changed is kept and reported; from a list only our own entries go."""
     changes = merge(wanted, found)
-    during = {**written(found, to_set(changes, found)), **edit}
-    undo = to_undo(changes, during)
+    during = {**written(found, edits_to_set(changes, found)), **edit}
+    undo = edits_to_restore(changes, during)
     after = written(during, undo)
     for entity, keys in edit.items():
         for key, value in keys.items():
@@ -141,7 +141,7 @@ def test_the_wildcard_needs_nothing_added_and_nothing_taken_off() -> None:
     changes = merge({"topics/a": {LEADER_REPLICAS: "0:1"}}, {"topics/a": {LEADER_REPLICAS: "*"}})
     assert changes == {}
     set_meanwhile = {"topics/a": {LEADER_REPLICAS: "*"}}
-    undo = to_undo({"topics/a": {LEADER_REPLICAS: ConfigChange(None, "0:1")}}, set_meanwhile)
+    undo = edits_to_restore({"topics/a": {LEADER_REPLICAS: ConfigChange(None, "0:1")}}, set_meanwhile)
     assert undo.values == {}
     assert undo.kept == (ForeignValue("topics/a", LEADER_REPLICAS, "*"),)
 
@@ -150,7 +150,7 @@ def test_the_wildcard_needs_nothing_added_and_nothing_taken_off() -> None:
 def test_a_value_that_is_neither_previous_nor_ours_is_named_and_not_written(now: str | None) -> None:
     changes = {"brokers/1": {LEADER_RATE: ConfigChange("5", "6")}}
     found = {} if now is None else {"brokers/1": {LEADER_RATE: now}}
-    for edits in (to_set(changes, found), to_undo(changes, found)):
+    for edits in (edits_to_set(changes, found), edits_to_restore(changes, found)):
         assert edits.values == {}
         assert edits.kept == (ForeignValue("brokers/1", LEADER_RATE, now),)
     shown = "(none)" if now is None else now
@@ -183,16 +183,16 @@ def test_a_rate_that_changes_while_it_is_set_is_undone_from_every_state_between(
         for rate in (first, second)
     )
     changes = merge(one, found)
-    before = written(found, to_set(changes, found))
+    before = written(found, edits_to_set(changes, found))
     every = revised(changes, revision(other, changes, before))
-    after = written(before, to_set(every, before))
+    after = written(before, edits_to_set(every, before))
     assert revision(other, every, after) == {}
     for entity, values in other.items():
         if entity.startswith("brokers/"):
             assert after[entity] == values
     for state in (before, after, {**after, "brokers/1": before.get("brokers/1", {})}):
-        assert written(state, to_set(every, state)) == after
-        undone = to_undo(every, state)
+        assert written(state, edits_to_set(every, state)) == after
+        undone = edits_to_restore(every, state)
         assert undone.kept == ()
         assert {e: v for e, v in written(state, undone).items() if v} == {e: v for e, v in found.items() if v}
 
@@ -207,7 +207,7 @@ def test_k18_a_list_that_is_too_long_for_brokers_becomes_the_wildcard_and_goes_b
     written = {LEADER_REPLICAS: ConfigChange("7:7", WILDCARD), FOLLOWER_REPLICAS: ConfigChange(None, receivers)}
     assert changes == {"topics/a": written}
     set_now = {"topics/a": {LEADER_REPLICAS: WILDCARD, FOLLOWER_REPLICAS: receivers}}
-    assert to_undo(changes, set_now).values == {"topics/a": {LEADER_REPLICAS: "7:7", FOLLOWER_REPLICAS: None}}
+    assert edits_to_restore(changes, set_now).values == {"topics/a": {LEADER_REPLICAS: "7:7", FOLLOWER_REPLICAS: None}}
 
 
 @pytest.mark.parametrize(("previous", "back"), [(None, None), ("", "")])
@@ -216,8 +216,8 @@ def test_a_list_that_lost_its_entries_goes_where_there_was_none_and_stays_where_
 ) -> None:
     changes = {"topics/a": {LEADER_REPLICAS: ConfigChange(previous, "0:1")}}
     found = {"topics/a": {LEADER_REPLICAS: "0:1"}}
-    assert to_undo(changes, found).values == {"topics/a": {LEADER_REPLICAS: back}}
-    emptied = to_undo(changes, {"topics/a": {LEADER_REPLICAS: ""}})
+    assert edits_to_restore(changes, found).values == {"topics/a": {LEADER_REPLICAS: back}}
+    emptied = edits_to_restore(changes, {"topics/a": {LEADER_REPLICAS: ""}})
     assert emptied.kept == ()
     assert emptied.values == ({"topics/a": {LEADER_REPLICAS: None}} if previous is None else {})
 

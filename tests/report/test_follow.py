@@ -23,14 +23,14 @@ from kadmin.schema import validate_value
 PIPE = Screen(live=False, colour=False, size=lambda: (80, 24))
 WAITING = "target brokers that are not alive: 3"
 STORY: tuple[events.Event, ...] = (
-    events.Opened("op-1", "id"),
+    events.OperationStarted("op-1", "id"),
     events.StepPublished("wave", 2, 1),
     events.Progressed(0, 4, 0, 66_000_000, 1, 2, None, None, "copying"),
     events.Progressed(0, 4, 1_500_000, 66_000_000, 1, 2, 1_500_000.0, 43.0, "copying"),
     events.Progressed(2, 4, 33_000_000, 66_000_000, 2, 2, 5_000_000.0, 6.6, ""),
-    events.Noted("warning: the controller has not started the request within 5 s"),
+    events.Note("warning: the controller has not started the request within 5 s"),
     events.Progressed(2, 4, 45_200_000, 66_000_000, 2, 2, 5_000_000.0, 4.2, WAITING),
-    events.Noted("the active controller is now 2"),
+    events.Note("the active controller is now 2"),
     events.Progressed(4, 4, 66_000_000, 66_000_000, 2, 2, 5_000_000.0, 0.0, ""),
 )
 TOLD = f"""
@@ -236,5 +236,5 @@ def test_a_request_that_repeats_another_says_which_try_it_is() -> None:
 
 def test_an_event_is_one_line_whatever_it_names() -> None:
     written: list[str] = []
-    Follower(written.append, PIPE, itertools.count().__next__)(events.Noted("Cannot write x\n::error::y.prom"))
+    Follower(written.append, PIPE, itertools.count().__next__)(events.Note("Cannot write x\n::error::y.prom"))
     assert written == ["Cannot write x\\n::error::y.prom\n"]

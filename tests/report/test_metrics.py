@@ -63,7 +63,7 @@ def test_before_an_operation_is_on_record_only_the_start_is_known() -> None:
 
 
 def test_a_run_from_its_beginning_to_its_end() -> None:
-    opened = after([events.Opened("op-1", HOSTILE), PROGRESS])
+    opened = after([events.OperationStarted("op-1", HOSTILE), PROGRESS])
     running = {f"state/{each}": float(each is OperationState.RUNNING) for each in OperationState}
     assert values(opened) == {
         **running,
@@ -94,4 +94,6 @@ def test_the_last_progress_is_the_last_growth() -> None:
 
 def test_notes_and_questions_change_nothing() -> None:
     known = RunMetrics(started_at=100.0)
-    assert after([events.Noted("x"), events.Asked("y"), events.StepPublished("wave", 2, 1)], known) == known
+    assert (
+        after([events.Note("x"), events.ServerRequestLogged("y"), events.StepPublished("wave", 2, 1)], known) == known
+    )

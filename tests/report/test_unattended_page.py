@@ -17,7 +17,7 @@ from support.cli.in_process import command
 from support.controller.simple_controller import SimpleController
 from support.pages.snippets import DOCS, put_on_path, shell, snippet
 
-from kadmin.operations.events import Ended, Opened, Progressed
+from kadmin.operations.events import Ended, OperationStarted, Progressed
 from kadmin.report.operations.run_metrics import RunMetrics
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_the_digests_of_the_page_are_those_of_the_plan() -> None:
 
 def test_the_gauges_of_the_page_are_those_that_are_written() -> None:
     known = RunMetrics(0.0)
-    for event in (Opened("op-1", "id"), Progressed(1, 2, 1, 2, 1, 2, 1.0, 1.0, ""), Ended(0, "done")):
+    for event in (OperationStarted("op-1", "id"), Progressed(1, 2, 1, 2, 1, 2, 1.0, 1.0, ""), Ended(0, "done")):
         known = known.after(event, 1.0)
     named = set(re.findall("kadmin_operation_[a-z_]+", PAGE))
     assert named == {gauge.name for gauge in known.gauges()}

@@ -10,7 +10,7 @@ from kadmin.errors import StalePlanError
 from kadmin.plan import codes
 from kadmin.plan.election import electable, off_preferred, scope_of
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, ReassignmentPlan, RecreationPlan
-from kadmin.plan.rules import World, check
+from kadmin.plan.rules import ClusterView, check
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _in_sync_unknown(partition: TopicPartition, state: ClusterState) -> bool:
 
 def require_fitting(plan: Plan, state: ClusterState) -> None:
     """Raise StalePlanError for a plan of another cluster, or one that names what this one does not have."""
-    wrong = [each for each in check(plan, World(state)) if each.code in _NAMES]
+    wrong = [each for each in check(plan, ClusterView(state)) if each.code in _NAMES]
     if wrong:
         raise StalePlanError(
             f"The plan does not fit this cluster: {name_some(each.message for each in wrong)}.", cause=wrong[0].hint

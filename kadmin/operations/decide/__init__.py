@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.decide.actions import Action, Observed, Work
+    from kadmin.operations.decide.actions import Action, Observed, OperationSpec
     from kadmin.operations.record.record import Step
 
 __all__ = ["decide", "recall", "remember"]
 
 
-def decide(work: Work, observed: Observed, memory: Memory, now: float) -> Action:
+def decide(work: OperationSpec, observed: Observed, memory: Memory, now: float) -> Action:
     """Return what to do next; `now` is on the clock of the memory's times (monotonic seconds)."""
     action = work.decide(observed, memory, now)
     return apply_stop_request(action, work, observed, memory, now)

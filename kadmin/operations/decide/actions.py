@@ -159,11 +159,11 @@ class PublishTopic:
 class TakeBack:
     """Return partitions in flight to their original ordered replicas, () where those were never seen.
 
-    `through_brokers`: by the API through which they were started, which needs no pending request.
+    `by_api`: by the API through which they were started, which needs no pending request.
     """
 
     origin: Assignment
-    through_brokers: bool = False
+    by_api: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ Publish: TypeAlias = Probe | PublishWave | PublishElection | PublishDeletion | P
 Action: TypeAlias = AskListening | AskHealth | Publish | TakeBack | Advance | Wait | Finish
 
 
-class Work(Protocol):
+class OperationSpec(Protocol):
     """What an operation has to do, as recorded. One class for each kind of operation."""
 
     @property
@@ -237,7 +237,7 @@ class Work(Protocol):
         ...
 
 
-class ListedWork(Work):
+class ListedOperationSpec(OperationSpec):
     """Work without waves, on a list of topics or of partitions."""
 
     channel: Channel | None = None
@@ -279,7 +279,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PlanHistory:
     """What operations on record did with a plan: their original replicas, and the partitions that they published.
 
     `cancelled`: the last of them was cancelled.
@@ -294,13 +294,13 @@ class Published:
 class PlanKind(Generic[P]):
     """What operations ask of a kind of plan.
 
-    `scope` names the topics to read for `verify`, None for all. `work_of` rebuilds the work from plan and record;
+    `scope` names the topics to read for `verify`, None for all. `spec_of` rebuilds the work from plan and record;
     `fields` are the fields of a record that the kind fills, of a work on a state; `verdicts` judges a plan by a state.
     """
 
     kind: OperationKind
     plan: type[P]
     scope: Callable[[P], set[str] | None]
-    work_of: Callable[[P, OperationRecord], Work]
+    spec_of: Callable[[P, OperationRecord], OperationSpec]
     fields: Callable[[Any, ClusterState], dict[str, Any]]
-    verdicts: Callable[[P, ClusterState, Published], Iterable[Verdict]]
+    verdicts: Callable[[P, ClusterState, PlanHistory], Iterable[Verdict]]

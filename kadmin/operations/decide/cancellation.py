@@ -29,7 +29,7 @@ from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     STALLED_S,
     Finish,
-    ListedWork,
+    ListedOperationSpec,
     PlanKind,
     TakeBack,
     Wait,
@@ -39,7 +39,7 @@ from kadmin.operations.decide.cancel_now import unfinished_returns, unreadable, 
 from kadmin.operations.decide.cancelled import by_reason
 from kadmin.operations.decide.common import overdue
 from kadmin.operations.decide.failures import dead_targets
-from kadmin.operations.decide.foreign import requested, through_brokers
+from kadmin.operations.decide.foreign import by_api, requested
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.plan.model import ReassignmentPlan
 from kadmin.wording import count, name_some
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class CancellationWork(ListedWork):
+class CancellationWork(ListedOperationSpec):
     """Reassignments to end, as recorded: `replicas` are the original ones, `current` those when it was recorded."""
 
     targets: tuple[PartitionTarget, ...]
@@ -92,7 +92,7 @@ class CancellationWork(ListedWork):
             if target.partition in known and requested(state).get(target.partition) == target.replicas
         ]
         superseded = [each for each in away if each.partition in requested(state) and each not in asked]
-        running = [target for target in away if through_brokers(target, state)]
+        running = [target for target in away if by_api(target, state)]
         if superseded:
             return _starts_others(self.targets, state) or _take_back(superseded)
         origin = {target.partition: target.replicas for target in self.targets}
@@ -102,7 +102,7 @@ class CancellationWork(ListedWork):
             again = running or again
         stalled = now - memory.changed_at >= STALLED_S
         if again and not (stalled and observed.request is not None):
-            return _take_back(again, through_brokers=True)
+            return _take_back(again, by_api=True)
         if asked or running:
             waits = _why_waiting(dead_targets(asked, state), stalled=stalled)
             return _going_back(away, waits, observed)
@@ -112,12 +112,12 @@ class CancellationWork(ListedWork):
 
 def _is_back(target: PartitionTarget, state: ClusterState) -> bool:
     replicas = state.replicas(target.partition)
-    moving = target.partition in requested(state) or through_brokers(target, state)
+    moving = target.partition in requested(state) or by_api(target, state)
     return replicas is None or (replicas == target.replicas and not moving)
 
 
-def _take_back(targets: list[PartitionTarget], *, through_brokers: bool = False) -> TakeBack:
-    return TakeBack({target.partition: target.replicas for target in targets}, through_brokers)
+def _take_back(targets: list[PartitionTarget], *, by_api: bool = False) -> TakeBack:
+    return TakeBack({target.partition: target.replicas for target in targets}, by_api)
 
 
 def _left(left: Mapping[PartitionTarget, str]) -> Finish:
@@ -192,7 +192,7 @@ CANCELLATION = PlanKind(
     OperationKind.CANCELLATION,
     ReassignmentPlan,
     scope=lambda plan: {target.partition.topic for target in plan.reassignments},
-    work_of=_work_of,
+    spec_of=_work_of,
     fields=_fields,
     verdicts=lambda _plan, _state, _published: (),
 )

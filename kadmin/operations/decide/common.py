@@ -88,7 +88,7 @@ def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[
     return {partition for partition in partitions if partition.topic in other}
 
 
-def accepted(partitions: Iterable[TopicPartition], observed: Observed) -> set[TopicPartition]:
+def accepted_by_controller(partitions: Iterable[TopicPartition], observed: Observed) -> set[TopicPartition]:
     """Return those that the controller last accepted a reassignment of ours for: it has begun, whatever is seen now."""
     last = {partition: step for step in observed.steps if step.intent is not None for partition in step.intent.targets}
     begun = {each for each, step in last.items() if step.kind is StepKind.WAVE and step.sending is Sending.ANSWERED}
@@ -110,7 +110,7 @@ def occupied(place: str, partitions: Iterable[TopicPartition] = ()) -> BusyError
     )
 
 
-def deaf(place: str, *, probed: bool) -> NotCompletedError:
+def not_watching(place: str, *, probed: bool) -> NotCompletedError:
     """Build the error for a controller that would not see a request."""
     written = "only kadmin's own record and the probe node were written" if probed else "nothing was changed"
     return NotCompletedError(
@@ -122,7 +122,7 @@ def deaf(place: str, *, probed: bool) -> NotCompletedError:
 
 def probe_unanswered(place: str) -> Finish:
     """Finish: the controller did not answer the probe, so the plan was not written."""
-    return unfinished(deaf(place, probed=True))
+    return unfinished(not_watching(place, probed=True))
 
 
 def awaiting_pickup(reason: str, memory: Memory, now: float) -> Wait:

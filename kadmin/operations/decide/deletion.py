@@ -28,7 +28,7 @@ from kadmin.insight.diagnosis.health import health_of
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
-    ListedWork,
+    ListedOperationSpec,
     PlanKind,
     PublishDeletion,
     Verdict,
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.actions import Action, Memory, Observed, Published
+    from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory
 
 
 @dataclass(frozen=True, slots=True)
-class DeletionWork(ListedWork):
+class DeletionWork(ListedOperationSpec):
     """A deletion as recorded: recipes of the topics, and their ids where the cluster has ids.
 
     A request that is not picked up shows a deaf controller, so there is no channel.
@@ -197,7 +197,7 @@ def _held_up(held_up: dict[str, tuple[int, ...]]) -> Finish:
     )
 
 
-def _verdicts(plan: DeletionPlan, state: ClusterState, _: Published) -> Iterator[Verdict]:
+def _verdicts(plan: DeletionPlan, state: ClusterState, _: PlanHistory) -> Iterator[Verdict]:
     for topic in plan.topics:
         if topic in state.requests.deletions:
             yield Verdict(topic, None, Progress.RUNNING, "queued for deletion")
@@ -211,7 +211,7 @@ DELETION = PlanKind(
     OperationKind.DELETION,
     DeletionPlan,
     scope=lambda plan: set(plan.topics),
-    work_of=lambda plan, record: DeletionWork(plan, record.recipes, record.topic_ids),
+    spec_of=lambda plan, record: DeletionWork(plan, record.recipes, record.topic_ids),
     fields=lambda work, state: {"recipes": work.recipes, "topic_ids": work.topic_ids, "health": health_of(state)},
     verdicts=_verdicts,
 )

@@ -26,7 +26,7 @@ from kadmin.operations.decide.actions import (
     ELECTION_ATTEMPTS,
     ELECTION_BATCH,
     Finish,
-    ListedWork,
+    ListedOperationSpec,
     PlanKind,
     PublishElection,
     Verdict,
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.decide.actions import Action, Memory, Observed, Published
+    from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory
 
 
 @dataclass(frozen=True, slots=True)
-class ElectionWork(ListedWork):
+class ElectionWork(ListedOperationSpec):
     """An election as recorded: every partition that the plan names."""
 
     targets: tuple[TopicPartition, ...]
@@ -124,7 +124,7 @@ def election_result(scope: Sequence[TopicPartition], observed: Observed, success
     )
 
 
-def _verdicts(plan: ElectionPlan, state: ClusterState, _: Published) -> Iterator[Verdict]:
+def _verdicts(plan: ElectionPlan, state: ClusterState, _: PlanHistory) -> Iterator[Verdict]:
     absent = [topic for topic in plan.topics if topic not in state.topics]
     for topic in absent:
         yield Verdict(topic, None, Progress.STALE, "no such topic")
@@ -146,7 +146,7 @@ ELECTION = PlanKind(
     OperationKind.ELECTION,
     ElectionPlan,
     scope=_scope,
-    work_of=lambda _, record: ElectionWork(record.targets),
+    spec_of=lambda _, record: ElectionWork(record.targets),
     fields=lambda work, _: {"targets": work.targets},
     verdicts=_verdicts,
 )

@@ -24,7 +24,7 @@ from kadmin.plan.election import electable, leaders_elected, off_preferred, scop
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.rules import World, check, check_room, refusals_of, refuses
+from kadmin.plan.rules import ClusterView, check, check_room, refusals_of, refuses
 from kadmin.plan.waves import ZOOKEEPER_LIMITS, added
 from kadmin.wording import brokers_in_words, count, name_some
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.diagnostics import Diagnostic
     from kadmin.errors import KadminError
-    from kadmin.operations.decide.actions import Work
+    from kadmin.operations.decide.actions import OperationSpec
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import Plan
@@ -51,7 +51,7 @@ class Examination:
     """
 
     refusals: tuple[KadminError, ...]
-    work: Work | None
+    work: OperationSpec | None
     change: PlanDiff | None = None
     targets: tuple[str, ...] = ()
     lost_bytes: int | None = None
@@ -87,7 +87,7 @@ def examine(
     publish: PublishLimits = ZOOKEEPER_LIMITS,
 ) -> Examination:
     """Examine a plan on a state; `facts` are what is known beyond the state."""
-    world = World(state, facts or ClusterFacts(), live=True, publish=publish)
+    world = ClusterView(state, facts or ClusterFacts(), live=True, publish=publish)
     found = check(plan, world, policy or Policy())
     refusing = [each for each in found if refuses(each)]
     warnings = [*(each.message for each in found if not refuses(each)), *world.facts.hidden_topics]
@@ -98,7 +98,7 @@ def examine(
     return _WORK[type(plan)](examination, plan, world)
 
 
-def _reassignment(found: Examination, plan: ReassignmentPlan, world: World) -> Examination:
+def _reassignment(found: Examination, plan: ReassignmentPlan, world: ClusterView) -> Examination:
     state = world.state
     change = diff(plan, state, world.facts, world.publish)
     waves = tuple(wave.reassignments for wave in change.waves)
@@ -140,23 +140,23 @@ def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterF
     return replace(found, refusals=(*found.refusals, *refusals_of(lacking, partial(_placed, plan))))
 
 
-def _election(found: Examination, plan: ElectionPlan, world: World) -> Examination:
+def _election(found: Examination, plan: ElectionPlan, world: ClusterView) -> Examination:
     scope = scope_of(plan, world.state)
     off = off_preferred(scope, world.state)
     leaders = leaders_elected(off, world.state)
     return replace(found, work=ElectionWork(scope) if off else None, targets=tuple(map(str, off)), leaders=leaders)
 
 
-def _deletion(found: Examination, plan: DeletionPlan, world: World) -> Examination:
+def _deletion(found: Examination, plan: DeletionPlan, world: ClusterView) -> Examination:
     lost = bytes_lost(plan.topics, world.state, world.facts)
     return replace(found, work=plan_deletion(plan, world.state), targets=plan.topics, lost_bytes=lost)
 
 
-def _recreation(found: Examination, plan: RecreationPlan, _world: World) -> Examination:
+def _recreation(found: Examination, plan: RecreationPlan, _world: ClusterView) -> Examination:
     return replace(found, work=RecreationWork(plan), targets=plan.topics)
 
 
-_WORK: dict[type, Callable[[Examination, Any, World], Examination]] = {
+_WORK: dict[type, Callable[[Examination, Any, ClusterView], Examination]] = {
     ReassignmentPlan: _reassignment,
     ElectionPlan: _election,
     DeletionPlan: _deletion,

@@ -18,7 +18,7 @@ from kadmin.operations.record.record import OperationKind
 if TYPE_CHECKING:
     from typing import Any
 
-    from kadmin.operations.decide.actions import PlanKind, Work
+    from kadmin.operations.decide.actions import OperationSpec, PlanKind
     from kadmin.operations.record.record import OperationRecord
     from kadmin.plan.model import Plan
 
@@ -39,7 +39,7 @@ def plan_type(kind: OperationKind) -> type[Plan] | None:
     return None if found is None else found.plan
 
 
-def work_of(record: OperationRecord) -> Work:
+def spec_of(record: OperationRecord) -> OperationSpec:
     """Rebuild the work from a record alone, on any machine.
 
     Raises InvalidInputError for a heal, which has no plan, and StalePlanError where the recorded plan was edited.
@@ -59,4 +59,4 @@ def work_of(record: OperationRecord) -> Work:
     if not isinstance(plan, kind.plan):
         raise InvalidInputError(f"Operation {record.operation_id} has no plan that can be executed.")
     with decoding(f"The record of operation {record.operation_id}"):
-        return kind.work_of(plan, record)
+        return kind.spec_of(plan, record)

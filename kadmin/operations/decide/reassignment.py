@@ -38,15 +38,15 @@ from kadmin.operations.decide.actions import (
     Advance,
     AskHealth,
     Finish,
+    OperationSpec,
     PlanKind,
     PublishWave,
     TakeBack,
     Tally,
     Wait,
-    Work,
 )
 from kadmin.operations.decide.common import (
-    accepted,
+    accepted_by_controller,
     awaiting_pickup,
     before_publish,
     foreign_request,
@@ -83,7 +83,7 @@ COPYING = "copying"
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentWork(Work):
+class ReassignmentWork(OperationSpec):
     """A reassignment as recorded: waves of targets whose `current` is filled in, when to elect, and how to undo it.
 
     `skips_deleted`: what remains is reassigned where a topic was deleted meanwhile.
@@ -110,7 +110,7 @@ class ReassignmentWork(Work):
         if memory.wave >= len(self.waves):
             return _decide_end(self, observed, memory, now)
         wave = self.existing(self.waves[memory.wave], observed.state)
-        if astray := _astray(wave, observed):
+        if astray := _recreated_while_moving(wave, observed):
             return TakeBack(dict.fromkeys(astray, ()))
         found = _sort(wave, observed, published=published(observed, memory))
         if len(found[Progress.DONE]) == len(wave):
@@ -190,7 +190,7 @@ def _sort(targets: Iterable[PartitionTarget], observed: Observed, *, published: 
     return found
 
 
-def _astray(wave: Iterable[PartitionTarget], observed: Observed) -> list[TopicPartition]:
+def _recreated_while_moving(wave: Iterable[PartitionTarget], observed: Observed) -> list[TopicPartition]:
     """Return the partitions of topics made again that our request reassigns: the new topic was not meant."""
     running = [each.partition for each in wave if judge(each, observed.state, published=False) is Progress.RUNNING]
     return sorted(made_again(running, observed))
@@ -251,7 +251,7 @@ def _unchanged(
     """Publish partitions that are as planned, unless the cluster may lag behind or another client cancelled them."""
     if published(observed, memory) and not overdue(memory, now):
         return awaiting_pickup("waiting until the cluster shows the change", memory, now)
-    if cancelled := accepted((target.partition for target in waiting), observed):
+    if cancelled := accepted_by_controller((target.partition for target in waiting), observed):
         targets = [target for target in waiting if target.partition in cancelled]
         undo = work.undone_by(observed, memory)
         return changed_by_others(targets, observed, work.targets, undo, cancelled=cancelled)
@@ -372,7 +372,7 @@ REASSIGNMENT = PlanKind(
     OperationKind.REASSIGNMENT,
     ReassignmentPlan,
     scope=lambda plan: {target.partition.topic for target in plan.reassignments},
-    work_of=_work_of,
+    spec_of=_work_of,
     fields=_fields,
     verdicts=reassignment_verdicts,
 )

@@ -23,7 +23,7 @@ from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
-    ListedWork,
+    ListedOperationSpec,
     PlanKind,
     PublishTopic,
     Verdict,
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.actions import Action, Memory, Observed, Published
+    from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory
     from kadmin.plan.model import TopicRecipe
 
 
 @dataclass(frozen=True, slots=True)
-class RecreationWork(ListedWork):
+class RecreationWork(ListedOperationSpec):
     """A recreation as recorded. Topics are created directly, without a channel."""
 
     plan: RecreationPlan
@@ -131,7 +131,7 @@ def _leaderless(topics: Sequence[str]) -> Finish:
     )
 
 
-def _verdicts(plan: RecreationPlan, state: ClusterState, _: Published) -> Iterator[Verdict]:
+def _verdicts(plan: RecreationPlan, state: ClusterState, _: PlanHistory) -> Iterator[Verdict]:
     for recipe in plan.recipes:
         topic = state.topics.get(recipe.topic)
         if topic is None:
@@ -148,7 +148,7 @@ RECREATION = PlanKind(
     OperationKind.RECREATION,
     RecreationPlan,
     scope=lambda plan: set(plan.topics),
-    work_of=lambda plan, _: RecreationWork(plan),
+    spec_of=lambda plan, _: RecreationWork(plan),
     fields=lambda work, _: {"recipes": work.plan.recipes},
     verdicts=_verdicts,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationKind, StepKind, published_by
 
@@ -59,7 +59,7 @@ def _asked(record: OperationRecord, step: Step) -> Mapping[TopicPartition, Repli
         # To end a reassignment is to ask for the original replicas.
         targets = {each: target or record.origin.get(each) for each, target in step.intent.targets.items()}
         return {each: target for each, target in targets.items() if target}
-    if step.kind is StepKind.WAVE and step.wave is not None and isinstance(work := work_of(record), ReassignmentWork):
+    if step.kind is StepKind.WAVE and step.wave is not None and isinstance(work := spec_of(record), ReassignmentWork):
         return {target.partition: target.replicas for target in work.waves[step.wave]}
     if step.kind is StepKind.CANCEL:
         return {partition: record.origin[partition] for partition in step.partitions if partition in record.origin}

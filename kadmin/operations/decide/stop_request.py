@@ -28,13 +28,13 @@ from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.errors import KadminError
-    from kadmin.operations.decide.actions import Action, Memory, Observed, Work
+    from kadmin.operations.decide.actions import Action, Memory, Observed, OperationSpec
     from kadmin.operations.record.stop_request import StopRequest
 
 _QUIET = "nothing is in flight"
 
 
-def apply_stop_request(action: Action, work: Work, observed: Observed, memory: Memory, now: float) -> Action:
+def apply_stop_request(action: Action, work: OperationSpec, observed: Observed, memory: Memory, now: float) -> Action:
     """Return the action under the request, given the one decided without it."""
     request = observed.request
     if request is None:
@@ -51,7 +51,7 @@ def apply_stop_request(action: Action, work: Work, observed: Observed, memory: M
     return stopped(request, work.undone_by(observed, memory), f"{_QUIET}, {moved}")
 
 
-def _goes_on(action: Action, work: Work, observed: Observed, memory: Memory) -> bool:
+def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Memory) -> bool:
     """Whether an action follows or repairs what was asked for."""
     if isinstance(action, Wait | TakeBack) and work.in_flight(observed, memory):
         return True
@@ -59,7 +59,7 @@ def _goes_on(action: Action, work: Work, observed: Observed, memory: Memory) -> 
     return (asks_for_wave or isinstance(action, PublishWave)) and published(observed, memory)
 
 
-def _in_its_way(action: Action, work: Work, request: StopRequest, *, stalled: bool) -> KadminError | None:
+def _in_its_way(action: Action, work: OperationSpec, request: StopRequest, *, stalled: bool) -> KadminError | None:
     """Return what keeps an operation that nothing takes back from its end; None where it ends or goes on."""
     if request.stop is not Stop.CANCEL or isinstance(work, ReassignmentWork):
         return None

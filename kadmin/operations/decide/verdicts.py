@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.actions import Published
+    from kadmin.operations.decide.actions import PlanHistory
     from kadmin.plan.model import PartitionTarget, ReassignmentPlan
 
 
-def reassignment_verdicts(plan: ReassignmentPlan, state: ClusterState, executed: Published) -> Iterator[Verdict]:
+def reassignment_verdicts(plan: ReassignmentPlan, state: ClusterState, executed: PlanHistory) -> Iterator[Verdict]:
     """Yield the verdict on each partition; `executed` is what operations on record did of the plan."""
     for target in plan.reassignments:
         partition, current = target.partition, target.current or executed.origin.get(target.partition)

@@ -10,7 +10,7 @@ from kadmin.documents import dump_json
 from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.context import new_operation_id
-from kadmin.operations.decide.common import deaf
+from kadmin.operations.decide.common import not_watching
 from kadmin.operations.decide.examine import Examination, examine
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.decide.record_topic import emptied_brokers
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Work
+    from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
     from kadmin.plan.facts import ClusterFacts
@@ -92,7 +92,7 @@ def prepare(
         return Preview(state, facts, examination, None)
     listening = context.backend.listening(channel, state)
     if listening is Listening.DEAF:
-        refusal = deaf(context.backend.place(channel), probed=False)
+        refusal = not_watching(context.backend.place(channel), probed=False)
         examination = replace(examination, refusals=(*examination.refusals, refusal))
     return Preview(state, facts, examination, listening)
 
@@ -216,7 +216,7 @@ def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:
     return set(topics) <= {recipe.topic for record in records.values() for recipe in record.recipes}
 
 
-def _record(plan: Plan, work: Work, state: ClusterState, holder: Holder, now: str) -> OperationRecord:
+def _record(plan: Plan, work: OperationSpec, state: ClusterState, holder: Holder, now: str) -> OperationRecord:
     kind = kind_of(plan)
     record = OperationRecord(
         operation_id=holder.operation_id,

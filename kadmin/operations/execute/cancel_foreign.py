@@ -9,7 +9,7 @@ from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.cancellation import CANCELLATION, CancellationWork
-from kadmin.operations.decide.foreign import back_to_original, foreign_moves, through_brokers
+from kadmin.operations.decide.foreign import back_to_original, by_api, foreign_moves
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.open_operations import lists_sent
@@ -97,7 +97,7 @@ def _plan(
     if context.backend.capabilities.restores_lists:
         orders = {**orders_on_record(context, moves, state), **given}
     targets = back_to_original(moves, state, given, orders)
-    if any(through_brokers(target, state) for target in targets):
+    if any(by_api(target, state) for target in targets):
         context.backend.brokers(state).servers.require()
     return targets
 

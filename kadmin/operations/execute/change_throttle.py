@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
-from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.execute.takeover import patience
 from kadmin.operations.reading.brokers import with_disks
@@ -19,7 +19,7 @@ from kadmin.plan.copying import sized, throttle_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.throttle import known, merge, throttled, to_set
+from kadmin.plan.throttle import edits_to_set, known, merge, throttled
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout
     planned = plan_change(context, operation_id, rate)
     now = context.clock.timestamp()
     request = ThrottleRequest(rate, str(context.author), now)
-    context.clock.careful = True
+    context.clock.defers_signals = True
     context.operations.ask_throttle(operation_id, request)
     kept = _await(context, operation_id, request)
     return Written(planned, _take_over(context, operation_id, request, lock_timeout_s) if kept is None else kept)
@@ -121,7 +121,7 @@ def _take_over(
         if in_flight_of(work, context.backend.read(work.topics())):
             throttling.set_up(lease)
         else:
-            context.tell(events.Noted(f"nothing is in flight; to set these values: kadmin resume {operation_id}"))
+            context.tell(events.Note(f"nothing is in flight; to set these values: kadmin resume {operation_id}"))
     return _compare(context, operation_id)[1]
 
 
@@ -134,12 +134,12 @@ def _compare(context: Context, operation_id: str) -> tuple[tuple[str, ...], tupl
     state = context.backend.read(_work(context, operation_id).topics())
     changes = {entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)}
     found = context.backend.read_configs(changes)
-    edits = to_set({entity: keys for entity, keys in changes.items() if entity in found}, found)
+    edits = edits_to_set({entity: keys for entity, keys in changes.items() if entity in found}, found)
     return tuple(sorted(edits.values)), edits.kept
 
 
 def _work(context: Context, operation_id: str) -> ReassignmentWork:
-    work = work_of(context.operations.record(operation_id))
+    work = spec_of(context.operations.record(operation_id))
     if not isinstance(work, ReassignmentWork):
         raise InvalidInputError(f"Operation {operation_id} is no reassignment.", next_command="kadmin history")
     return work

@@ -68,7 +68,7 @@ def follow(loop: Loop[Seen, Action], context: Context) -> tuple[Finish, Seen]:
             loop.on_wait(wait, seen)
             if wait.warning is not None and wait.warning != warned:
                 warned = wait.warning
-                context.tell(events.Noted(f"warning: {warned}"))
+                context.tell(events.Note(f"warning: {warned}"))
             clock.wait(POLL_S)
 
 
@@ -86,6 +86,6 @@ def _outlast(lost: UnreachableError, give_up: float | None, again: str, context:
         raise UnreachableError(
             lost.message, cause=lost.cause, next_command=f"{again}, when the cluster is reachable"
         ) from lost
-    context.tell(events.Noted(f"the cluster does not answer; waiting, the operation is on record: {lost.message}"))
+    context.tell(events.Note(f"the cluster does not answer; waiting, the operation is on record: {lost.message}"))
     clock.wait(POLL_S)
     return give_up

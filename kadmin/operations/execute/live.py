@@ -11,7 +11,7 @@ from kadmin.operations.reading.preview import PlanPreview
 from kadmin.operations.reading.snapshot import read_state
 from kadmin.operations.reading.timeline import read_timeline
 from kadmin.operations.record.holder import is_run_by
-from kadmin.plan.rules import World
+from kadmin.plan.rules import ClusterView
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
@@ -26,7 +26,7 @@ class OperationReview:
     """An operation and the current cluster, which was read at `read_at`."""
 
     timeline: Timeline
-    cluster: World
+    cluster: ClusterView
     read_at: str
     runner: Holder | None
 
@@ -38,10 +38,10 @@ def preview_live(context: Context, plan: Plan, given: ClusterFacts, policy: Poli
     return PlanPreview(plan, read_from, found.state, found.facts, found.examination)
 
 
-def read_live(context: Context, given: ClusterFacts) -> World:
+def read_live(context: Context, given: ClusterFacts) -> ClusterView:
     """Read a live cluster; the brokers are asked for bytes that were not given."""
     state = read_state(context)
-    return World(state, with_disks(given, state, context.backend.brokers(state)))
+    return ClusterView(state, with_disks(given, state, context.backend.brokers(state)))
 
 
 def review_operation(context: Context, operation_id: str | None, given: ClusterFacts) -> OperationReview:
@@ -52,7 +52,7 @@ def review_operation(context: Context, operation_id: str | None, given: ClusterF
     state = read_state(context)
     timeline = read_timeline(context, operation_id)
     facts = with_disks(given, state, context.backend.brokers(state)) if timeline.targets else given
-    cluster = World(state, facts)
+    cluster = ClusterView(state, facts)
     read_at = "; ".join([f"at {context.clock.timestamp()}", *cluster.why_unsized])
     holder = context.operations.holder()
     return OperationReview(

@@ -47,7 +47,7 @@ def with_losses(
     others = record.origin.keys() - {each.partition for each in lost}
     said = [lost_in_words(lost), leaders_in_words(others, offline, memory, observed.state), unknown]
     for words in filter(None, said):
-        context.tell(events.Noted(f"warning: {words}"))
+        context.tell(events.Note(f"warning: {words}"))
     stopped_well = finish.error is None or isinstance(finish.error, StoppedByRequestError)
     error = lost_error(lost, record.operation_id) if lost and stopped_well else finish.error
     return Finish(finish.state, "; ".join(filter(None, (finish.message, *said))), error, lost)

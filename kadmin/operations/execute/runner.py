@@ -27,15 +27,15 @@ from kadmin.operations.decide.actions import (
 )
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
-from kadmin.operations.decide.common import deaf, occupied
+from kadmin.operations.decide.common import not_watching, occupied
 from kadmin.operations.decide.foreign import foreign_moves
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
+from kadmin.operations.execute.disk_space import too_little_room
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
 from kadmin.operations.execute.losses import with_losses
-from kadmin.operations.execute.room import too_little_room
 from kadmin.operations.port import PublishOutcome
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Action, Finish, Publish, Wait, Work
+    from kadmin.operations.decide.actions import Action, Finish, OperationSpec, Publish, Wait
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.stop_request import StopRequest
@@ -65,7 +65,9 @@ LOOK_AROUND_S = 5.0
 class Runner:
     """Runs one recorded operation under a lease until it is finished, stopped, or past its deadline."""
 
-    def __init__(self, context: Context, record: OperationRecord, work: Work, holder: Holder, lease: Lease) -> None:
+    def __init__(
+        self, context: Context, record: OperationRecord, work: OperationSpec, holder: Holder, lease: Lease
+    ) -> None:
         self._context = context
         self._record = record
         self._work = work
@@ -105,7 +107,7 @@ class Runner:
             "copies in progress continue",
             f"kadmin resume {operation_id}",
         )
-        self._context.tell(events.Opened(operation_id, self._record.cluster_id))
+        self._context.tell(events.OperationStarted(operation_id, self._record.cluster_id))
         if warning is not None:
             self._note(f"warning: {warning}")
         try:
@@ -209,7 +211,7 @@ class Runner:
         if answer is Listening.LISTENING:
             self._memory = replace(self._memory, listening=self._memory.listening | {channel})
         elif answer is Listening.DEAF:
-            raise deaf(backend.place(channel), probed=False)
+            raise not_watching(backend.place(channel), probed=False)
         else:
             self._note(f"probing whether the controller watches {backend.place(channel)}")
             self._publish(Probe(channel), observed)
@@ -371,7 +373,7 @@ class Runner:
         self._context.tell(self._pace.progress(observed, self._memory, now, throttle, reason))
 
     def _note(self, text: str) -> None:
-        self._context.tell(events.Noted(text))
+        self._context.tell(events.Note(text))
 
     def _past_deadline(self, reason: str | None, observed: Observed) -> KadminError:
         operation_id = self._record.operation_id

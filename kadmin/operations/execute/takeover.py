@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
-from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.record.record import OperationKind, OperationState, OperationStatus
@@ -76,7 +76,7 @@ def stop(
     if state is not OperationState.PREPARING:
         if kind is Stop.CANCEL_NOW:
             _require_reassignment(context, unfinished)
-        context.clock.careful = True
+        context.clock.defers_signals = True
         request = context.operations.ask(unfinished, request)
         if (answer := _ask(context, unfinished, request)) is not None:
             return Outcome(unfinished, answer)
@@ -96,7 +96,7 @@ def _require_rights(context: Context, operation_id: str) -> None:
         return  # its record is incomplete, and it is discarded
     record = context.operations.record(operation_id)
     throttled = () if record.throttle is None else record.throttle.changes
-    if denied := context.backend.denied(work_of(record), throttled):
+    if denied := context.backend.denied(spec_of(record), throttled):
         raise denied
 
 
@@ -112,7 +112,7 @@ def _taken(context: Context, operation_id: str, wait_s: float) -> Iterator[Runne
             raise _discard(context, operation_id, lease)
         if not state.finished:
             record = context.operations.record(operation_id)
-            runner = Runner(context, record, work_of(record), holder, lease)
+            runner = Runner(context, record, spec_of(record), holder, lease)
         yield runner
     finally:
         context.give_back(runner.lease if runner is not None else lease)
@@ -134,7 +134,7 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         now = context.clock.now()
         if give_up is None:
             give_up = min(now + patience(holder), context.clock.until)
-            context.tell(events.Noted(f"waiting at most {give_up - now:.0f} s for an answer of runner {holder}"))
+            context.tell(events.Note(f"waiting at most {give_up - now:.0f} s for an answer of runner {holder}"))
         if now >= give_up:
             raise NotCompletedError(
                 f"Runner {holder} holds the lock and has not answered; the request stays on record.",

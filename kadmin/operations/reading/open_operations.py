@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import InvalidInputError
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
 from kadmin.operations.decide.election import ElectionWork
-from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.sent import askers, sent_lists
 from kadmin.operations.record.record import OperationState
@@ -44,7 +44,7 @@ def open_operation(context: Context, listing: Listing, lock: LockHeld | None, st
         return replace(found, whole=False)
     record = context.operations.record(listing.operation_id)
     try:
-        work = work_of(record)
+        work = spec_of(record)
     except InvalidInputError:  # a heal has no plan
         return found
     elects = work.elect is not Elect.NONE if isinstance(work, ReassignmentWork) else isinstance(work, ElectionWork)

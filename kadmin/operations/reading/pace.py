@@ -13,14 +13,14 @@ from kadmin.operations.events import Progressed
 from kadmin.plan.copied import SAMPLE_S, Sample, eta_of, rate_of, with_sample
 
 if TYPE_CHECKING:
-    from kadmin.operations.decide.actions import Memory, Observed, Work
+    from kadmin.operations.decide.actions import Memory, Observed, OperationSpec
     from kadmin.plan.copied import OnDisk
 
 
 class Pace:
     """Follows the progress of one run; what an earlier run copied is not part of its rate."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: OperationSpec) -> None:
         self._work = work
         self._seen: tuple[int, int] | None = None
         self._on_disk: OnDisk | None = None
@@ -56,7 +56,7 @@ class Pace:
         self._samples = () if found is None else with_sample(self._samples, Sample(now, found))
 
 
-def _waits_for_brokers(work: Work, observed: Observed, memory: Memory) -> bool:
+def _waits_for_brokers(work: OperationSpec, observed: Observed, memory: Memory) -> bool:
     """Whether the wave does not end before a broker returns, however fast its other copies are."""
     if not isinstance(work, ReassignmentWork):
         return False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.examine import Examination
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy
-    from kadmin.plan.rules import World
+    from kadmin.plan.rules import ClusterView
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,6 @@ def preview_cluster(
     return PlanPreview(plan, read_from, state, facts, examine(plan, state, facts, policy))
 
 
-def read_snapshot(folder: Path, sizes: Mapping[TopicPartition, int]) -> World:
+def read_snapshot(folder: Path, sizes: Mapping[TopicPartition, int]) -> ClusterView:
     """Read the snapshot of one cluster; `sizes` take precedence."""
     return world_of(read_inventory(folder).single(), sizes)

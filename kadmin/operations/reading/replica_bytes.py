@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Clock
-    from kadmin.operations.decide.actions import Memory, Observed, Work
-    from kadmin.operations.events import Tell
+    from kadmin.operations.decide.actions import Memory, Observed, OperationSpec
+    from kadmin.operations.events import EventSink
     from kadmin.operations.port import LiveBrokers
     from kadmin.plan.copied import OnDisk, Sizes
 
@@ -29,7 +29,7 @@ SILENCE_S = 30.0
 """Seconds for which a broker that missed two samples in a row is not asked again: one may be a pause."""
 
 
-class Silences:
+class BrokerBackoff:
     """Which brokers are left alone because they did not answer."""
 
     def __init__(self) -> None:
@@ -59,14 +59,16 @@ class ReplicaBytes:
     once.
     """
 
-    def __init__(self, work: Work, brokers_of: Callable[[ClusterState], LiveBrokers], clock: Clock, tell: Tell) -> None:
+    def __init__(
+        self, work: OperationSpec, brokers_of: Callable[[ClusterState], LiveBrokers], clock: Clock, tell: EventSink
+    ) -> None:
         self._work = work
         self._brokers_of = brokers_of
         self._clock = clock
         self._tell = tell
         self._brokers: LiveBrokers | None = None
         self._due = 0.0
-        self._silences = Silences()
+        self._silences = BrokerBackoff()
         self._noted: set[str] = set()
         self._on_disk: OnDisk = {}
         self._sizes: Sizes = {}
@@ -133,4 +135,4 @@ class ReplicaBytes:
     def _note(self, text: str) -> None:
         if text not in self._noted:
             self._noted.add(text)
-            self._tell(events.Noted(text))
+            self._tell(events.Note(text))

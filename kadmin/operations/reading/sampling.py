@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kadmin.inventory.samples import LoadSample
     from kadmin.operations.context import Clock
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +46,28 @@ class Schedule:
         return max(0, math.floor(now_s / self.every_s) - math.floor(due_s / self.every_s))
 
 
-def sample_once(take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], tell: Tell) -> Sampled:
+def sample_once(take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], tell: EventSink) -> Sampled:
     """Take one sample, and tell what brokers did not answer; raises what `take` and `write` do."""
     sample = take()
     done = Sampled(sample, write(sample))
     for line in sample.unavailable:
-        tell(events.Noted(line))
+        tell(events.Note(line))
     return done
 
 
 def sample_repeatedly(
-    take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], clock: Clock, tell: Tell, schedule: Schedule
+    take: Callable[[], LoadSample],
+    write: Callable[[LoadSample], Path],
+    clock: Clock,
+    tell: EventSink,
+    schedule: Schedule,
 ) -> Sampled:
     """Take a sample now, and then at each time of the schedule; a time that passes meanwhile is left out.
 
     An error before the first sample is written is raised; later it costs that sample and is told. A signal raises
     StoppedError between two samples.
     """
-    clock.careful = True
+    clock.defers_signals = True
     end, due_s = clock.now() + schedule.for_s, clock.utc().timestamp()
     done: Sampled | None = None
     missed = 0
@@ -73,13 +77,13 @@ def sample_repeatedly(
             sample = take()
             done = Sampled(sample, write(sample), 1 if done is None else done.samples + 1)
             for line in (f"{done.file.name}: {counts(sample)}", *sample.unavailable):
-                tell(events.Noted(line))
+                tell(events.Note(line))
         except (UnreachableError, NotCompletedError) as error:
             # A run that is started again at once meets the last sample of the run before.
             if done is None and (not isinstance(error, SampleExistsError) or clock.now() >= end):
                 raise
             missed += 1
-            tell(events.Noted(f"no sample at {begun}: {error.message}"))
+            tell(events.Note(f"no sample at {begun}: {error.message}"))
         now_s = clock.utc().timestamp()
         missed += schedule.passed(due_s, now_s)
         due_s = schedule.following(now_s)

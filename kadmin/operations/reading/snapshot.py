@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.inventory import inventory_of
 from kadmin.operations.reading.brokers import with_usage
-from kadmin.plan.rules import World
+from kadmin.plan.rules import ClusterView
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -43,7 +43,7 @@ def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
         len(state.topics),
         sum(len(topic.replicas) for topic in state.topics.values()),
         tuple(sorted(state.unsettled)),
-        "; ".join(World(state, facts).why_unsized) or None,
+        "; ".join(ClusterView(state, facts).why_unsized) or None,
         (*facts.unavailable, *facts.hidden_topics),
     )
 

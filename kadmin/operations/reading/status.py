@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import NotAuthorizedError, NotZooKeeperModeError, UnreachableError
 from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import Advance, Finish, Observed, Wait
-from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.settling import settle
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.pace import Pace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Action, Memory, Work
+    from kadmin.operations.decide.actions import Action, Memory, OperationSpec
     from kadmin.operations.events import Progressed
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing, OperationRecord, ThrottleRecord
@@ -71,7 +71,7 @@ class StatusReader:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._known: dict[str, tuple[OperationRecord, Work, ReplicaBytes, Pace]] = {}
+        self._known: dict[str, tuple[OperationRecord, OperationSpec, ReplicaBytes, Pace]] = {}
         self._memories: dict[str, Memory] = {}
 
     def read(self) -> Status:
@@ -136,7 +136,7 @@ class StatusReader:
         message = "; ".join(filter(None, (listing.status.message, str(request))))
         return replace(listing, status=replace(listing.status, message=message))
 
-    def _replica_bytes(self, work: Work) -> ReplicaBytes:
+    def _replica_bytes(self, work: OperationSpec) -> ReplicaBytes:
         # Which brokers do not answer is the runner's to tell: here it would break what is drawn on a terminal.
         context = self._context
         return ReplicaBytes(work, context.backend.brokers, context.clock, lambda _: None)
@@ -148,7 +148,7 @@ class StatusReader:
         operation_id = listing.operation_id
         if operation_id not in self._known:
             record = self._context.operations.record(operation_id)
-            work = work_of(record)
+            work = spec_of(record)
             self._known[operation_id] = record, work, self._replica_bytes(work), Pace(work)
         record, work, replica_bytes, pace = self._known[operation_id]
         backend = self._context.backend

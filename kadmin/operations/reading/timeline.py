@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
-from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationKind, OperationState, Sending, StepKind
 from kadmin.plan.progress import judge
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Work
+    from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.record.record import Listing, OperationRecord, OperationStatus, Step
     from kadmin.plan.model import PartitionTarget
     from kadmin.plan.progress import Progress
@@ -37,7 +37,7 @@ _INSTANT = frozenset({StepKind.THROTTLE})
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class StepSpan:
     """One publish: its time, and the latest time at which it was done (None: unknown).
 
     Times are seconds since the operation was recorded. `count` is of partitions or topics, None where unknown.
@@ -64,7 +64,7 @@ class Timeline:
     changes: tuple[OperationStatus, ...]
     targets: tuple[PartitionTarget, ...]
     waves: int
-    spans: tuple[Span, ...]
+    spans: tuple[StepSpan, ...]
     took_s: float | None
 
     @property
@@ -79,7 +79,7 @@ class Timeline:
         return self.listing.status
 
 
-class Turn(IntEnum):
+class TimelineEventKind(IntEnum):
     """What came at a moment; moments of one second have this order."""
 
     STARTED = 0
@@ -91,14 +91,14 @@ class Turn(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimelineEvent:
     """A start, a pause, a resumption, an end, or the step of `span`; `status` is that of a change."""
 
     at: str
-    turn: Turn
+    turn: TimelineEventKind
     by: str = ""
     status: OperationStatus | None = None
-    span: Span | None = None
+    span: StepSpan | None = None
 
 
 def read_timeline(context: Context, operation_id: str | None) -> Timeline:
@@ -123,7 +123,7 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
 def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step], read_at: str) -> Timeline:
     """Return the timeline of an operation as it was read at a time; config writes that were answered are left out."""
     steps = [step for step in steps if not _is_answered_write(step)]
-    work = None if record.kind is OperationKind.HEAL else work_of(record)
+    work = None if record.kind is OperationKind.HEAL else spec_of(record)
     status = listing.status
     changes = listing.changes or (status,)
     starts = [seconds_between(record.created_at, step.at) for step in steps]
@@ -137,13 +137,13 @@ def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step], r
         for before, after in pairwise(changes)
         if after.by and before.state is OperationState.RUNNING
     ]
-    spans: list[Span] = []
+    spans: list[StepSpan] = []
     for at, step in enumerate(steps):
         later = [
             start for start, each in zip(starts[at + 1 :], steps[at + 1 :], strict=True) if each.kind not in _INSTANT
         ]
         until = starts[at] if step.kind in _INSTANT else _end(starts[at], [*later, *stops], resumptions)
-        spans.append(Span(step, starts[at], until, _count(step, work), _bytes(step, work)))
+        spans.append(StepSpan(step, starts[at], until, _count(step, work), _bytes(step, work)))
     targets = work.targets if isinstance(work, ReassignmentWork) else ()
     took = seconds_between(record.created_at, status.updated_at if status.state.finished else read_at)
     return Timeline(record, listing, changes, targets, len(record.waves), tuple(spans), took)
@@ -153,25 +153,25 @@ def _is_answered_write(step: Step) -> bool:
     return step.kind is StepKind.THROTTLE and step.throttle is None and step.sending is not Sending.UNANSWERED
 
 
-def moments(found: Timeline) -> tuple[Moment, ...]:
+def moments(found: Timeline) -> tuple[TimelineEvent, ...]:
     """Return everything that is on record, in order of time."""
     author = found.record.author
-    started = Moment(found.record.created_at, Turn.STARTED, str(author))
+    started = TimelineEvent(found.record.created_at, TimelineEventKind.STARTED, str(author))
     changes = [moment for each in found.changes if (moment := _moment(each)) is not None]
-    steps = [Moment(span.step.at, Turn.STEP, span=span) for span in found.spans]
+    steps = [TimelineEvent(span.step.at, TimelineEventKind.STEP, span=span) for span in found.spans]
     return (started, *merge(changes, steps, key=lambda each: (each.at, each.turn)))
 
 
-def _moment(change: OperationStatus) -> Moment | None:
+def _moment(change: OperationStatus) -> TimelineEvent | None:
     """Return the moment of a change of the status; None for the one that ends the writing of the record."""
     state = change.state
     if state.finished:
-        return Moment(change.updated_at, Turn.ENDED, status=change)
+        return TimelineEvent(change.updated_at, TimelineEventKind.ENDED, status=change)
     if state is OperationState.PAUSED:
-        return Moment(change.updated_at, Turn.PAUSED, status=change)
+        return TimelineEvent(change.updated_at, TimelineEventKind.PAUSED, status=change)
     if change.by:
-        return Moment(change.updated_at, Turn.RESUMED, change.by, change)
-    return Moment(change.updated_at, Turn.ASKED, status=change) if change.message else None
+        return TimelineEvent(change.updated_at, TimelineEventKind.RESUMED, change.by, change)
+    return TimelineEvent(change.updated_at, TimelineEventKind.ASKED, status=change) if change.message else None
 
 
 def _end(start: float | None, later: Sequence[float | None], resumptions: Sequence[float | None]) -> float | None:
@@ -201,13 +201,13 @@ def seconds_between(earlier: str, later: str) -> float | None:
     return seconds if seconds >= 0 else None
 
 
-def _wave(step: Step, work: Work | None) -> tuple[PartitionTarget, ...] | None:
+def _wave(step: Step, work: OperationSpec | None) -> tuple[PartitionTarget, ...] | None:
     if step.kind is not StepKind.WAVE or step.wave is None or not isinstance(work, ReassignmentWork):
         return None
     return work.waves[step.wave] if step.wave < len(work.waves) else None
 
 
-def _count(step: Step, work: Work | None) -> int | None:
+def _count(step: Step, work: OperationSpec | None) -> int | None:
     wave = _wave(step, work)
     if wave is not None:
         return len(wave)
@@ -218,7 +218,7 @@ def _count(step: Step, work: Work | None) -> int | None:
     )
 
 
-def _bytes(step: Step, work: Work | None) -> int | None:
+def _bytes(step: Step, work: OperationSpec | None) -> int | None:
     wave = _wave(step, work)
     if wave is None:
         return (

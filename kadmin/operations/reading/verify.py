@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.documents.dump import plan_digest
-from kadmin.operations.decide.actions import Published
-from kadmin.operations.decide.kinds import kind_of, work_of
+from kadmin.operations.decide.actions import PlanHistory
+from kadmin.operations.decide.kinds import kind_of, spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork, published_targets
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.progress import Progress
@@ -48,7 +48,7 @@ def history(context: Context) -> tuple[Listing, ...]:
     return context.operations.listings()
 
 
-def _published(context: Context, plan: Plan) -> Published:
+def _published(context: Context, plan: Plan) -> PlanHistory:
     digest = plan_digest(plan)
     listings = [
         listing
@@ -59,11 +59,11 @@ def _published(context: Context, plan: Plan) -> Published:
     origin = {partition: replicas for record in records for partition, replicas in record.origin.items()}
     partitions = frozenset(each for record in records for each in _partitions(context, record))
     cancelled = bool(listings) and listings[-1].status.state is OperationState.CANCELLED
-    return Published(origin, partitions, cancelled)
+    return PlanHistory(origin, partitions, cancelled)
 
 
 def _partitions(context: Context, record: OperationRecord) -> set[TopicPartition]:
-    work = work_of(record)
+    work = spec_of(record)
     if not isinstance(work, ReassignmentWork):
         return set()
     return {target.partition for target in published_targets(work, context.operations.steps(record.operation_id))}

@@ -63,17 +63,17 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
         raise KadminError(f"The plan of operation {record.operation_id} is no reassignment.")
     state = context.backend.read({partition.topic for partition in record.origin})
     if gone := [each for each in record.origin if state.replicas(each) is None]:
-        context.tell(events.Noted(f"left out, they do not exist any more: {name_some(sorted(gone))}"))
+        context.tell(events.Note(f"left out, they do not exist any more: {name_some(sorted(gone))}"))
     throttle = current_throttle(record, context.operations.steps(record.operation_id))
     return _reversed(plan, record, throttle, state)
 
 
-def rollback_note(plan: ReassignmentPlan, given: ThrottleSpec | None) -> events.Noted:
+def rollback_note(plan: ReassignmentPlan, given: ThrottleSpec | None) -> events.Note:
     """Say what a rollback undoes, and which throttle it takes over; `given` takes the place of that."""
     text = f"rollback of operation {plan.header.labels[ROLLS_BACK]}"
     if given is None and plan.throttle is not None and plan.throttle != UNTHROTTLED:
         text += f", at its throttle of {readable_rate(plan.throttle.amount)}; --throttle RATE gives another"
-    return events.Noted(text)
+    return events.Note(text)
 
 
 def _reversed(

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import DEFAULT_ENTITY
-from kadmin.operations.events import Noted
+from kadmin.operations.events import Note
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import current_throttle, writes_unanswered
 from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
@@ -88,7 +88,7 @@ def read_throttles(context: Context) -> tuple[tuple[ThrottledEntity, ...], tuple
     present = context.backend.configured_entities()
     values = context.backend.read_configs(present)
     if unread := tuple(sorted(present.keys() - values.keys())):
-        context.tell(Noted(f"these brokers do not answer, so their throttles are not known: {name_some(unread)}"))
+        context.tell(Note(f"these brokers do not answer, so their throttles are not known: {name_some(unread)}"))
     found = []
     for entity, configs in values.items():
         if throttle := {key: value for key, value in configs.items() if key in THROTTLE_KEYS}:

@@ -7,15 +7,25 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError
-from kadmin.operations.decide.kinds import work_of
-from kadmin.operations.events import Noted
+from kadmin.operations.decide.kinds import spec_of
+from kadmin.operations.events import Note
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
 from kadmin.operations.throttles.operation import in_flight_of, still_throttled
 from kadmin.plan.model import PartitionTarget
 from kadmin.plan.progress import in_flight
-from kadmin.plan.throttle import LISTS, RATES, WILDCARD, ConfigChange, merge, rates, throttled, to_set, to_undo
+from kadmin.plan.throttle import (
+    LISTS,
+    RATES,
+    WILDCARD,
+    ConfigChange,
+    edits_to_restore,
+    edits_to_set,
+    merge,
+    rates,
+    throttled,
+)
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -142,7 +152,7 @@ def _write(context: Context, planned: Planned, lease: Lease) -> Written:
     kept: dict[str, ForeignValue] = {}
 
     def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
-        edits = to_set({entity: changes[entity] for entity in found}, found)
+        edits = edits_to_set({entity: changes[entity] for entity in found}, found)
         kept.update({f"{each.entity} {each.key}": each for each in edits.kept})
         return edits.values
 
@@ -152,7 +162,7 @@ def _write(context: Context, planned: Planned, lease: Lease) -> Written:
             "The deadline passed before every throttle was written.", next_command="kadmin throttle show"
         )
     if outcome is ConfigsOutcome.UNANSWERED:
-        context.tell(Noted("a request got no answer and may be applied late: look again with kadmin throttle show"))
+        context.tell(Note("a request got no answer and may be applied late: look again with kadmin throttle show"))
     blind = {entity: {key: each.ours for key, each in planned.changes[entity].items()} for entity in planned.unseen}
     failed = context.backend.overwrite_configs(blind, lease) if blind else {}
     return Written(planned, tuple(kept.values()), still_throttled("may remain", failed) if failed else None)
@@ -190,9 +200,9 @@ def _moving(context: Context, state: ClusterState) -> list[TopicPartition]:
     moving = set(in_flight(state))
     for listing in context.operations.unfinished():
         if listing.kind is OperationKind.REASSIGNMENT and listing.status.state is not OperationState.PREPARING:
-            moving.update(in_flight_of(work_of(context.operations.record(listing.operation_id)), state))
+            moving.update(in_flight_of(spec_of(context.operations.record(listing.operation_id)), state))
     return sorted(moving)
 
 
 def _before(entity: str, key: str, value: str, change: ConfigChange) -> str | None:
-    return to_undo({entity: {key: change}}, {entity: {key: value}}).values[entity][key]
+    return edits_to_restore({entity: {key: change}}, {entity: {key: value}}).values[entity][key]

@@ -24,7 +24,7 @@ from kadmin.operations.record.record import (
     writes_unanswered,
 )
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
-from kadmin.plan.throttle import extent, known, merge, revision, throttled, to_set, to_undo
+from kadmin.plan.throttle import describe_entities, edits_to_restore, edits_to_set, known, merge, revision, throttled
 from kadmin.plan.units import readable_rate
 from kadmin.wording import name_some
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Work
+    from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.port import Backend, EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord
@@ -55,7 +55,7 @@ def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleReco
     return ThrottleRecord(throttle.rate, merge(known(throttle.values, found, {}), found))
 
 
-def in_flight_of(work: Work, state: ClusterState) -> tuple[TopicPartition, ...]:
+def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartition, ...]:
     """Return the partitions of an operation that are being reassigned, or whose new replicas still copy."""
     if not isinstance(work, ReassignmentWork):
         return ()
@@ -71,7 +71,7 @@ def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:
 class Throttling:
     """Sets, changes and removes the throttle of one recorded operation, if it has one."""
 
-    def __init__(self, context: Context, record: OperationRecord, work: Work) -> None:
+    def __init__(self, context: Context, record: OperationRecord, work: OperationSpec) -> None:
         self._context = context
         self._record = record
         self._work = work
@@ -109,16 +109,16 @@ class Throttling:
         wanted = {entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)}
         found = self._context.backend.read_configs(wanted)
         changes = {entity: keys for entity, keys in wanted.items() if entity in found}
-        foreign = to_set(changes, found).kept
+        foreign = edits_to_set(changes, found).kept
         if foreign and not any(step.kind is StepKind.WAVE for step in steps):
             raise self._changed_before(foreign)
         self._note_kept(foreign)
 
         def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
-            return to_set({entity: changes[entity] for entity in found}, found).values
+            return edits_to_set({entity: changes[entity] for entity in found}, found).values
 
         self._change(changes, edit, lease)
-        self._context.tell(events.Noted(f"throttled at {readable_rate(throttle.rate)} on {extent(changes)}"))
+        self._context.tell(events.Note(f"throttled at {readable_rate(throttle.rate)} on {describe_entities(changes)}"))
 
     def take_up(self, lease: Lease) -> None:
         """Put a new request for another rate on record, and set what it changes while something is left to copy.
@@ -172,10 +172,10 @@ class Throttling:
         self._reconcile_at = now + RECONCILE_S
         changes = self._throttle.changes
         found = backend.read_configs(changes)
-        edits = to_set({entity: changes[entity] for entity in found}, found)
+        edits = edits_to_set({entity: changes[entity] for entity in found}, found)
         state = self._read() if edits.values else None
         if lacking := [entity for entity in edits.values if state is not None and is_there(entity, state)]:
-            self._note_once(f"the throttle is not set on {extent(lacking)}; setting it")
+            self._note_once(f"the throttle is not set on {describe_entities(lacking)}; setting it")
             self._set(self._throttle, self._steps(), lease)
 
     def take_down(self, lease: Lease, next_command: str) -> NotCompletedError | None:
@@ -220,7 +220,7 @@ class Throttling:
         self._reported = True
         self._note_kept(tuple(removal.foreign.values()))
         if removal.undone:
-            self._context.tell(events.Noted(f"the throttle is removed from {extent(removal.undone)}"))
+            self._context.tell(events.Note(f"the throttle is removed from {describe_entities(removal.undone)}"))
         if settles:
             self._settle(removal, lease)
         return left
@@ -239,8 +239,9 @@ class Throttling:
             self._change(removal.changes, removal.edit, lease)
             if removal.undone:
                 since = clock.now()
-                text = f"a config request that got no answer was applied late on {extent(removal.undone)}; it is undone"
-                self._context.tell(events.Noted(text))
+                late = describe_entities(removal.undone)
+                text = f"a config request that got no answer was applied late on {late}; it is undone"
+                self._context.tell(events.Note(text))
 
     def _overwrite(self, changes: ConfigChanges, lease: Lease) -> NotCompletedError | None:
         """Give brokers that do not answer their values from before; returns the error where that is not possible."""
@@ -250,7 +251,7 @@ class Throttling:
         failed = self._context.backend.overwrite_configs(values, lease, self._next_step())
         if written := sorted(values.keys() - failed.keys()):
             text = f"{name_some(written)} does not answer: the controller has the values from before for its return"
-            self._context.tell(events.Noted(text))
+            self._context.tell(events.Note(text))
         return still_throttled("remains", failed) if failed else None
 
     def _change(self, changes: ConfigChanges, edit: EditConfigs, lease: Lease) -> None:
@@ -271,7 +272,7 @@ class Throttling:
             return
         try:
             if (left := self.take_down(lease, next_command)) is not None:
-                self._context.tell(events.Noted(f"{left.message} {left.cause}; {left.next_command}"))
+                self._context.tell(events.Note(f"{left.message} {left.cause}; {left.next_command}"))
         except KadminError as another:
             self._remains(another.message, next_command)
 
@@ -307,16 +308,16 @@ class Throttling:
     def _remains(self, why: str, next_command: str) -> None:
         if self._throttle is not None and not self._reported:
             self._reported = True
-            self._context.tell(events.Noted(f"the throttle remains: {why}; remove it later with {next_command}"))
+            self._context.tell(events.Note(f"the throttle remains: {why}; remove it later with {next_command}"))
 
     def _note_once(self, text: str) -> None:
         if text != self._noted:
             self._noted = text
-            self._context.tell(events.Noted(text))
+            self._context.tell(events.Note(text))
 
     def _note_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
         if foreign:
-            self._context.tell(events.Noted(f"kept throttles that another client changed: {name_some(foreign)}"))
+            self._context.tell(events.Note(f"kept throttles that another client changed: {name_some(foreign)}"))
 
 
 class _Removal:
@@ -335,7 +336,7 @@ class _Removal:
 
     def edit(self, found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
         """Return what undoes the changes among the values found."""
-        edits = to_undo({entity: self.changes[entity] for entity in found}, found)
+        edits = edits_to_restore({entity: self.changes[entity] for entity in found}, found)
         self.foreign |= {f"{each.entity} {each.key}": each for each in edits.kept}
         self.undone.update(edits.values)
         self._seen.update(found)

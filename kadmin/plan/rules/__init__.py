@@ -1,16 +1,16 @@
 """What may be wrong with a document, alone or against a cluster: a module per kind, and one way in, `check`."""
 
 from kadmin.plan.rules.check import check, check_side_by_side
+from kadmin.plan.rules.disk_space import check_room
 from kadmin.plan.rules.names import other_cluster
 from kadmin.plan.rules.reassignment import racks_lost
 from kadmin.plan.rules.refusals import refusal, refusals_of, refuses, require
 from kadmin.plan.rules.request import RequestScope, check_scope, missing_everywhere
-from kadmin.plan.rules.room import check_room
-from kadmin.plan.rules.world import World
+from kadmin.plan.rules.world import ClusterView
 
 __all__ = [
+    "ClusterView",
     "RequestScope",
-    "World",
     "check",
     "check_room",
     "check_scope",

@@ -13,7 +13,7 @@ from kadmin.plan.rules.policy import check_policy
 from kadmin.plan.rules.reassignment import check_reassignment, touched_by_reassignment
 from kadmin.plan.rules.recreation import check_recreation
 from kadmin.plan.rules.request import check_request
-from kadmin.plan.rules.together import Named, Touched, check_beside
+from kadmin.plan.rules.together import NamedDocument, PlanFootprint, check_beside
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from kadmin.diagnostics import Diagnostic
     from kadmin.plan.model import Document
-    from kadmin.plan.rules.world import World
+    from kadmin.plan.rules.world import ClusterView
 
-_RULES: dict[type, Callable[[Any, World | None, Policy | None], Iterator[Diagnostic]]] = {
+_RULES: dict[type, Callable[[Any, ClusterView | None, Policy | None], Iterator[Diagnostic]]] = {
     ReassignmentPlan: check_reassignment,
     ElectionPlan: check_election,
     DeletionPlan: check_deletion,
@@ -31,14 +31,14 @@ _RULES: dict[type, Callable[[Any, World | None, Policy | None], Iterator[Diagnos
     RebalanceRequest: check_request,
     Policy: check_policy,
 }
-_TOUCHED: dict[type, Callable[[Any], Touched]] = {
+_TOUCHED: dict[type, Callable[[Any], PlanFootprint]] = {
     ReassignmentPlan: touched_by_reassignment,
     ElectionPlan: touched_by_election,
-    DeletionPlan: lambda plan: Touched(deleted=plan.topics),
+    DeletionPlan: lambda plan: PlanFootprint(deleted=plan.topics),
 }
 
 
-def check(document: Document, world: World | None = None, policy: Policy | None = None) -> tuple[Diagnostic, ...]:
+def check(document: Document, world: ClusterView | None = None, policy: Policy | None = None) -> tuple[Diagnostic, ...]:
     """Return what is wrong with a document, in the order in which an operator wants to read it.
 
     Wrong cluster, unknown names, busy, not allowed, stale, dead. Without a world the document alone is checked; without
@@ -50,7 +50,7 @@ def check(document: Document, world: World | None = None, policy: Policy | None 
 def check_side_by_side(documents: Sequence[tuple[str, Document]]) -> Iterator[tuple[Diagnostic, ...]]:
     """Yield for each document, given with the name of its file, what it must not do beside those before it."""
     named = [
-        Named(file, each.header.cluster_id, _TOUCHED.get(type(each), lambda _: Touched())(each))
+        NamedDocument(file, each.header.cluster_id, _TOUCHED.get(type(each), lambda _: PlanFootprint())(each))
         for file, each in documents
     ]
     for index, each in enumerate(named):

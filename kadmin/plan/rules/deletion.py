@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import DeletionPlan, Policy
-    from kadmin.plan.rules.world import World
+    from kadmin.plan.rules.world import ClusterView
 
 INTERNAL_TOPICS = frozenset(
     {"__consumer_offsets", "__transaction_state", "__share_group_state", "__remote_log_metadata", RECORD_TOPIC}
@@ -35,7 +35,7 @@ Kafka's tools refuse to delete some of them, its controller none.
 _TOPICS = ("spec", "topics")
 
 
-def check_deletion(plan: DeletionPlan, world: World | None, policy: Policy | None) -> Iterator[Diagnostic]:
+def check_deletion(plan: DeletionPlan, world: ClusterView | None, policy: Policy | None) -> Iterator[Diagnostic]:
     """Yield what is wrong with the deletion: names, its own guards, the policy's, and those that ask the cluster."""
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
@@ -101,7 +101,7 @@ def _match(topic: str, patterns: Iterable[str]) -> str | None:
     return next((pattern for pattern in patterns if matches(topic, pattern)), None)
 
 
-def _moving(plan: DeletionPlan, world: World) -> Iterator[Diagnostic]:
+def _moving(plan: DeletionPlan, world: ClusterView) -> Iterator[Diagnostic]:
     moving = {partition.topic for partition in world.in_flight}
     for topic in plan.topics:
         if topic in moving:

@@ -10,17 +10,17 @@ from kadmin.plan import codes
 from kadmin.plan.election import obstacle, off_preferred, scope_of
 from kadmin.plan.rules.names import Directory, other_cluster, repeated_partitions, repeated_topics
 from kadmin.plan.rules.pending import election_running
-from kadmin.plan.rules.together import Touched
+from kadmin.plan.rules.together import PlanFootprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import ElectionPlan, Policy
-    from kadmin.plan.rules.world import World
+    from kadmin.plan.rules.world import ClusterView
 
 
-def check_election(plan: ElectionPlan, world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
+def check_election(plan: ElectionPlan, world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
     """Yield what is wrong with the election: names, another election, and warnings of what cannot be elected."""
     if world is not None:
         directory = Directory(world.state.assignment)
@@ -34,17 +34,17 @@ def check_election(plan: ElectionPlan, world: World | None, _policy: Policy | No
         yield from _not_electable(plan, world)
 
 
-def touched_by_election(plan: ElectionPlan) -> Touched:
+def touched_by_election(plan: ElectionPlan) -> PlanFootprint:
     """Return what the plan touches."""
     topics, named = frozenset(plan.topics), frozenset(plan.partitions)
 
     def elects(partitions: Iterable[TopicPartition]) -> tuple[TopicPartition, ...]:
         return tuple(each for each in partitions if plan.all_partitions or each.topic in topics or each in named)
 
-    return Touched(used=(*plan.topics, *(partition.topic for partition in plan.partitions)), elects=elects)
+    return PlanFootprint(used=(*plan.topics, *(partition.topic for partition in plan.partitions)), elects=elects)
 
 
-def _not_electable(plan: ElectionPlan, world: World) -> Iterator[Diagnostic]:
+def _not_electable(plan: ElectionPlan, world: ClusterView) -> Iterator[Diagnostic]:
     state = world.state
     known = tuple(topic for topic in plan.topics if topic in state.topics)
     for partition in scope_of(replace(plan, topics=known), state):

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.plan.rules.world import World
+    from kadmin.plan.rules.world import ClusterView
 
 _SEE_DOCTOR = "kadmin doctor, which says what it is; apply again when it is gone"
 _SEE_WHOSE = "kadmin doctor, which says whose it is and how to end it; apply again when it is done"
 
 
-def reassignment_running(world: World, named: Container[TopicPartition] = ()) -> Iterator[Diagnostic]:
+def reassignment_running(world: ClusterView, named: Container[TopicPartition] = ()) -> Iterator[Diagnostic]:
     """Refuse to work beside another reassignment.
 
     One through the API that has no replica to copy from waits for a broker, and does not refuse the reassignment of
@@ -37,7 +37,7 @@ def reassignment_running(world: World, named: Container[TopicPartition] = ()) ->
         yield Diagnostic(codes.REASSIGNMENT_RUNNING, message, _SEE_WHOSE)
 
 
-def election_running(world: World) -> Iterator[Diagnostic]:
+def election_running(world: ClusterView) -> Iterator[Diagnostic]:
     """Refuse to work beside another election."""
     pending = world.state.requests.election
     if world.live and pending is not None:

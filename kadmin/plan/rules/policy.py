@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from kadmin.diagnostics import Field
     from kadmin.plan.model import Policy
-    from kadmin.plan.rules.world import World
+    from kadmin.plan.rules.world import ClusterView
 
 _PIECE = re.compile(r"\[!?\]?[^\]]*\]|.")
 _IN_NAMES = string.ascii_letters + string.digits + "._-"
 
 
-def check_policy(policy: Policy, _world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
+def check_policy(policy: Policy, _world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
     """Yield patterns of a policy that match nothing: such a guard is a mistake."""
     deletion = ("spec", "deletion")
     yield from futile((*listed((*deletion, "deny"), policy.deny), *listed((*deletion, "allow"), policy.allow)))

@@ -13,7 +13,7 @@ from kadmin.plan.model import Elect, ThrottleBy
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
 from kadmin.plan.rules.pending import election_running, reassignment_running
 from kadmin.plan.rules.throttle import unthrottled
-from kadmin.plan.rules.together import Touched
+from kadmin.plan.rules.together import PlanFootprint
 from kadmin.plan.sources import awaited, lacks_source, with_source_size
 from kadmin.plan.units import format_size, readable_size
 from kadmin.plan.waves import added, bytes_alone, moved_bytes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kadmin.diagnostics import Field
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import PartitionTarget, Policy, ReassignmentPlan
-    from kadmin.plan.rules.world import World
+    from kadmin.plan.rules.world import ClusterView
 
 MOST_LEADERS = 2
 """Warn of a broker that leads more than this many times its even share."""
@@ -36,7 +36,9 @@ _ADD_SIZES = (
 )
 
 
-def check_reassignment(plan: ReassignmentPlan, world: World | None, policy: Policy | None) -> Iterator[Diagnostic]:
+def check_reassignment(
+    plan: ReassignmentPlan, world: ClusterView | None, policy: Policy | None
+) -> Iterator[Diagnostic]:
     """Yield what is wrong with the plan: names, what is busy, not allowed or stale, and what it leaves."""
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
@@ -60,10 +62,10 @@ def check_reassignment(plan: ReassignmentPlan, world: World | None, policy: Poli
     yield from unthrottled(_copied(plan, world), plan.throttle, world, policy)
 
 
-def touched_by_reassignment(plan: ReassignmentPlan) -> Touched:
+def touched_by_reassignment(plan: ReassignmentPlan) -> PlanFootprint:
     """Return what the plan touches."""
     partitions = tuple(_partitions(plan))
-    return Touched(reassigned=partitions, used=tuple(partition.topic for partition in partitions))
+    return PlanFootprint(reassigned=partitions, used=tuple(partition.topic for partition in partitions))
 
 
 def _partitions(plan: ReassignmentPlan) -> Iterator[TopicPartition]:
@@ -82,7 +84,7 @@ def _no_ops(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
             yield Diagnostic(codes.NO_OP, message, severity="warning", partition=target.partition, field=field)
 
 
-def _at_rest(world: World) -> Assignment:
+def _at_rest(world: ClusterView) -> Assignment:
     """Leave out partitions in mid-move, which have the replicas of both sides."""
     return {each: replicas for each, replicas in world.state.assignment.items() if each not in world.in_flight}
 
@@ -98,21 +100,21 @@ def _replication_factors(plan: ReassignmentPlan, assignment: Assignment) -> Iter
             yield Diagnostic(codes.REPLICATION_FACTOR, message, hint, partition=target.partition, field=field)
 
 
-def _completed(plan: ReassignmentPlan, world: World | None) -> ReassignmentPlan:
+def _completed(plan: ReassignmentPlan, world: ClusterView | None) -> ReassignmentPlan:
     """Return the plan with the cluster's replicas and sizes where it gives none; targets that are reached have none."""
     if world is None or (plan.limits.max_bytes is None and plan.throttle is None):
         return plan
     return replace(plan, reassignments=tuple(_complete(target, world) for target in plan.reassignments))
 
 
-def _complete(target: PartitionTarget, world: World) -> PartitionTarget:
+def _complete(target: PartitionTarget, world: ClusterView) -> PartitionTarget:
     now = world.state.replicas(target.partition)
     reached = now == target.replicas and target.partition not in world.in_flight
     current = now if target.current is None or reached else target.current
     return replace(with_source_size(target, world.state, world.facts.sizes), current=current)
 
 
-def _copied(plan: ReassignmentPlan, world: World | None) -> list[PartitionTarget]:
+def _copied(plan: ReassignmentPlan, world: ClusterView | None) -> list[PartitionTarget]:
     """Return the partitions that get a replica on another broker, as far as their replicas of now are known."""
     every = plan.reassignments if world is None else (_complete(target, world) for target in plan.reassignments)
     return [target for target in every if target.current is not None and added(target)]
@@ -136,7 +138,7 @@ def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
             yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, hint, partition=partition)
 
 
-def _unsized(found: Diagnostic, world: World | None) -> Diagnostic:
+def _unsized(found: Diagnostic, world: ClusterView | None) -> Diagnostic:
     """Without a cluster, brokers may still tell the sizes: a warning. With one, say why they do not."""
     if world is None:
         return replace(found, severity="warning")
@@ -151,7 +153,7 @@ def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
         yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, field=("spec", "throttle", "finish_in"))
 
 
-def _unknown_brokers(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+def _unknown_brokers(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     known = world.racks
     for target in plan.reassignments:
         for broker in target.replicas:
@@ -161,13 +163,13 @@ def _unknown_brokers(plan: ReassignmentPlan, world: World) -> Iterator[Diagnosti
                 yield Diagnostic(codes.UNKNOWN_BROKER, message, hint, partition=target.partition, broker=broker)
 
 
-def _running(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+def _running(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     yield from reassignment_running(world, set(_partitions(plan)))
     if plan.elect is not Elect.NONE:
         yield from election_running(world)
 
 
-def _fewer_racks(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+def _fewer_racks(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     """Compare racks before and after; a partition with a broker of unknown rack passes."""
     lost: defaultdict[tuple[int, int], list[TopicPartition]] = defaultdict(list)
     for target in plan.reassignments:
@@ -191,7 +193,7 @@ def racks_lost(partitions: int, before: int, after: int) -> str:
     return f"{count(partitions, 'partition')}: {count(before, 'rack')} to {after}"
 
 
-def _stale(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+def _stale(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     """Compare `current` with the cluster, except in mid-move, where the list has old and new replicas."""
     for target in plan.reassignments:
         now = world.state.replicas(target.partition)
@@ -204,7 +206,7 @@ def _stale(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
             yield Diagnostic(codes.STALE_CURRENT, message, hint, partition=target.partition)
 
 
-def _being_deleted(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+def _being_deleted(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     """Report topics that are being deleted and have targets to publish."""
     if not world.live:
         return
@@ -215,7 +217,7 @@ def _being_deleted(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]
             yield Diagnostic(codes.BEING_DELETED, f"{topic} is being deleted", hint, topic=topic)
 
 
-def _dead_targets(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+def _dead_targets(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     alive = world.state.brokers
     hint = f"start it, or choose another broker; alive are {name_some(sorted(alive), most=10) or 'none'}"
     for target in plan.reassignments:
@@ -225,7 +227,7 @@ def _dead_targets(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
                 yield Diagnostic(codes.DEAD_BROKER, message, hint, partition=target.partition, broker=broker)
 
 
-def _without_source(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+def _without_source(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     """Report partitions with nothing to copy from, unless they are at their target."""
     for target in plan.reassignments:
         partition, now = target.partition, world.state.replicas(target.partition)
@@ -241,7 +243,7 @@ def _without_source(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic
             yield Diagnostic(codes.WITHOUT_SOURCE, message, hint, partition=partition)
 
 
-def _outlook(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+def _outlook(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     """Compare the cluster before and after the plan."""
     before = world.state.assignment
     after = {target.partition: target.replicas for target in plan.reassignments if target.partition in before}
@@ -278,7 +280,7 @@ def _bytes(assignment: Assignment, facts: ClusterFacts) -> Counter[int]:
     return found
 
 
-def _crowded_leaders(plan: ReassignmentPlan, world: World, after: Assignment) -> Iterator[Diagnostic]:
+def _crowded_leaders(plan: ReassignmentPlan, world: ClusterView, after: Assignment) -> Iterator[Diagnostic]:
     before, brokers = world.state.assignment, world.state.brokers
     led, will_lead = _leaders(before), _leaders({**before, **after})
     share = len(before) / len(brokers)
@@ -299,7 +301,7 @@ def _leaders(assignment: Assignment) -> Counter[int]:
     return Counter(replicas[0] for replicas in assignment.values() if replicas)
 
 
-def _under_min_isr(plan: ReassignmentPlan, world: World) -> Iterator[Diagnostic]:
+def _under_min_isr(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     for index, target in enumerate(plan.reassignments):
         wanted = min_insync_replicas(target.partition.topic, world.state)
         alive = [broker for broker in target.replicas if broker in world.state.brokers]

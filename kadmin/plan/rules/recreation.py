@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.plan.model import Policy, RecreationPlan
-    from kadmin.plan.rules.world import World
+    from kadmin.plan.rules.world import ClusterView
 
 
-def check_recreation(plan: RecreationPlan, world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
+def check_recreation(plan: RecreationPlan, world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
     """Yield what is wrong with the recipe: topics that exist, names that collide, brokers that are dead."""
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
@@ -28,7 +28,7 @@ def check_recreation(plan: RecreationPlan, world: World | None, _policy: Policy 
         yield from _dead(plan, world)
 
 
-def _existing(plan: RecreationPlan, world: World) -> Iterator[Diagnostic]:
+def _existing(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
     for index, topic in enumerate(plan.topics):
         if topic in world.state.topics:
             message, hint = f"{topic} exists; it was not changed", "take it out of the recipe"
@@ -39,7 +39,7 @@ def _existing(plan: RecreationPlan, world: World) -> Iterator[Diagnostic]:
         yield Diagnostic(codes.TOPIC_EXISTS, message, hint, topic=topic, field=("spec", "topics", index, "topic"))
 
 
-def _collisions(plan: RecreationPlan, world: World) -> Iterator[Diagnostic]:
+def _collisions(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
     """Refuse what Kafka's own tools refuse to create (Topic.hasCollision): two topics would share their metrics."""
     existing = alike(world.state.topics)
     for index, topic in enumerate(plan.topics):
@@ -49,7 +49,7 @@ def _collisions(plan: RecreationPlan, world: World) -> Iterator[Diagnostic]:
             yield Diagnostic(codes.NAME_COLLISION, message, topic=topic, field=("spec", "topics", index, "topic"))
 
 
-def _dead(plan: RecreationPlan, world: World) -> Iterator[Diagnostic]:
+def _dead(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
     alive = world.state.brokers
     for index, recipe in enumerate(plan.recipes):
         brokers = {broker for replicas in recipe.replicas.values() for broker in replicas}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas, TopicPartition
     from kadmin.diagnostics import Field
     from kadmin.plan.model import Pin, Policy, RebalanceRequest
-    from kadmin.plan.rules.world import World
+    from kadmin.plan.rules.world import ClusterView
 
 _BROKERS = ("spec", "brokers")
 _ROUNDING = 1e-9
@@ -49,7 +49,7 @@ class RequestScope:
     unsized: int
 
 
-def check_request(request: RebalanceRequest, world: World | None, _policy: Policy | None) -> Iterator[Diagnostic]:
+def check_request(request: RebalanceRequest, world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
     """Yield what is wrong with the request: contradictions, and against an inventory what `check_scope` finds."""
     if world is not None:
         yield from other_cluster(request, world.state.cluster_id)
@@ -87,7 +87,7 @@ def _unknown_names(request: RebalanceRequest, scope: RequestScope) -> Iterator[D
             yield Diagnostic(codes.UNKNOWN_PARTITION, message, partition=pin.partition, field=field)
 
 
-def _scope_of(world: World) -> RequestScope:
+def _scope_of(world: ClusterView) -> RequestScope:
     state = world.state
     return RequestScope(
         racks=world.racks,

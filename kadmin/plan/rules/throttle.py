@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from kadmin.diagnostics import Severity
     from kadmin.plan.model import PartitionTarget, Policy, ThrottleSpec
-    from kadmin.plan.rules.world import World
+    from kadmin.plan.rules.world import ClusterView
 
 
 def unthrottled(
-    copied: Sequence[PartitionTarget], throttle: ThrottleSpec | None, world: World | None, policy: Policy | None
+    copied: Sequence[PartitionTarget], throttle: ThrottleSpec | None, world: ClusterView | None, policy: Policy | None
 ) -> Iterator[Diagnostic]:
     """Warn of copies without a throttle, with a rate for them.
 

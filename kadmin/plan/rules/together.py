@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class PlanFootprint:
     """What a plan reassigns, deletes, and uses (topics that must exist); `elects` picks those it elects leaders of."""
 
     reassigned: tuple[TopicPartition, ...] = ()
@@ -25,15 +25,15 @@ class Touched:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedDocument:
     """A document by the name of its file: what it touches, of which cluster (None: it does not say)."""
 
     file: str
     cluster_id: str | None
-    touched: Touched
+    touched: PlanFootprint
 
 
-def check_beside(document: Named, earlier: Sequence[Named]) -> Iterator[Diagnostic]:
+def check_beside(document: NamedDocument, earlier: Sequence[NamedDocument]) -> Iterator[Diagnostic]:
     """Yield what one document must not do beside earlier ones; of two plans that meet the later one is reported.
 
     Plans of different clusters (by their `cluster_id`) do not meet.
@@ -59,7 +59,7 @@ def check_beside(document: Named, earlier: Sequence[Named]) -> Iterator[Diagnost
             yield _conflict(f"{topic} is used by {used[topic]}", topic)
 
 
-def _elections(document: Named, others: Sequence[Named]) -> Iterator[Diagnostic]:
+def _elections(document: NamedDocument, others: Sequence[NamedDocument]) -> Iterator[Diagnostic]:
     """Warn where of two plans one reassigns what the other elects."""
     for other in others:
         for elector, mover in ((document, other), (other, document)):
@@ -79,5 +79,5 @@ def _conflict(message: str, topic: str) -> Diagnostic:
     return Diagnostic(codes.DELETED_AND_USED, message, hint, topic=topic)
 
 
-def _one_cluster(one: Named, other: Named) -> bool:
+def _one_cluster(one: NamedDocument, other: NamedDocument) -> bool:
     return len({one.cluster_id, other.cluster_id} - {None}) <= 1

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class World:
+class ClusterView:
     """One cluster. Every topic was read.
 
     `live` is True where a command is about to act: requests that are pending then count. `publish` is what one publish

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
-from kadmin.operations.events import Ended, Opened, Progressed, StateChanged, StepPublished
+from kadmin.operations.events import Ended, OperationStarted, Progressed, StateChanged, StepPublished
 from kadmin.operations.record.record import StepKind
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.progress_line import fields
@@ -22,7 +22,7 @@ def event_line(event: Event) -> str:
 
 def _words(event: Event) -> str:
     match event:
-        case Opened():
+        case OperationStarted():
             return f"operation {event.operation_id} is on record"
         case StepPublished():
             words = STEP_WORDS[StepKind(event.what)]

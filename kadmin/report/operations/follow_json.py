@@ -6,7 +6,15 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from kadmin.answers.events import EventAnswer, LostRecordsAnswer
-from kadmin.operations.events import Asked, Ended, Noted, Opened, Progressed, StateChanged, StepPublished
+from kadmin.operations.events import (
+    Ended,
+    Note,
+    OperationStarted,
+    Progressed,
+    ServerRequestLogged,
+    StateChanged,
+    StepPublished,
+)
 from kadmin.schema.shapes import to_json
 
 if TYPE_CHECKING:
@@ -21,12 +29,12 @@ class JsonFollower:
     def __init__(self, write: Callable[[str], None], now: Callable[[], str]) -> None:
         self._write = write
         self._now = now
-        self._opened: Opened | None = None
+        self._opened: OperationStarted | None = None
         self._last: tuple[object, ...] = ()
 
     def __call__(self, event: Event) -> None:
         """Write one event; progress only when something changed, and growing bytes as often as brokers are asked."""
-        if isinstance(event, Opened):
+        if isinstance(event, OperationStarted):
             self._opened = event
         if isinstance(event, Progressed):
             shown = (event.done, event.wave, event.done_bytes, event.reason)
@@ -39,12 +47,12 @@ class JsonFollower:
         """Do nothing: every line is complete."""
 
 
-def event_answer(event: Event, at: str, opened: Opened | None) -> EventAnswer:
+def event_answer(event: Event, at: str, opened: OperationStarted | None) -> EventAnswer:
     """Return the shape of an event; `opened` names the operation, None before it is on record."""
     cluster_id, operation_id = (None, None) if opened is None else (opened.cluster_id, opened.operation_id)
     answer = EventAnswer(at, cluster_id, operation_id, "noted")
     match event:
-        case Opened():
+        case OperationStarted():
             answer = replace(answer, event="opened")
         case StepPublished():
             answer = replace(answer, event="published", what=event.what, count=event.count, step=event.step)
@@ -56,8 +64,10 @@ def event_answer(event: Event, at: str, opened: Opened | None) -> EventAnswer:
         case Ended():
             answer = replace(answer, event="ended", exit_code=event.exit_code, text=event.text)
             answer = replace(answer, next_command=event.next_command)
-        case Noted() | Asked():
-            answer = replace(answer, event="asked" if isinstance(event, Asked) else "noted", text=event.text)
+        case Note() | ServerRequestLogged():
+            answer = replace(
+                answer, event="asked" if isinstance(event, ServerRequestLogged) else "noted", text=event.text
+            )
     return answer
 
 

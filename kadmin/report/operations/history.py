@@ -16,7 +16,7 @@ from kadmin.answers.operations import (
 )
 from kadmin.answers.partitions import Partition
 from kadmin.cluster.names import one_line
-from kadmin.operations.reading.timeline import Turn, moments
+from kadmin.operations.reading.timeline import TimelineEventKind, moments
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import StepKind, current_throttle
 from kadmin.plan.units import readable_rate
@@ -26,7 +26,7 @@ from kadmin.report.text import NOTHING, UNKNOWN, about, duration, table
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from kadmin.operations.reading.timeline import Moment, Span, Timeline
+    from kadmin.operations.reading.timeline import StepSpan, Timeline, TimelineEvent
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Replaced
 
@@ -73,21 +73,21 @@ def operation_answer(found: Timeline) -> HistoryAnswer:
     return HistoryAnswer((operation,))
 
 
-def moment_text(moment: Moment, found: Timeline) -> str:
+def moment_text(moment: TimelineEvent, found: Timeline) -> str:
     """Say what came at a moment, in one line."""
     if moment.span is not None:
         return _step_text(moment.span, found.waves)
-    if moment.status is None or moment.turn is Turn.RESUMED:
+    if moment.status is None or moment.turn is TimelineEventKind.RESUMED:
         rate = _rate_set_at(moment, found)
         throttle = "" if rate is None else f"; throttle {readable_rate(rate)}"
         return one_line(f"{moment.turn.name.lower()} by {moment.by}{throttle}")
-    if moment.turn is Turn.ENDED and moment.status.throttle_removed:
+    if moment.turn is TimelineEventKind.ENDED and moment.status.throttle_removed:
         return one_line(f"{moment.status}; the throttle is removed")
-    text = one_line(moment.status.message if moment.turn is Turn.ASKED else str(moment.status))
+    text = one_line(moment.status.message if moment.turn is TimelineEventKind.ASKED else str(moment.status))
     return _ASKED_AT.sub("", text)
 
 
-def _step_text(span: Span, waves: int) -> str:
+def _step_text(span: StepSpan, waves: int) -> str:
     step = span.step
     if step.kind is StepKind.REPAIR:
         return "moved the controller" if step.replaced is None else _replaced_text(step.replaced)
@@ -109,7 +109,7 @@ def _replaced_text(replaced: Replaced) -> str:
     return f"{verb} {one_line(replaced.path)}, version {replaced.version}, which held {shown}"
 
 
-def _amounts(span: Span | None) -> list[object]:
+def _amounts(span: StepSpan | None) -> list[object]:
     if span is None:
         return [NOTHING] * 3
     took = took_s(span)
@@ -120,16 +120,18 @@ def _amounts(span: Span | None) -> list[object]:
     ]
 
 
-def took_s(span: Span) -> float | None:
+def took_s(span: StepSpan) -> float | None:
     """Return the seconds that a step took at most; None where they are not known."""
     return None if span.at_s is None or span.until_s is None else span.until_s - span.at_s
 
 
-def _event_answer(moment: Moment, found: Timeline) -> RecordedEvent:
+def _event_answer(moment: TimelineEvent, found: Timeline) -> RecordedEvent:
     status, span = moment.status, moment.span
     return RecordedEvent(
         moment.at,
-        status.state.value if moment.turn is Turn.ENDED and status is not None else moment.turn.name.lower(),
+        status.state.value
+        if moment.turn is TimelineEventKind.ENDED and status is not None
+        else moment.turn.name.lower(),
         by=moment.by or None,
         message=None if status is None else status.message,
         throttle=_rate_set_at(moment, found),
@@ -137,15 +139,15 @@ def _event_answer(moment: Moment, found: Timeline) -> RecordedEvent:
     )
 
 
-def _rate_set_at(moment: Moment, found: Timeline) -> int | None:
+def _rate_set_at(moment: TimelineEvent, found: Timeline) -> int | None:
     """Return the rate of the throttle that is on record from a moment on, None where it does not change then."""
-    change = found.record.throttle if moment.turn is Turn.STARTED else None
+    change = found.record.throttle if moment.turn is TimelineEventKind.STARTED else None
     if moment.span is not None:
         return None if moment.span.step.throttle is None else moment.span.step.throttle.rate
     return None if change is None else change.rate
 
 
-def _step_answer(span: Span) -> PublishedStep:
+def _step_answer(span: StepSpan) -> PublishedStep:
     step, replaced = span.step, span.step.replaced
     return PublishedStep(
         step.number,

@@ -11,10 +11,10 @@ from kadmin.report.operations.follow_json import event_answer
 
 if TYPE_CHECKING:
     from kadmin.answers.events import EventAnswer
-    from kadmin.operations.events import Event, Opened
+    from kadmin.operations.events import Event, OperationStarted
 
 
-def notification(event: Event, at: str, opened: Opened | None, cluster: str) -> EventAnswer:
+def notification(event: Event, at: str, opened: OperationStarted | None, cluster: str) -> EventAnswer:
     """Return the event of `answers/event`, whose `text` names the operation and the cluster, too.
 
     `cluster` is the address that was typed, for the time before its id is known. Slack takes `&`, `<` and `>` for

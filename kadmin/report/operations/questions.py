@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
-from kadmin.plan.throttle import extent
+from kadmin.plan.throttle import describe_entities
 from kadmin.report.kinds import election_text, words_of
 from kadmin.report.text import about
 from kadmin.wording import count
@@ -56,7 +56,7 @@ def creating(to_create: str, question: str) -> str:
 
 def throttle_question(changes: ConfigChanges, where: str) -> str:
     """Ask before throttles are written."""
-    return f"Write these values for {extent(changes)} on {where}?"
+    return f"Write these values for {describe_entities(changes)} on {where}?"
 
 
 def _work(plan: Plan, examination: Examination) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kadmin.operations.events import Ended, Opened, Progressed, StateChanged
+from kadmin.operations.events import Ended, OperationStarted, Progressed, StateChanged
 from kadmin.operations.record.record import OperationState
 from kadmin.report.metrics import Gauge
 
@@ -33,7 +33,7 @@ class RunMetrics:
     def after(self, event: Event, at: float) -> RunMetrics:
         """Return what is known after an event that came `at` a time."""
         match event:
-            case Opened():
+            case OperationStarted():
                 running = OperationState.RUNNING
                 return replace(self, operation=event.operation_id, cluster_id=event.cluster_id or "", state=running)
             case Progressed():

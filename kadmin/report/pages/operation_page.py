@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.insight.predict.forecast import Forecast
-    from kadmin.operations.reading.timeline import Moment, Timeline
+    from kadmin.operations.reading.timeline import Timeline, TimelineEvent
     from kadmin.operations.record.holder import Holder
     from kadmin.plan.model import PartitionTarget
 
@@ -164,7 +164,7 @@ def _span_section(found: Timeline) -> page.Section:
     return page.Section("steps", "What happened", lead, page.PageTable(columns, rows))
 
 
-def _row(moment: Moment, whole: float, found: Timeline) -> tuple[page.PageCell, ...]:
+def _row(moment: TimelineEvent, whole: float, found: Timeline) -> tuple[page.PageCell, ...]:
     span = moment.span
     if span is None:
         cells = (NOTHING, moment_text(moment, found), one_line(moment.at), "", "", "", "")

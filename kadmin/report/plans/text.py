@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.plan.throttle import extent
+from kadmin.plan.throttle import describe_entities
 from kadmin.plan.units import readable_rate, readable_size
 from kadmin.report.kinds import election_text
 from kadmin.report.plans.rows import (
@@ -85,5 +85,7 @@ def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
 
 
 def _throttle(throttle: Throttle) -> str:
-    lines = [f"throttle: {readable_rate(throttle.rate)} on {extent(throttle.values)}, {makespan_text(throttle)}"]
+    lines = [
+        f"throttle: {readable_rate(throttle.rate)} on {describe_entities(throttle.values)}, {makespan_text(throttle)}"
+    ]
     return "\n".join([*lines, *(f"warning: {warning}" for warning in throttle.warnings)])

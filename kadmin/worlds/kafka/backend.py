@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Clock
-    from kadmin.operations.decide.actions import Publish, TakeBack, Work
+    from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
     from kadmin.operations.port import ConfigsOutcome, EditConfigs, PublishOutcome
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
@@ -91,7 +91,7 @@ class KafkaBackend:
         """Ask for the original lists, and end what they do not end; the order of publish."""
         return self._reassignments.take_back(step, action, seen, lease)
 
-    def denied(self, work: Work, throttled: Collection[str]) -> KadminError | None:
+    def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
         """Return None: brokers refuse each request of those who have no right to it, and name the right."""
         del work, throttled
         return None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.context import Clock
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
@@ -67,7 +67,7 @@ def kafka_context(
     connection: KafkaConnection,
     records: Path | None,
     clock: Clock,
-    tell: Tell,
+    tell: EventSink,
     lease_s: float = LEASE_S,
     *,
     copies: Path | None = None,
@@ -88,12 +88,12 @@ def require_kraft_mode(connection: KafkaConnection) -> None:
 
 
 def reading_context(
-    connection: KafkaConnection, records: Path | None, clock: Clock, tell: Tell, *, copies: Path | None = None
+    connection: KafkaConnection, records: Path | None, clock: Clock, tell: EventSink, *, copies: Path | None = None
 ) -> KafkaCluster:
     """Return the context of a command that only reads; of a cluster in ZooKeeper mode it sees no operations."""
     if has_quorum(connection):
         return _context(connection, _operations(connection, records, clock, tell, copies=copies), clock, tell)
-    tell(events.Noted("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
+    tell(events.Note("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
     return _context(connection, NoOperations(), clock, tell)
 
 
@@ -108,7 +108,7 @@ def _context(
     connection: KafkaConnection,
     operations: TopicOperations | FolderOperations | NoOperations,
     clock: Clock,
-    tell: Tell,
+    tell: EventSink,
 ) -> KafkaCluster:
     return KafkaCluster(KafkaBackend(connection, operations, clock), operations, clock, tell, connection)
 
@@ -117,13 +117,13 @@ def _operations(
     connection: KafkaConnection,
     records: Path | None,
     clock: Clock,
-    tell: Tell,
+    tell: EventSink,
     lease_s: float = LEASE_S,
     copies: Path | None = None,
 ) -> TopicOperations | FolderOperations:
     if records is not None:
         folder = records / _cluster_id(connection)
-        tell(events.Noted(f"lock and record are in the folder {folder}, which other machines do not see"))
+        tell(events.Note(f"lock and record are in the folder {folder}, which other machines do not see"))
         return FolderOperations(folder, clock, TopicOperations(connection, clock, tell), tell)
     copy = None if copies is None else RecordCopy(copies, _cluster_id(connection), tell)
     return TopicOperations(connection, clock, tell, lease_s, copy=copy)

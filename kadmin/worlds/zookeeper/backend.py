@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.errors import KadminError, NotAuthorizedError
     from kadmin.operations.context import Clock
-    from kadmin.operations.decide.actions import Publish, TakeBack, Work
-    from kadmin.operations.events import Tell
+    from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
+    from kadmin.operations.events import EventSink
     from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
@@ -51,7 +51,7 @@ ANY_LISTENER = Servers(())
 class ZooKeeperOperations(Lock, Journal):
     """The lock and the operations of one cluster."""
 
-    def __init__(self, store: Store, paths: Paths, clock: Clock, tell: Tell) -> None:
+    def __init__(self, store: Store, paths: Paths, clock: Clock, tell: EventSink) -> None:
         Lock.__init__(self, store, paths, clock)
         Journal.__init__(self, store, paths, tell)
 
@@ -117,7 +117,7 @@ class ZooKeeperBackend:
 
         What was started through the brokers is ended through them: the step is on record before the request leaves.
         """
-        if action.through_brokers:
+        if action.by_api:
             outcome = self._publisher.record(step, seen, lease)
             if outcome is PublishOutcome.PUBLISHED:
                 _end_through_brokers(self._listeners(seen), seen, action)
@@ -134,7 +134,7 @@ class ZooKeeperBackend:
         named = replace(self._servers, unasked=False)
         return named if named.addresses else listeners_of(state, named.security)
 
-    def denied(self, work: Work, throttled: Collection[str]) -> KadminError | None:
+    def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
         """Compare the ACLs of what will be written with who this client is."""
         return denied_writes(self._store, self._paths, work, throttled)
 

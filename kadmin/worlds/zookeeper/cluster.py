@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.servers import Servers
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.context import Clock
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -57,7 +57,7 @@ class ZooKeeperCluster(ZooKeeperContext):
 
 
 def zookeeper_context(
-    store: Store, paths: Paths, clock: Clock, tell: Tell, brokers: Servers = ANY_LISTENER
+    store: Store, paths: Paths, clock: Clock, tell: EventSink, brokers: Servers = ANY_LISTENER
 ) -> ZooKeeperCluster:
     """Return the context of a cluster in ZooKeeper mode; `paths` are those of its operations.
 

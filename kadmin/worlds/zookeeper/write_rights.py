@@ -25,7 +25,7 @@ from kadmin.worlds.zookeeper.znodes.topics import TOPICS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from kadmin.operations.decide.actions import Work
+    from kadmin.operations.decide.actions import OperationSpec
     from kadmin.worlds.zookeeper.model import Op
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
@@ -46,7 +46,9 @@ class _Need:
         return f"{self.permission} on {self.path}"
 
 
-def denied_writes(store: Store, paths: Paths, work: Work, throttled: Collection[str]) -> NotAuthorizedError | None:
+def denied_writes(
+    store: Store, paths: Paths, work: OperationSpec, throttled: Collection[str]
+) -> NotAuthorizedError | None:
     """Return the error that names every right that some work lacks, with the commands that grant them; None if none.
 
     `throttled` are the entities whose configs the operation changes. Nothing is written.
@@ -87,7 +89,7 @@ def _of_record(store: Store, paths: Paths) -> Iterator[_Need]:
     yield _Need(parent, "c")
 
 
-def _of_work(work: Work) -> Iterator[_Need]:
+def _of_work(work: OperationSpec) -> Iterator[_Need]:
     if isinstance(work, DeletionWork):
         yield _Need(DELETE_TOPICS, "w" if work.plan.layout is DeletionLayout.DOCUMENT else "c")
     elif isinstance(work, RecreationWork):

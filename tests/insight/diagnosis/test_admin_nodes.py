@@ -90,7 +90,7 @@ def test_f40_leftover_probes() -> None:
 def test_a_good_node_that_nobody_takes_up() -> None:
     """Watched or not is what wchp says; where it says nothing, an untouched partition does."""
     unseen: dict[str, Any] = {"listening": frozenset()}
-    assert troubles(stayed(GOOD, deaf=frozenset({REASSIGN_PARTITIONS}), **unseen)) == [Trouble.DEAF_CONTROLLER]
+    assert troubles(stayed(GOOD, not_watching=frozenset({REASSIGN_PARTITIONS}), **unseen)) == [Trouble.DEAF_CONTROLLER]
     assert troubles(stayed(GOOD, **unseen)) == [Trouble.DEAF_CONTROLLER]
     assert troubles(stayed(GOOD)) == [Trouble.FOREIGN_NODE]
     assert troubles(stayed(GOOD, version=1, **unseen)) == [Trouble.FOREIGN_NODE]

@@ -28,14 +28,16 @@ def test_what_could_not_be_seen_is_said() -> None:
 
 
 def test_f35_a_deaf_controller() -> None:
-    found = only(evidence(deaf=frozenset({REASSIGN_PARTITIONS}), listening=frozenset({PREFERRED_REPLICA_ELECTION})))
+    found = only(
+        evidence(not_watching=frozenset({REASSIGN_PARTITIONS}), listening=frozenset({PREFERRED_REPLICA_ELECTION}))
+    )
     assert (found.code, found.znode, found.stops_apply) == (Trouble.DEAF_CONTROLLER, REASSIGN_PARTITIONS, True)
     assert found.hint == "kadmin heal -z zk:2181"
 
 
 def test_a_node_that_was_there_a_moment_ago_says_nothing_of_the_watch() -> None:
     """After the controller removes the node it takes some milliseconds until it watches again."""
-    assert diagnose(evidence(first=node(GOOD), deaf=frozenset({REASSIGN_PARTITIONS}))) == ()
+    assert diagnose(evidence(first=node(GOOD), not_watching=frozenset({REASSIGN_PARTITIONS}))) == ()
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_f36_loops_and_single_failovers(epochs: tuple[int, ...], expected: list[
 
 def test_f36_a_loop_names_its_cause_and_says_nothing_of_watches() -> None:
     samples = tuple(ControllerSample(each, None) for each in (5, 13, 22, 31))
-    found = diagnose(stayed(None, samples=samples, deaf=BOTH, listening=frozenset()))
+    found = diagnose(stayed(None, samples=samples, not_watching=BOTH, listening=frozenset()))
     assert [each.code for each in found] == [Trouble.ELECTION_LOOP, Trouble.POISON_NODE]
     assert f"likely cause: poison-node at {REASSIGN_PARTITIONS}" in found[0].evidence
     assert unchecked(stayed(None, samples=samples, listening=frozenset())) == ()

@@ -115,7 +115,7 @@ def test_an_entry_that_names_the_original_replicas_is_superseded_unless_we_wrote
 
 
 def test_without_a_request_the_brokers_are_asked_once_in_a_while() -> None:
-    asked = TakeBack({tp("x-0"): (1, 2)}, through_brokers=True)
+    asked = TakeBack({tp("x-0"): (1, 2)}, by_api=True)
     assert act(IN_FLIGHT) == asked
     assert isinstance(act(IN_FLIGHT, ASKED), Wait)
     assert act(IN_FLIGHT, ASKED, now=PICKUP_DEADLINE_S + 1) == asked
@@ -135,7 +135,7 @@ def test_nothing_is_ended_that_would_lose_data_or_start_other_entries() -> None:
     assert "x-0: none of its original replicas is alive and in sync" in str(error_of(act(lost)))
     other = PartitionTarget(tp("a-0"), (1, 2), (3, 4, 1, 2))
     both = CancellationWork((THEIRS, other))
-    assert both.decide(Observed(lost, (), NODES), Memory(), 0.0) == TakeBack({tp("a-0"): (1, 2)}, through_brokers=True)
+    assert both.decide(Observed(lost, (), NODES), Memory(), 0.0) == TakeBack({tp("a-0"): (1, 2)}, by_api=True)
     listed = with_node(cluster({"a-0": (1, 2), "x-0": (1, 2)}), {"x-0": (3, 4), "a-0": (3, 4)})
     error = error_of(act(listed))
     assert isinstance(error, BusyError)

@@ -22,7 +22,7 @@ from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader, 
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
-    from kadmin.operations.decide.actions import Work
+    from kadmin.operations.decide.actions import OperationSpec
 
 START = {"a-0": (1, 2), "b-0": (2, 1)}
 A, B = PartitionTarget(tp("a-0"), (1, 4), (1, 2)), PartitionTarget(tp("b-0"), (2, 3), (2, 1))
@@ -168,7 +168,7 @@ def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:
     ids=["a deletion", "a deletion that has stalled", "a creation", "an election"],
 )
 def test_what_nothing_takes_back_ends_without_what_it_waits_for(
-    work: Work, state: ClusterState, step: Step, in_its_way: str
+    work: OperationSpec, state: ClusterState, step: Step, in_its_way: str
 ) -> None:
     """A request to pause leaves it unfinished; a cancelled operation blocks no other."""
     memory, late = replace(HEARD, last_step=1), 61.0

@@ -51,7 +51,7 @@ def test_an_original_list_that_ended_nothing_is_followed_by_another_try() -> Non
         {A.partition: (2, 1)}
     )
     work = CancellationWork((PartitionTarget(A.partition, (2, 1), (2, 1, 3, 4)),))
-    assert work.decide(seen(HALTED, CANCEL), HEARD, 0.0) == TakeBack({A.partition: (2, 1)}, through_brokers=True)
+    assert work.decide(seen(HALTED, CANCEL), HEARD, 0.0) == TakeBack({A.partition: (2, 1)}, by_api=True)
 
 
 def test_an_order_that_was_lost_is_restored_unless_the_list_was_refused() -> None:

@@ -103,7 +103,7 @@ def elections() -> Iterator[World]:
 def topics(work: str, kind: StepKind) -> Iterator[World]:
     one, both = (Step(1, kind, "now", topics=names) for names in (("a",), ("a", "b")))
     refused = replace(both, sending=Sending.ANSWERED, refused_topics={"b": "POLICY_VIOLATION"})
-    through_brokers = (refused, replace(both, sending=Sending.UNANSWERED))
+    by_api = (refused, replace(both, sending=Sending.UNANSWERED))
     at: tuple[tuple[str, Replicas], ...] = (
         ("original", (1, 2)),
         ("original", ()),
@@ -114,7 +114,7 @@ def topics(work: str, kind: StepKind) -> Iterator[World]:
         world = World(work, (a, b), (a_isr, b_isr), dead, controlled=controlled)
         for steps, queued in product(((), (one,), (both,)), ((), ("a",), ("a", "b"))):
             yield replace(world, steps=steps, deletions=queued)
-        for step in (one, both, *through_brokers):
+        for step in (one, both, *by_api):
             yield replace(world, api=True, steps=(step,))
 
 

@@ -27,7 +27,7 @@ from support.network.frame_proxy import Action, Fault, reply_of
 from support.zookeeper.fault_proxy import MULTI
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.stop_request import Stop, StopRequest
@@ -321,7 +321,7 @@ class ExecutorStates(RuleBasedStateMachine):
             return
         assert run.outcome.operation_id is not None
         record = self.practice.journal.record(run.outcome.operation_id)
-        work = work_of(record)
+        work = spec_of(record)
         assert isinstance(work, ReassignmentWork)
         for target in work.targets:
             assigned, state = self._assigned(target.partition), self.model.state(target.partition)

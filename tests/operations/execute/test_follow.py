@@ -65,7 +65,7 @@ class Play:
 
     @property
     def warnings(self) -> list[str]:
-        return [each.text for each in self.told if isinstance(each, events.Noted) and "warning" in each.text]
+        return [each.text for each in self.told if isinstance(each, events.Note) and "warning" in each.text]
 
 
 def test_it_acts_between_looks_and_ends_with_finish() -> None:
@@ -129,7 +129,7 @@ def test_a_commands_end_in_an_outage_of_writes_alone_is_told_as_the_outage() -> 
 
 def test_a_signal_stops_before_the_next_action() -> None:
     play = Play(["publish"])
-    play.clock.careful = True
+    play.clock.defers_signals = True
     play.clock.interrupt(signal.SIGTERM)
     with pytest.raises(StoppedError, match=r"^Interrupted \(SIGTERM\); the operation is on record\.$") as caught:
         play.run()

@@ -10,7 +10,7 @@ import pytest
 from kadmin.cli.deadline import alarm
 from kadmin.errors import StalePlanError
 from kadmin.operations.context import Clock
-from kadmin.operations.events import Event, Noted
+from kadmin.operations.events import Event, Note
 from kadmin.worlds.kafka.cluster import KafkaCluster
 from kadmin.worlds.kafka.values.folder import FolderOperations
 from kadmin.worlds.kafka.values.no_store import NoOperations
@@ -65,5 +65,5 @@ def test_a_lock_that_cannot_be_released_never_replaces_the_result(
         run()
     assert reached == ([] if fails else ["the result"])
     (note,) = told
-    assert isinstance(note, Noted)
+    assert isinstance(note, Note)
     assert "the lock could not be released" in note.text

@@ -16,9 +16,9 @@ from kadmin.cluster.servers import PLAIN
 from kadmin.errors import NotCompletedError, UnreachableError
 from kadmin.operations.decide.actions import Memory, Observed
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.events import Noted
+from kadmin.operations.events import Note
 from kadmin.operations.reading import replica_bytes
-from kadmin.operations.reading.replica_bytes import SILENCE_S, ReplicaBytes, Silences
+from kadmin.operations.reading.replica_bytes import SILENCE_S, BrokerBackoff, ReplicaBytes
 from kadmin.plan.copied import SAMPLE_S
 from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
@@ -64,7 +64,7 @@ def test_brokers_that_do_not_answer_are_told_once_and_left_alone_for_a_while(
     assert [(each.sizes, each.on_disk) for each in seen] == [({}, {})] * 4
     assert WORK.tally(seen[-1], Memory()).done_bytes == 0, "the plan's size counts, when the partition is whole"
     (note,) = told
-    assert isinstance(note, Noted)
+    assert isinstance(note, Note)
     assert note.text.startswith(f"progress counts whole partitions: {reason}")
 
 
@@ -79,7 +79,7 @@ def test_nothing_is_asked_while_nothing_copies() -> None:
 def test_a_broker_that_misses_one_sample_is_asked_again_at_the_next() -> None:
     missed = LogDirs({1: {}}, {4: UnreachableError("Broker 4 did not describe its log directories.")})
     both = LogDirs({1: {}, 4: {}}, {})
-    silences = Silences()
+    silences = BrokerBackoff()
     left_alone = [list(silences.heard(found, now)) for now, found in enumerate([missed, both, missed, missed])]
     assert left_alone == [[], [], [], [4]]
     assert [silences.is_over(broker, 4) for broker in (1, 4)] == [True, False]
@@ -88,4 +88,4 @@ def test_a_broker_that_misses_one_sample_is_asked_again_at_the_next() -> None:
 
 def test_a_broker_that_cannot_tell_is_left_alone_at_once() -> None:
     too_old = LogDirs({}, {4: NotCompletedError("Broker 4 is too old.")})
-    assert list(Silences().heard(too_old, 0)) == [4]
+    assert list(BrokerBackoff().heard(too_old, 0)) == [4]

@@ -12,7 +12,7 @@ from support.executor.fast_clock import FastClock
 
 from kadmin.errors import NotCompletedError, StalePlanError, StoppedError, UnreachableError
 from kadmin.inventory.samples import LoadSample, SampleExistsError
-from kadmin.operations.events import Noted
+from kadmin.operations.events import Note
 from kadmin.operations.reading.sampling import Schedule, sample_repeatedly
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Runs:
         return Path("samples") / self.times[-1]
 
     def tell(self, event: Event) -> None:
-        assert isinstance(event, Noted)
+        assert isinstance(event, Note)
         self.told.append(event.text)
 
 

@@ -13,7 +13,7 @@ from support.controller.eras import ERAS
 from support.executor.kill_points import WAVES, Ground
 from support.executor.runs import apply, resume
 
-from kadmin.operations.reading.timeline import Turn, moments, seconds_between, timeline
+from kadmin.operations.reading.timeline import TimelineEventKind, moments, seconds_between, timeline
 from kadmin.operations.record.record import (
     Author,
     Listing,
@@ -192,7 +192,7 @@ def test_config_writes_are_shown_where_a_request_got_no_answer() -> None:
     writes = [Step(number, StepKind.THROTTLE, "2026-01-01T00:00:01Z") for number in (1, 2)]
     steps = [replace(writes[0], sending=Sending.ANSWERED), replace(writes[1], sending=Sending.UNANSWERED)]
     found = timeline(*heal_of(), steps, READ_AT)
-    (shown,) = [moment_text(each, found) for each in moments(found) if each.turn is Turn.STEP]
+    (shown,) = [moment_text(each, found) for each in moments(found) if each.turn is TimelineEventKind.STEP]
     assert shown == "wrote configs of the throttle; a request got no answer"
 
 
@@ -204,9 +204,15 @@ def test_a_step_ends_at_the_pause_that_follows_it_and_older_records_show_their_l
     found = timeline(record, listing, steps, READ_AT)
     assert [(span.at_s, span.until_s) for span in found.spans] == [(1, 4), (3600, None)]
     turns = [each.turn for each in moments(found)]
-    assert turns == [Turn.STARTED, Turn.STEP, Turn.PAUSED, Turn.RESUMED, Turn.STEP]
+    assert turns == [
+        TimelineEventKind.STARTED,
+        TimelineEventKind.STEP,
+        TimelineEventKind.PAUSED,
+        TimelineEventKind.RESUMED,
+        TimelineEventKind.STEP,
+    ]
     older = moments(timeline(*heal_of(), steps[:1], READ_AT))
-    assert [each.turn for each in older] == [Turn.STARTED, Turn.STEP, Turn.ENDED]
+    assert [each.turn for each in older] == [TimelineEventKind.STARTED, TimelineEventKind.STEP, TimelineEventKind.ENDED]
 
 
 def test_how_long_a_step_took_is_unknown_where_no_runner_was_at_work_meanwhile() -> None:

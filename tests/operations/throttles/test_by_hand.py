@@ -15,7 +15,7 @@ from kadmin.documents import dump_json
 from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.operations.context import Clock
-from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import (
     Author,
@@ -87,11 +87,11 @@ def written(context: ZooKeeperContext, scope: Scope, rate: int | None, *, now: b
     assert found.kept == ()
     for schema in ("throttle-set", "throttle-clear"):
         assert violations(written_answer(found), schema) == []
-    assert MAY_RETURN not in written_text(found, through_brokers=False)
+    assert MAY_RETURN not in written_text(found, by_api=False)
     removed = any(
         key in RATES and each.ours is None for keys in found.planned.changes.values() for key, each in keys.items()
     )
-    assert (MAY_RETURN in written_text(found, through_brokers=True)) == removed
+    assert (MAY_RETURN in written_text(found, by_api=True)) == removed
     assert context.store.exists(PATHS.lock) is None
     return found.planned.changes
 
@@ -108,7 +108,7 @@ def operation(context: ZooKeeperContext, state: OperationState) -> OperationReco
     record = replace(record, throttle=record_throttle(context.backend, throttle))
     lease = Lock(context.store, PATHS, Clock()).take(Holder(ANN, "op", "now", 10.0), 0)
     context.operations.create(record, lease, "now")
-    Throttling(context, record, work_of(record)).set_up(lease)
+    Throttling(context, record, spec_of(record)).set_up(lease)
     if state is not OperationState.RUNNING:
         context.operations.set_status("op", OperationStatus(state, "now"), lease)
     Lock(context.store, PATHS, Clock()).release(lease)
@@ -186,7 +186,7 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
         "kadmin throttle clear --broker 2",
         "kadmin throttle clear --broker 3",
     }
-    told = written_text(Written(plan_clear(context, Scope(), now=False)), through_brokers=False)
+    told = written_text(Written(plan_clear(context, Scope(), now=False)), by_api=False)
     assert (
         f"brokers/2 {LEADER_RATE} is restored to what it was before operation op: 99 B/s; "
         "to remove that as well: kadmin throttle clear"
@@ -301,9 +301,9 @@ def test_more_than_a_minute_may_take_is_told(context: ZooKeeperContext) -> None:
 def test_what_is_written_unseen_says_so_and_what_is_not_written_names_the_command() -> None:
     planned = Planned({"brokers/2": {LEADER_RATE: ConfigChange(None, None)}}, unseen=frozenset({"brokers/2"}))
     done, failed = Written(planned), Written(planned, left=still_throttled("may remain", {"brokers/2": "no listener"}))
-    assert "(not known)" in written_text(done, through_brokers=True)
-    assert "next: kadmin throttle show" in written_text(done, through_brokers=True)
-    assert "next:" not in written_text(failed, through_brokers=True), "the error has the next command"
+    assert "(not known)" in written_text(done, by_api=True)
+    assert "next: kadmin throttle show" in written_text(done, by_api=True)
+    assert "next:" not in written_text(failed, by_api=True), "the error has the next command"
     (change,) = written_answer(done).changes
     assert (change.before, change.seen, change.restored_from) == (None, False, None)
     assert failed.left is not None

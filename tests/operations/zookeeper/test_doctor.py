@@ -192,7 +192,7 @@ def test_an_unfinished_operation_and_a_record_that_cannot_be_read(brokers: Store
 def test_looks_that_a_signal_cut_short_prove_nothing(brokers: Store) -> None:
     """F28: the pause between two looks ends at once, and so does the doctor."""
     clock = Clock()
-    clock.careful = True  # as under a lock
+    clock.defers_signals = True  # as under a lock
     clock.interrupt(signal.SIGINT)
     with pytest.raises(StoppedError) as stopped:
         gather(zookeeper_context(brokers, Paths(), clock, lambda _: None))
@@ -213,7 +213,7 @@ def test_a_controller_that_is_elected_between_two_looks_is_asked_whether_it_watc
         write(brokers, Delete("/controller", -1))
         found = gather(zookeeper_context(brokers, Paths(), Electing(), lambda _: None))
     assert [sample.controller is None for sample in found.samples[:2]] == [True, False]
-    assert found.deaf == frozenset(WATCHED)
+    assert found.not_watching == frozenset(WATCHED)
 
 
 def test_what_is_no_cluster_is_refused(chroot: str) -> None:

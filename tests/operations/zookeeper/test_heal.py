@@ -11,7 +11,7 @@ from support.cli.in_process import command
 
 from kadmin.errors import InvalidInputError, KadminError, UsageError
 from kadmin.operations.context import Clock
-from kadmin.operations.decide.kinds import work_of
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.record.codec import decode_step, encode_step
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, Replaced, Step, StepKind
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
@@ -93,7 +93,7 @@ def test_a_heal_that_died_is_named_and_taken_over(context: ZooKeeperContext) -> 
         assert shown.status == 0, shown.err
     assert "kadmin heal" in command("status", "-z", context.store.connect_string).out
     with pytest.raises(InvalidInputError, match="is a heal"):
-        work_of(record)
+        spec_of(record)
     context.clock.until = context.clock.now() + 5
     with pytest.raises(KadminError):
         heal(context, 0, agree)

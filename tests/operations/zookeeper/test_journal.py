@@ -7,7 +7,7 @@ import pytest
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError, KadminError, NotCompletedError
 from kadmin.operations.context import Clock
-from kadmin.operations.events import Noted
+from kadmin.operations.events import Note
 from kadmin.operations.record.codec import UndecodableError, encode_step
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
@@ -70,7 +70,7 @@ def test_an_operation_that_cannot_be_decoded_costs_no_other(store: Store, lease:
         assert [listing.operation_id for listing in journal.listings()] == ["op-1"]
     place = PATHS.operation("op-2")
     left_out = f"operation op-2 is left out: {place} cannot be decoded; another version of kadmin wrote it, or another"
-    assert told == [Noted(f"{left_out} program.")]
+    assert told == [Note(f"{left_out} program.")]
     with pytest.raises(UndecodableError, match=PATHS.operation("op-2")):
         journal.unfinished()
 

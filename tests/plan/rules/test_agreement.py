@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kadmin.diagnostics import Diagnostic
     from kadmin.plan.model import Document, Policy
-    from kadmin.plan.rules import World
+    from kadmin.plan.rules import ClusterView
 
 
 @settings(
@@ -40,7 +40,7 @@ def test_every_code_of_one_document_is_expected_of_the_large_run() -> None:
 
 @pytest.mark.parametrize("code", [codes.STALE_CURRENT, codes.TOPIC_EXISTS, codes.UNKNOWN_BROKER])
 def test_a_rule_that_only_one_side_has_is_noticed(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def without(document: Document, world: World | None, policy: Policy) -> tuple[Diagnostic, ...]:
+    def without(document: Document, world: ClusterView | None, policy: Policy) -> tuple[Diagnostic, ...]:
         return tuple(each for each in check(document, world, policy) if each.code != code)
 
     monkeypatch.setattr(validation, "check", without)

@@ -17,7 +17,7 @@ from kadmin.plan import codes
 from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, PlanHeader, Policy
-from kadmin.plan.rules import World, check, refusals_of
+from kadmin.plan.rules import ClusterView, check, refusals_of
 
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 3), "b-0": (1, 9), "_c-0": (1,), "__consumer_offsets-0": (1,)})
 FACTS = ClusterFacts(
@@ -39,7 +39,7 @@ def plan(*topics: str, **waivers: Any) -> DeletionPlan:  # noqa: ANN401 - fields
 
 
 def found(of: DeletionPlan, facts: ClusterFacts = FACTS, policy: Policy | None = None) -> set[str]:
-    return {violation.code for violation in check(of, World(STATE, facts), policy or Policy())}
+    return {violation.code for violation in check(of, ClusterView(STATE, facts), policy or Policy())}
 
 
 def test_the_record_of_kadmin_itself_is_never_deleted() -> None:
@@ -69,7 +69,7 @@ def test_a_topic_in_mid_move_is_refused_whatever_is_waived(state: Any) -> None: 
     waived: dict[str, Any] = {}
     for each in WAIVERS.values():
         waived |= each
-    everything = check(plan("a", **waived), World(state, QUIET), Policy())
+    everything = check(plan("a", **waived), ClusterView(state, QUIET), Policy())
     assert [violation.code for violation in everything] == [codes.BEING_REASSIGNED]
     assert "cannot be waived" in (everything[0].hint or "")
 
@@ -148,7 +148,7 @@ def test_a_topic_that_is_used_comes_back_where_brokers_create_topics() -> None:
 
 
 def test_refusals_are_errors_of_their_exit_codes_in_the_order_to_be_heard() -> None:
-    found_in_order = check(EVERYTHING, World(STATE, FACTS), Policy())
+    found_in_order = check(EVERYTHING, ClusterView(STATE, FACTS), Policy())
     refusals = refusals_of(found_in_order)
     kinds = [StalePlanError, InvalidInputError, InvalidInputError, InvalidInputError, BusyError, StalePlanError]
     assert [type(each) for each in refusals] == [*kinds, NotCompletedError]
@@ -159,7 +159,7 @@ def test_refusals_are_errors_of_their_exit_codes_in_the_order_to_be_heard() -> N
 
 def test_a_refusal_names_a_few_of_many() -> None:
     many = plan(*(f"gone-{number}" for number in range(8)))
-    (refusal,) = refusals_of(check(many, World(STATE, QUIET), Policy()))
+    (refusal,) = refusals_of(check(many, ClusterView(STATE, QUIET), Policy()))
     assert "the cluster has no topic gone-4" in refusal.message
     assert refusal.message.endswith("; and 3 more.")
 
@@ -185,7 +185,7 @@ def test_internal_topics_are_known_by_name_where_no_broker_can_be_asked(topic: s
 def test_the_index_of_tiered_storage_is_internal_though_brokers_do_not_flag_it() -> None:
     """Without it no broker finds what it has in the remote tier."""
     state = cluster({"__remote_log_metadata-0": (1,)})
-    found = check(plan("__remote_log_metadata"), World(state, QUIET), Policy())
+    found = check(plan("__remote_log_metadata"), ClusterView(state, QUIET), Policy())
     assert [each.code for each in found] == [codes.INTERNAL_TOPIC]
 
 
@@ -208,13 +208,13 @@ def test_a_guard_that_live_brokers_leave_unknown_is_refused_until_it_is_waived_b
     others: dict[str, Any] = {}
     for each in WAIVERS.values():
         others |= each
-    (refused,) = check(plan("a", **others), World(STATE, UNSEEN), Policy())
+    (refused,) = check(plan("a", **others), ClusterView(STATE, UNSEEN), Policy())
     assert (refused.code, refused.severity) == (codes.GUARD_UNKNOWN, "error")
     assert refused.message.isprintable()
     (error,) = refusals_of([refused])
     assert (type(error), error.exit_code) == (UnreachableError, 6)
     assert "set spec.allow.unchecked_guards: true if this is meant" in error.message
-    (waived,) = check(plan("a", allow_unchecked_guards=True), World(STATE, UNSEEN), Policy())
+    (waived,) = check(plan("a", allow_unchecked_guards=True), ClusterView(STATE, UNSEEN), Policy())
     assert (waived.code, waived.severity, waived.message) == (codes.GUARD_UNCHECKED, "warning", refused.message)
 
 
@@ -226,7 +226,7 @@ def test_the_waiver_of_unknown_guards_waives_nothing_that_is_known() -> None:
 def test_what_an_inventory_lacks_is_a_warning_on_one_line() -> None:
     """Names of groups and what brokers answer are anybody's text: no line of theirs may look like one of ours."""
     facts = ClusterFacts(consumers={"a": ("x\n::error::y",)}, unavailable=("groups were not seen: \x1b[31m",))
-    found = check(plan("a"), World(STATE, facts), Policy())
+    found = check(plan("a"), ClusterView(STATE, facts), Policy())
     assert [(each.code, each.severity) for each in found] == [
         (codes.ACTIVE_CONSUMERS, "error"),
         (codes.GUARD_UNCHECKED, "warning"),

@@ -20,7 +20,7 @@ from kadmin.plan.model import (
     TopicRecipe,
 )
 from kadmin.plan.recreation import is_whole
-from kadmin.plan.rules import World, check
+from kadmin.plan.rules import ClusterView, check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ def outlook(
         allow_fewer_racks=True,
     )
     changed = replace(STATE, **state)  # type: ignore[arg-type]  # fields of a ClusterState
-    found = check(plan, World(changed, facts or ClusterFacts()))
+    found = check(plan, ClusterView(changed, facts or ClusterFacts()))
     return [each for each in found if each.code not in {codes.UNKNOWN_BROKER, codes.RACKS_LOST}]
 
 
@@ -70,7 +70,7 @@ def test_a_broker_that_is_full_and_gets_no_more_is_not_told() -> None:
 def test_a_stale_plan_is_not_blamed_for_what_it_did_not_know() -> None:
     """It holds broker 1 for one that has a copy already; that it is stale is another rule."""
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("t-1"), (2, 1), (1, 2)),))
-    found = check(plan, World(STATE, ClusterFacts(sizes=SIZES, capacities={1: 499})))
+    found = check(plan, ClusterView(STATE, ClusterFacts(sizes=SIZES, capacities={1: 499})))
     assert [each.code for each in found] == [codes.STALE_CURRENT]
 
 
@@ -125,7 +125,7 @@ def test_an_election_warns_of_what_cannot_be_elected_and_of_what_moves() -> None
         states={"a-0": (2, (2,)), "a-1": (2, (2,)), "b-0": (2, (1, 2))},
     )
     plan = ElectionPlan(PlanHeader(), topics=("a", "b", "gone"))
-    unknown, *found = check(plan, World(with_node(state, {"a-2": (2, 1)})))
+    unknown, *found = check(plan, ClusterView(with_node(state, {"a-2": (2, 1)})))
     assert (unknown.code, unknown.topic) == (codes.UNKNOWN_TOPIC, "gone")
     assert [(each.code, each.partition, each.severity) for each in found] == [
         (codes.NOT_ELECTABLE, tp("a-0"), "warning"),
@@ -143,7 +143,7 @@ def recipe(topic: str, *lists: tuple[int, ...]) -> TopicRecipe:
 def recreation(*recipes: TopicRecipe) -> list[Diagnostic]:
     state = cluster({"t-0": (1,), "a.b-0": (1,), "c_d-0": (1,)})
     state = replace(state, requests=replace(state.requests, deletions=("going",)))
-    return list(check(RecreationPlan(PlanHeader(), recipes), World(state)))
+    return list(check(RecreationPlan(PlanHeader(), recipes), ClusterView(state)))
 
 
 def test_nothing_stands_against_new_topics_on_live_brokers() -> None:
@@ -195,7 +195,7 @@ def test_dead_brokers_of_a_recipe_are_named_once() -> None:
 
 def test_ten_live_brokers_are_named_of_many() -> None:
     state = replace(STATE, brokers=dict.fromkeys(range(12), STATE.brokers[1]))
-    (found,) = check(RecreationPlan(PlanHeader(), (recipe("x", (99,)),)), World(state))
+    (found,) = check(RecreationPlan(PlanHeader(), (recipe("x", (99,)),)), ClusterView(state))
     assert found.hint is not None
     assert found.hint.endswith("alive are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more")
 

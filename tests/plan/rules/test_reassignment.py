@@ -25,7 +25,7 @@ from kadmin.plan.model import (
     ThrottleSpec,
     WaveLimits,
 )
-from kadmin.plan.rules import World, check
+from kadmin.plan.rules import ClusterView, check
 from kadmin.plan.waves import bytes_alone, schedule
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 A0, A1, B0 = TopicPartition("aaa", 0), TopicPartition("aaa", 1), TopicPartition("bbb", 0)
 ASSIGNMENT = {"aaa-0": (1, 2), "aaa-1": (2, 3), "bbb-0": (3, 1)}
 RACKS = {1: "r1", 2: "r2", 3: "r2", 4: None}
-WORLD = World(cluster(ASSIGNMENT, brokers=RACKS))
+WORLD = ClusterView(cluster(ASSIGNMENT, brokers=RACKS))
 
 
 def _plan(*targets: PartitionTarget) -> ReassignmentPlan:
@@ -53,14 +53,14 @@ def _codes(violations: object) -> list[str]:
     return [violation.code for violation in violations]
 
 
-def found_of(plan: Plan, world: World | None, *wanted: str) -> tuple[Diagnostic, ...]:
+def found_of(plan: Plan, world: ClusterView | None, *wanted: str) -> tuple[Diagnostic, ...]:
     return tuple(each for each in check(plan, world) if each.code in wanted)
 
 
 def unknown_names(plan: Plan, brokers: Iterable[int]) -> tuple[Diagnostic, ...]:
     names = (codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER)
     held = {} if not set(brokers) else ASSIGNMENT
-    return found_of(plan, World(cluster(held, brokers=dict.fromkeys(brokers))), *names)
+    return found_of(plan, ClusterView(cluster(held, brokers=dict.fromkeys(brokers))), *names)
 
 
 def stale(plan: ReassignmentPlan) -> tuple[Diagnostic, ...]:
@@ -68,7 +68,7 @@ def stale(plan: ReassignmentPlan) -> tuple[Diagnostic, ...]:
 
 
 def fewer_racks(plan: ReassignmentPlan, racks: dict[int, str | None] = RACKS) -> tuple[Diagnostic, ...]:
-    return found_of(plan, World(cluster(ASSIGNMENT, brokers=racks)), codes.FEWER_RACKS)
+    return found_of(plan, ClusterView(cluster(ASSIGNMENT, brokers=racks)), codes.FEWER_RACKS)
 
 
 def test_a_good_plan_has_no_violations() -> None:
@@ -155,7 +155,7 @@ def test_replication_factor_by_current_or_assignment() -> None:
 
 def test_a_partition_in_mid_move_has_no_replication_factor_to_compare_with() -> None:
     state = moving(cluster({"aaa-0": (3, 1, 2)}, brokers=RACKS), "aaa-0", adding=(3,), removing=(2,))
-    assert found_of(_plan(PartitionTarget(A0, (3, 1))), World(state), codes.REPLICATION_FACTOR) == ()
+    assert found_of(_plan(PartitionTarget(A0, (3, 1))), ClusterView(state), codes.REPLICATION_FACTOR) == ()
 
 
 def test_fewer_racks() -> None:
@@ -171,7 +171,9 @@ def test_fewer_racks() -> None:
 def test_racks_lost_are_a_warning_with_the_waiver_and_an_error_without() -> None:
     """Rule: one warning for each number of racks before and after, with the count of partitions."""
     racks = dict(enumerate(("r1", "r2", "r3", "r1", "r2"), start=1))
-    wide = World(cluster({"aaa-0": (1, 2, 3), "aaa-1": (2, 3, 1), "bbb-0": (3, 1), "ccc-0": (1, 2)}, brokers=racks))
+    wide = ClusterView(
+        cluster({"aaa-0": (1, 2, 3), "aaa-1": (2, 3, 1), "bbb-0": (3, 1), "ccc-0": (1, 2)}, brokers=racks)
+    )
     targets = (PartitionTarget(A0, (1, 2, 4)), PartitionTarget(A1, (2, 5, 1), (2, 3, 1)), PartitionTarget(B0, (4, 1)))
     plan = replace(_plan(*targets), allow_fewer_racks=True)
     found = found_of(plan, wide, codes.RACKS_LOST)
@@ -237,8 +239,8 @@ def test_sizes_that_cannot_be_had_are_an_error_where_the_cluster_was_asked(
     else:
         assert told == [(codes.SIZE_UNKNOWN, "warning")], "brokers may have them"
     state = cluster({str(A0): (1, 2)}, brokers=dict.fromkeys((1, 2, 3)))
-    assert [(each.code, each.severity) for each in check(plan, World(state))] == [(codes.SIZE_UNKNOWN, "error")]
-    assert check(plan, World(state, ClusterFacts(sizes={A0: 5}))) == ()
+    assert [(each.code, each.severity) for each in check(plan, ClusterView(state))] == [(codes.SIZE_UNKNOWN, "error")]
+    assert check(plan, ClusterView(state, ClusterFacts(sizes={A0: 5}))) == ()
 
 
 def test_a_time_to_finish_in_needs_the_size_of_what_moves() -> None:
@@ -263,11 +265,11 @@ def test_deletion_guards() -> None:
 def test_a_plan_for_a_cluster_fits_no_other_and_none_without_an_id() -> None:
     plan = replace(_plan(), header=PlanHeader(cluster_id="one"))
     for cluster_id, said in ((None, "this cluster has no id"), ("two", "this is cluster two")):
-        world = World(replace(WORLD.state, cluster_id=cluster_id))
+        world = ClusterView(replace(WORLD.state, cluster_id=cluster_id))
         (found,) = check(plan, world)
         assert (found.code, found.message) == (codes.OTHER_CLUSTER, f"the document is for cluster one, {said}")
         assert check(_plan(), world) == ()
-    assert check(plan, World(replace(WORLD.state, cluster_id="one"))) == ()
+    assert check(plan, ClusterView(replace(WORLD.state, cluster_id="one"))) == ()
 
 
 def test_contradictions_of_a_request() -> None:
@@ -288,18 +290,18 @@ def test_contradictions_of_a_request() -> None:
 def test_a_partition_without_a_source_is_refused_until_the_plan_says_that_it_may_wait() -> None:
     state = cluster({"aaa-0": (5, 1), "bbb-0": (2, 3)}, states={"aaa-0": (NO_LEADER, (5,))})
     plan = _plan(PartitionTarget(A0, (1, 2)), PartitionTarget(B0, (2, 1)))
-    (found,) = found_of(plan, World(state), codes.WITHOUT_SOURCE)
+    (found,) = found_of(plan, ClusterView(state), codes.WITHOUT_SOURCE)
     assert found.message == "aaa-0: no replica is alive and in sync; a copy would wait for broker 5"
     assert (found.severity, found.partition) == ("error", A0)
-    (meant,) = found_of(replace(plan, allow_without_source=True), World(state), codes.WITHOUT_SOURCE)
+    (meant,) = found_of(replace(plan, allow_without_source=True), ClusterView(state), codes.WITHOUT_SOURCE)
     assert meant.severity == "warning"
     reached = replace(state, topics={**state.topics, "aaa": replace(state.topics["aaa"], replicas={0: (1, 2)})})
-    assert found_of(plan, World(reached), codes.WITHOUT_SOURCE) == (), "nothing is left to copy"
-    assert found_of(plan, World(replace(state, states={})), codes.WITHOUT_SOURCE) == (), "not known"
+    assert found_of(plan, ClusterView(reached), codes.WITHOUT_SOURCE) == (), "nothing is left to copy"
+    assert found_of(plan, ClusterView(replace(state, states={})), codes.WITHOUT_SOURCE) == (), "not known"
 
 
 def test_a_move_that_waits_for_a_broker_keeps_no_plan_for_other_partitions_from_running() -> None:
     state = moving(cluster({"aaa-0": (5, 1), "bbb-0": (2, 3)}, states={"aaa-0": (NO_LEADER, ())}), "aaa-0", adding=(1,))
-    world = World(state, live=True)
+    world = ClusterView(state, live=True)
     assert found_of(_plan(PartitionTarget(B0, (2, 1))), world, codes.REASSIGNMENT_RUNNING) == ()
     assert found_of(_plan(PartitionTarget(A0, (2, 1))), world, codes.REASSIGNMENT_RUNNING)

@@ -6,7 +6,7 @@ from support.cluster.states import cluster, tp
 
 from kadmin.plan import codes
 from kadmin.plan.model import FreeBytes, LoadSpec, Pin, PlanHeader, ProposalLimits, RebalanceRequest
-from kadmin.plan.rules import World, check
+from kadmin.plan.rules import ClusterView, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,11 +26,11 @@ REQUEST = RebalanceRequest(
 )
 
 
-def on(assignment: dict[str, tuple[int, ...]], brokers: Iterable[int]) -> World:
-    return World(cluster(assignment, brokers={broker: f"r{broker}" for broker in brokers}))
+def on(assignment: dict[str, tuple[int, ...]], brokers: Iterable[int]) -> ClusterView:
+    return ClusterView(cluster(assignment, brokers={broker: f"r{broker}" for broker in brokers}))
 
 
-def named(request: RebalanceRequest, world: World) -> list[Diagnostic]:
+def named(request: RebalanceRequest, world: ClusterView) -> list[Diagnostic]:
     return [each for each in check(request, world) if each.code in (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION)]
 
 

@@ -17,10 +17,10 @@ from kadmin.plan.model import (
     ThrottleBy,
     ThrottleSpec,
 )
-from kadmin.plan.rules import World, check
+from kadmin.plan.rules import ClusterView, check
 
 STATE = cluster({"t-0": (1, 2)}, brokers=dict.fromkeys((1, 2, 3)))
-WORLD = World(STATE)
+WORLD = ClusterView(STATE)
 COPIES = PartitionTarget(tp("t-0"), (1, 3))
 FIXED = ThrottleSpec(ThrottleBy.RATE, 50)
 
@@ -28,7 +28,7 @@ FIXED = ThrottleSpec(ThrottleBy.RATE, 50)
 def severities(
     target: PartitionTarget,
     throttle: ThrottleSpec | None = None,
-    world: World | None = WORLD,
+    world: ClusterView | None = WORLD,
     switch: Switch | None = None,
 ) -> list[str]:
     policy = None if switch is None else Policy(codes={codes.UNTHROTTLED: switch})
@@ -54,7 +54,7 @@ def test_what_copies_without_a_throttle_is_a_warning_with_a_rate_to_type() -> No
         (COPIES, None),  # nobody knows what it copies
     ],
 )
-def test_what_copies_nothing_is_no_warning(target: PartitionTarget, world: World | None) -> None:
+def test_what_copies_nothing_is_no_warning(target: PartitionTarget, world: ClusterView | None) -> None:
     assert severities(target, world=world) == []
 
 

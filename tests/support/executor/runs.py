@@ -320,7 +320,7 @@ class Process:
         clock = ModelClock(self._wait)
 
         def tell(event: events.Event) -> None:
-            if isinstance(event, events.Noted):
+            if isinstance(event, events.Note):
                 told.append(event.text)
 
         with self.proxy:

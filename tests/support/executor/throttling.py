@@ -43,7 +43,7 @@ class Told(list[str]):
     """Collects the texts of events, in order."""
 
     def __call__(self, event: events.Event) -> None:
-        assert isinstance(event, events.Noted)
+        assert isinstance(event, events.Note)
         self.append(event.text)
 
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.operations.decide.actions import Action, Memory, Work
+    from kadmin.operations.decide.actions import Action, Memory, OperationSpec
     from kadmin.worlds.zookeeper.heal.repair_steps import RepairStep
 
 A, B, OTHERS = tp("a-0"), tp("b-0"), tp("c-0")
@@ -82,7 +82,7 @@ RETURNED = {"made again": "spared"}
 _TARGETS = tuple(PartitionTarget(each, TARGET, ORIGINAL) for each in (A, B))
 _RECIPES = tuple(TopicRecipe(each.topic, {0: ORIGINAL}, {}) for each in (A, B))
 IDS = {each.topic: "first" for each in (A, B)}
-WORKS: dict[str, Work] = {
+WORKS: dict[str, OperationSpec] = {
     "one wave": ReassignmentWork((_TARGETS,), _TARGETS, Elect.NONE),
     "two waves": ReassignmentWork(tuple((each,) for each in _TARGETS), _TARGETS, Elect.AFTER_EACH_WAVE),
     "election": ElectionWork((A, B)),
@@ -257,7 +257,7 @@ def _outcome(world: World, stop: Stop, *, allow_foreign: bool) -> End:
     if isinstance(action, Finish):
         return action
     if isinstance(action, TakeBack) and _asked(world) < MOST_REQUESTS:
-        answered = _answers_of_brokers if world.api or action.through_brokers else _answers_of_controllers
+        answered = _answers_of_brokers if world.api or action.by_api else _answers_of_controllers
         return tuple(dict.fromkeys(answered(world, action)))
     if isinstance(action, PublishWave) and len(world.steps) < MOST_REQUESTS:
         return tuple(dict.fromkeys(_published(world, action)))
@@ -269,7 +269,7 @@ def _asked(world: World) -> int:
     return sum(step.kind is StepKind.CANCEL for step in world.steps)
 
 
-def _first_act(world: World, work: Work, request: StopRequest) -> Action:
+def _first_act(world: World, work: OperationSpec, request: StopRequest) -> Action:
     """Look until something is to be done, as the runner does; Wait where nothing ever is."""
     observed = Observed(world.state, world.steps, API if world.api else NODES, request)
     memory = recall(world.steps)
@@ -288,7 +288,7 @@ def _first_act(world: World, work: Work, request: StopRequest) -> Action:
     return action
 
 
-def _decided(work: Work, observed: Observed, memory: Memory, now: float) -> Action:
+def _decided(work: OperationSpec, observed: Observed, memory: Memory, now: float) -> Action:
     request = observed.request
     if request is not None and request.stop is Stop.CANCEL_NOW and isinstance(work, ReassignmentWork):
         return decide_cancel(work, observed, memory, now, allow_foreign=request.allow_foreign)

@@ -45,7 +45,7 @@ def rate_of(topic: str, partition: int, hour: int) -> float | None:
 
 
 @dataclass(frozen=True)
-class Moment:
+class TimelineEvent:
     """Seconds from MONDAY."""
 
     s: int
@@ -64,11 +64,11 @@ class Moment:
 TOPICS = ("clean", "repeated", "silent", "thin", "moved", "reset", "came", "shrinking", "kept", "unread")
 
 
-def moments(hours: Iterable[int] = range(HOURS)) -> list[Moment]:
-    return [Moment(hour * 3600 + second) for hour in hours for second in range(0, 3600, STEP_S)]
+def moments(hours: Iterable[int] = range(HOURS)) -> list[TimelineEvent]:
+    return [TimelineEvent(hour * 3600 + second) for hour in hours for second in range(0, 3600, STEP_S)]
 
 
-def rows_at(moment: Moment, partitions: int = PARTITIONS) -> Iterator[Row]:
+def rows_at(moment: TimelineEvent, partitions: int = PARTITIONS) -> Iterator[Row]:
     """The samples of one time, those of each topic with what is wrong with it."""
     for topic in TOPICS:
         if topic == "came" and moment.s < CAME_H * 3600:
@@ -83,7 +83,7 @@ def rows_at(moment: Moment, partitions: int = PARTITIONS) -> Iterator[Row]:
         yield from _meters(moment, topic, partitions)
 
 
-def _partition(moment: Moment, topic: str, partition: int) -> Iterator[Row]:
+def _partition(moment: TimelineEvent, topic: str, partition: int) -> Iterator[Row]:
     records = moment.records(partition, CAME_H if topic == "came" else 0)
     leader = 2 if topic == "moved" and moment.s >= MOVED_AT_S else 1
     size = records * RECORD_BYTES
@@ -100,11 +100,11 @@ def _partition(moment: Moment, topic: str, partition: int) -> Iterator[Row]:
         yield at | {"group": "billing", "metric": "group_offset", "kind": "counter", "value": float(records)}
 
 
-def _meters(moment: Moment, topic: str, partitions: int) -> Iterator[Row]:
+def _meters(moment: TimelineEvent, topic: str, partitions: int) -> Iterator[Row]:
     """What brokers report of the topic `reset`: a tenth more than its partitions add up to, and 0 after a crash."""
     if topic != "reset":
         return
-    since = Moment(RESET_AT_S) if moment.s >= RESET_AT_S else Moment(0)
+    since = TimelineEvent(RESET_AT_S) if moment.s >= RESET_AT_S else TimelineEvent(0)
     records = sum(moment.records(each) - since.records(each) for each in range(partitions))
     at = {"ts": moment.time, "topic": topic, "broker_id": 1, "kind": "counter"}
     yield at | {"metric": "bytes_in", "value": records * RECORD_BYTES * 1.1}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.operations.context import Clock
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
 
 
 @contextmanager
@@ -53,7 +53,7 @@ class FolderOperations(KeyedOperations):
     session_timeout_s = 0.0
     """The lock of a dead holder is free at once."""
 
-    def __init__(self, folder: Path, clock: Clock, topic: KeyedOperations, tell: Tell) -> None:
+    def __init__(self, folder: Path, clock: Clock, topic: KeyedOperations, tell: EventSink) -> None:
         super().__init__(tell)
         self._folder = folder
         self._files = ValueFiles(folder)
@@ -80,7 +80,7 @@ class FolderOperations(KeyedOperations):
             if self._clock.now() >= give_up:
                 raise held_lock(lock)
             self._clock.wait(POLL_S)
-        self._clock.careful = True
+        self._clock.defers_signals = True
         self._lock = lock
         sign(lock, holder)
         token = self._token() + 1
@@ -121,7 +121,7 @@ class FolderOperations(KeyedOperations):
             raise
         except KadminError as error:
             # Then the folder is all there is, as in an operation that is to repair the topic.
-            self._tell(events.Noted(f"topic {RECORD_TOPIC} was not looked at: {error.message}"))
+            self._tell(events.Note(f"topic {RECORD_TOPIC} was not looked at: {error.message}"))
 
     def _require(self, lease: Lease) -> None:
         if self._lock is None or self._token() != lease.token:

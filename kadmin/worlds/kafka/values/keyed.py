@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
-from kadmin.operations.events import Noted
+from kadmin.operations.events import Note
 from kadmin.operations.record.codec import (
     REPLACE_REQUEST,
     REPLACE_THROTTLE_REQUEST,
@@ -41,7 +41,7 @@ from kadmin.worlds.kafka.values.record_keys import CONFIRMED, OPERATIONS, key_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import Listing, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
@@ -54,9 +54,9 @@ class KeyedOperations(ABC):
     Raises UndecodableError with the place of a value that cannot be decoded.
     """
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: EventSink) -> None:
         self._tell = tell
-        self._listings = Listings(lambda text: tell(Noted(text)))
+        self._listings = Listings(lambda text: tell(Note(text)))
 
     @abstractmethod
     def _get(self, key: str) -> bytes | None:

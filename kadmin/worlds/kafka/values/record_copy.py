@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
     from kadmin.operations.record.record import Listing
 
 
@@ -32,7 +32,7 @@ class LostRecordError(UnknownOutcomeError):
 class RecordCopy:
     """The operations of the cluster `cluster_id` that this machine ran, below the folder `records`."""
 
-    def __init__(self, records: Path, cluster_id: str, tell: Tell) -> None:
+    def __init__(self, records: Path, cluster_id: str, tell: EventSink) -> None:
         self._records = records
         self._files = ValueFiles(records / cluster_id)
         self._tell = tell
@@ -126,7 +126,7 @@ class RecordCopy:
     def _warn(self, error: OSError | UndecodableError) -> None:
         if not self._told:
             self._told = True
-            self._tell(events.Noted(f"warning: this machine keeps no copy of the record: {error}"))
+            self._tell(events.Note(f"warning: this machine keeps no copy of the record: {error}"))
 
     def _keys(self, operation: str) -> Iterator[str]:
         for name in self._files.names(operation):

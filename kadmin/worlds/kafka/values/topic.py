@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from kadmin.operations.context import Clock
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
     from kadmin.operations.record.holder import Holder
     from kadmin.worlds.kafka.values.record_copy import RecordCopy
     from kadmin.worlds.kafka.values.topic_log import TopicLock, TopicLog
@@ -66,7 +66,7 @@ class TopicOperations(KeyedOperations):
         self,
         connection: KafkaConnection,
         clock: Clock,
-        tell: Tell,
+        tell: EventSink,
         lease_s: float = LEASE_S,
         name: str = RECORD_TOPIC,
         copy: RecordCopy | None = None,
@@ -125,7 +125,7 @@ class TopicOperations(KeyedOperations):
         """
         if not self._reader.check_settings():
             created = create_topic(self._connection, self._name, avoid)
-            self._tell(events.Noted(f"{created} was created; it keeps lock and record"))
+            self._tell(events.Note(f"{created} was created; it keeps lock and record"))
         if self._copy is None:
             return self._take(holder, wait_s)
         self._copy.hold()
@@ -148,11 +148,11 @@ class TopicOperations(KeyedOperations):
             if watched is not None and watched.seems_dead:
                 self._tell_watching(watched, began)
             if watched is None or watched.rest_s(began) < 0:
-                clock.careful = True
+                clock.defers_signals = True
                 lease = self._try_take(replace(holder, session_timeout_s=self.session_timeout_s), log.lock)
                 if lease is not None:
                     return lease
-                clock.careful = False
+                clock.defers_signals = False
                 clock.wait(AGAIN_S)
             elif clock.over or (clock.now() >= give_up and not watched.seems_dead):
                 raise held_lock(watched.holder)
@@ -212,7 +212,7 @@ class TopicOperations(KeyedOperations):
         if watched.lock != self._told_of:
             self._told_of = watched.lock
             seems = f"its holder {watched.holder} seems to be dead"
-            self._tell(events.Noted(f"waiting {max(0.0, watched.rest_s(now)):.0f} s for the lock: {seems}"))
+            self._tell(events.Note(f"waiting {max(0.0, watched.rest_s(now)):.0f} s for the lock: {seems}"))
 
     def _watch(self, log: TopicLog) -> None:
         lock, watched = log.lock, self._watched
@@ -234,7 +234,7 @@ class TopicOperations(KeyedOperations):
         try:
             log = self._reader.catch_up()
         except OpenTransactionError as error:
-            self._tell(events.Noted(f"{error.message} {error.cause}"))
+            self._tell(events.Note(f"{error.message} {error.cause}"))
             log = self._reader.log
         except LostTopicError as lost:
             raise (lost if self._copy is None else self._copy.lost(lost.message)) from lost

@@ -24,7 +24,7 @@ from kadmin.worlds.kafka.wire.transactions import producer_id_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
     from kadmin.worlds.kafka.wire.metadata import PartitionMetadata, TopicMetadata
     from kadmin.worlds.kafka.wire.partition_log import Fetched
@@ -57,7 +57,7 @@ def ignored_notes(ignored: Sequence[str], partition: TopicPartition) -> list[str
 class TopicReader:
     """The records of the topic as `log`; a topic that does not exist has none. For any thread."""
 
-    def __init__(self, connection: KafkaConnection, name: str, tell: Tell) -> None:
+    def __init__(self, connection: KafkaConnection, name: str, tell: EventSink) -> None:
         self.log = TopicLog()
         self._connection = connection
         self._control = TopicPartition(name, CONTROL)
@@ -111,7 +111,7 @@ class TopicReader:
     def _tell_ignored(self) -> None:
         new = sorted(self._ignored.keys() - self._told)
         for note in ignored_notes([self._ignored[offset] for offset in new], self._control):
-            self._tell(events.Noted(note))
+            self._tell(events.Note(note))
         self._told |= self._ignored.keys()
 
     def reach(self, end: int) -> None:

@@ -63,7 +63,7 @@ def worst_effect(reading: NodeReading, versions: KafkaVersions) -> Effect:
 
 def _unwatched(evidence: Evidence, path: str) -> Iterator[Finding]:
     hidden = any(each.path == path for each in details_of(evidence.state).unreadable)
-    if path in evidence.deaf and evidence.first.node(path) is None and not hidden:
+    if path in evidence.not_watching and evidence.first.node(path) is None and not hidden:
         seen = "its session is connected, and in no server's list of watches (wchp); checked twice"
         yield _deaf(evidence, path, f"{path} is absent", seen)
 
@@ -114,7 +114,7 @@ def _not_picked_up(evidence: Evidence, reading: NodeReading) -> bool:
         return True
     if at_work(reading):
         return False
-    if reading.path in evidence.deaf:
+    if reading.path in evidence.not_watching:
         return True
     open_entries = [entry for entry in reading.entries if _may_move(entry, evidence, reading.path)]
     untouched = all(entry.motion is Motion.NOT_STARTED for entry in open_entries)
@@ -175,7 +175,7 @@ def _seen(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
         *_worst_findings(evidence, reading),
         *((f"in flight: {name_some(moving)}",) if moving else ()),
         *((f"unchanged for {evidence.stayed_s:.0f} s",) if node is not None and _stayed(evidence, node) else ()),
-        *(("the controller does not watch it",) if reading.path in evidence.deaf else ()),
+        *(("the controller does not watch it",) if reading.path in evidence.not_watching else ()),
         f"the brokers are Kafka {evidence.versions}, inferred from their znodes",
     )
 

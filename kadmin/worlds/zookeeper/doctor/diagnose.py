@@ -55,7 +55,7 @@ def unchecked(evidence: Evidence) -> tuple[str, ...]:
     unasked = (disks,) if evidence.disks_unavailable else ()
     if evidence.state.controller is None or loops(evidence):
         return unasked
-    unknown = {REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION} - evidence.deaf - evidence.listening
+    unknown = {REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION} - evidence.not_watching - evidence.listening
     return unasked + tuple(
         f"whether the controller watches {path}: four-letter words do not show it; apply checks with a probe"
         for path in sorted(unknown, reverse=True)

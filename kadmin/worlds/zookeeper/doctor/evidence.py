@@ -49,7 +49,7 @@ class Evidence:
     """Everything that `diagnose` knows; `root` is the parent of kadmin's znodes.
 
     `state` was read last; its details name the unreadable znodes. `first` and `last` are readings of the admin nodes,
-    `stayed_s` seconds apart: at least STAYS_S where there was a node. `deaf` holds the admin paths that the
+    `stayed_s` seconds apart: at least STAYS_S where there was a node. `not_watching` holds the admin paths that the
     controller's session did not watch on any server, checked twice; `listening` those that it watches. `broker_configs`
     are by entity name, `<default>` included. `notifications` counts the notifications in each parent znode.
     `unused_copies` are those on the disks of brokers that are no replicas: bytes by broker and partition;
@@ -63,7 +63,7 @@ class Evidence:
     first: AdminLook
     last: AdminLook
     stayed_s: float = 0.0
-    deaf: frozenset[str] = frozenset()
+    not_watching: frozenset[str] = frozenset()
     listening: frozenset[str] = frozenset()
     root: str = "/kadmin"
     lock: LockHeld | None = None

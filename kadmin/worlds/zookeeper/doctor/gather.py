@@ -76,7 +76,7 @@ def gather(context: ZooKeeperContext) -> Evidence:
         first=first,
         last=last,
         stayed_s=stayed_s,
-        deaf=frozenset(path for path, answer in listening.items() if same and answer is Listening.DEAF),
+        not_watching=frozenset(path for path, answer in listening.items() if same and answer is Listening.DEAF),
         listening=frozenset(path for path, answer in listening.items() if same and answer is Listening.LISTENING),
         root=context.paths.root,
         lock=lock,

@@ -81,7 +81,7 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
     try:
         if not unfinished:
             _open(context, holder, diagnosis, lease)
-        context.tell(events.Opened(operation_id, diagnosis.state.cluster_id))
+        context.tell(events.OperationStarted(operation_id, diagnosis.state.cluster_id))
         return Outcome(operation_id, _Healing(context, operation_id, lease, consent).run())
     finally:
         context.give_back(lease)
@@ -168,9 +168,9 @@ class _Healing:
         if outcome is PublishOutcome.LOST_LOCK:
             raise lost_lock()
         if outcome is not PublishOutcome.PUBLISHED:
-            self._context.tell(events.Noted("the cluster changed since it was read; reading it again"))
+            self._context.tell(events.Note("the cluster changed since it was read; reading it again"))
             return None
-        self._context.tell(events.Noted(f"step {step.number}: {repair.words}"))
+        self._context.tell(events.Note(f"step {step.number}: {repair.words}"))
         repaired = diagnosis.findings if repair.move else (repair.finding,)
         self._tried |= {(finding.code, finding.znode) for finding in repaired}
         self._steps += 1
@@ -184,7 +184,7 @@ class _Healing:
     def _on_wait(self, wait: Wait, _: Diagnosis) -> None:
         if wait.reason and wait.reason != self._noted:
             self._noted = wait.reason
-            self._context.tell(events.Noted(wait.reason))
+            self._context.tell(events.Note(wait.reason))
 
     def _step(self, repair: RepairStep) -> Step:
         number = len(self._context.operations.steps(self._operation_id)) + 1

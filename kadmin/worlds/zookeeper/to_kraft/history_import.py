@@ -106,7 +106,7 @@ def _await_runner(source: Context) -> None:
             give_up = min(source.clock.now() + patience(holder), source.clock.until)
             request = StopRequest(Stop.PAUSE, str(source.author), source.clock.timestamp())
             source.operations.ask(holder.operation_id, request)
-            source.tell(events.Noted(f"operation {holder.operation_id} is asked to pause; its runner is {holder}"))
+            source.tell(events.Note(f"operation {holder.operation_id} is asked to pause; its runner is {holder}"))
         elif source.clock.now() >= give_up:
             raise BusyError(
                 f"Operation {holder.operation_id} is still run by {holder}; it pauses when its wave is done.",

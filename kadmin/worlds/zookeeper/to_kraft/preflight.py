@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError, StalePlanError, UnreachableError
 from kadmin.insight.diagnosis.doctor_report import Preflight
-from kadmin.worlds.kafka.doctor import diagnose as through_brokers
+from kadmin.worlds.kafka.doctor import diagnose as by_api
 from kadmin.worlds.kafka.doctor import gather as kafka_doctor
 from kadmin.worlds.kafka.reader import read_quorum, read_without_controllers
 from kadmin.worlds.kafka.wire.configs import read_settings
@@ -98,7 +98,7 @@ def _of_doctor(
         evidence = zookeeper_doctor.look_at_disks(zookeeper, zookeeper_doctor.gather(zookeeper))
         return through_zookeeper.diagnose(evidence), through_zookeeper.unchecked(evidence)
     seen = kafka_doctor.gather(kafka)
-    return through_brokers.diagnose(seen), through_brokers.unchecked(seen)
+    return by_api.diagnose(seen), by_api.unchecked(seen)
 
 
 def _of_brokers(kafka: KafkaContext, phase: MigrationPhase) -> ClusterState:

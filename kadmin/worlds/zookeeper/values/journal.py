@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, InvalidInputError
-from kadmin.operations.events import Noted
+from kadmin.operations.events import Note
 from kadmin.operations.record.codec import (
     REPLACE_REQUEST,
     REPLACE_THROTTLE_REQUEST,
@@ -40,7 +40,7 @@ from kadmin.worlds.zookeeper.values.lock import lease_checks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kadmin.operations.events import Tell
+    from kadmin.operations.events import EventSink
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing, OperationRecord, Step
     from kadmin.operations.record.stop_request import StopRequest
@@ -60,10 +60,10 @@ class Journal:
     Raises UndecodableError with the path of a znode that cannot be decoded.
     """
 
-    def __init__(self, store: Store, paths: Paths, tell: Tell = lambda _: None) -> None:
+    def __init__(self, store: Store, paths: Paths, tell: EventSink = lambda _: None) -> None:
         self._store = store
         self._paths = paths
-        self._listings = Listings(lambda text: tell(Noted(text)))
+        self._listings = Listings(lambda text: tell(Note(text)))
 
     def listings(self) -> tuple[Listing, ...]:
         """Return every operation, oldest first; one whose status cannot be decoded is left out, with a note."""

@@ -70,11 +70,11 @@ class Lock:
             version = self._fence_version()
             other = self.holder()
             if other is None:
-                clock.careful = True
+                clock.defers_signals = True
                 lease = self._try_take(holder, version)
                 if lease is not None:
                     return lease
-                clock.careful = False
+                clock.defers_signals = False
             elif other.session_id == store.session_id:
                 return Lease(version, other.session_id, holder.operation_id)
             elif clock.now() >= give_up:

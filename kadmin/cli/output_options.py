@@ -53,7 +53,7 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class OutputOptions:
     """The format of the events on stderr, whether requests to servers are among them, and where else events go."""
 
     log_format: OutputFormat = OutputFormat.HUMAN
@@ -62,21 +62,21 @@ class Telling:
     webhook: Webhook | None = None
 
 
-UNASKED = Telling()
+UNASKED = OutputOptions()
 """What a command tells that has no options for it."""
 
 
 def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options in place of its parameter `telling`; it needs one that is named `output`."""
+    """Give a command the options in place of its parameter `output_options`; it needs one that is named `output`."""
     return group_options(command, "telling", {each.name: each for each in _OPTIONS}, _telling)
 
 
-def _telling(taken: Mapping[str, Any], given: Mapping[str, Any]) -> Telling:
+def _telling(taken: Mapping[str, Any], given: Mapping[str, Any]) -> OutputOptions:
     """Build the value; a dry run changes nothing, so it writes no metrics and posts nothing."""
     from kadmin.cli.webhook import Webhook
 
     webhook = Webhook.parse(taken["notify"]) if taken["notify"] else None
     log_format = taken["log_format"] or given["output"]
     if given.get("dry_run"):
-        return Telling(log_format, taken["verbose"])
-    return Telling(log_format, taken["verbose"], taken["metrics"], webhook)
+        return OutputOptions(log_format, taken["verbose"])
+    return OutputOptions(log_format, taken["verbose"], taken["metrics"], webhook)

@@ -16,7 +16,7 @@ from kadmin.cli.options import OutputFormat
 from kadmin.cli.terminal import screen_of
 from kadmin.cli.webhook import FLUSH_S, Poster
 from kadmin.errors import KadminError, UsageError
-from kadmin.operations.events import Asked, Ended, Noted, Opened, Progressed
+from kadmin.operations.events import Ended, Note, OperationStarted, Progressed, ServerRequestLogged
 from kadmin.report.operations.follow import Follower
 from kadmin.report.operations.follow_json import JsonFollower
 from kadmin.report.operations.notification import notification
@@ -24,10 +24,10 @@ from kadmin.report.operations.notification import notification
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kadmin.cli.telling import Telling
+    from kadmin.cli.output_options import OutputOptions
     from kadmin.cli.webhook import Webhook
     from kadmin.operations.context import Clock
-    from kadmin.operations.events import Event, Tell
+    from kadmin.operations.events import Event, EventSink
 
 BETWEEN_POSTS_S = 30.0
 """Seconds between two posts where only progress was made."""
@@ -36,17 +36,17 @@ _LAST_POST_S = 0.5
 
 
 @contextmanager
-def told(telling: Telling, clock: Clock, cluster: str) -> Iterator[Tell]:
-    """Tell events as `telling` says, and the error that ends the command; `cluster` is the address that was typed.
+def event_sink(output_options: OutputOptions, clock: Clock, cluster: str) -> Iterator[EventSink]:
+    """Yield the sink of a command's events, and send it the error that ends the command; `cluster` is its address.
 
     Raises NotCompletedError where the file of the metrics cannot be written.
     """
-    with _story(telling, clock, cluster) as story:
+    with _open_sinks(output_options, clock, cluster) as sink:
         try:
-            yield story
+            yield sink
         except BaseException as error:
             with suppress(OSError):  # where stderr is closed, there is still the exit code
-                story(_ended_by(error))
+                sink(_ended_by(error))
             raise
 
 
@@ -60,13 +60,13 @@ def _ended_by(error: BaseException) -> Ended:
 
 
 @contextmanager
-def _story(telling: Telling, clock: Clock, cluster: str) -> Iterator[Tell]:
-    stderr = _OnStderr(telling, clock)
-    complain: Callable[[str], None] = lambda text: stderr(Noted(text))  # noqa: E731 - in one place
-    receivers: list[Tell] = [stderr]
-    if telling.metrics is not None:
-        receivers.append(MetricsFile(telling.metrics, complain))
-    posts = None if telling.webhook is None else _Posts(telling.webhook, clock, cluster, complain)
+def _open_sinks(output_options: OutputOptions, clock: Clock, cluster: str) -> Iterator[EventSink]:
+    stderr = _OnStderr(output_options, clock)
+    complain: Callable[[str], None] = lambda text: stderr(Note(text))  # noqa: E731 - in one place
+    receivers: list[EventSink] = [stderr]
+    if output_options.metrics is not None:
+        receivers.append(MetricsFile(output_options.metrics, complain))
+    posts = None if output_options.webhook is None else _Posts(output_options.webhook, clock, cluster, complain)
     if posts is not None:
         receivers.append(posts)
 
@@ -75,7 +75,7 @@ def _story(telling: Telling, clock: Clock, cluster: str) -> Iterator[Tell]:
             receiver(event)
 
     try:
-        with _requests(telling, stderr):
+        with _requests(output_options, stderr):
             yield tell
     finally:
         if posts is not None:
@@ -86,11 +86,11 @@ def _story(telling: Telling, clock: Clock, cluster: str) -> Iterator[Tell]:
 class _OnStderr:
     """Writes events in the format asked for; posts and requests of other threads may end while one is written."""
 
-    def __init__(self, telling: Telling, clock: Clock) -> None:
+    def __init__(self, output_options: OutputOptions, clock: Clock) -> None:
         self._lock = threading.RLock()
         self._follower = (
             JsonFollower(_write, clock.timestamp)
-            if telling.log_format is OutputFormat.JSON
+            if output_options.log_format is OutputFormat.JSON
             else Follower(_write, screen_of(sys.stderr), time.monotonic)
         )
 
@@ -110,15 +110,15 @@ class _Posts:
     def __init__(self, webhook: Webhook, clock: Clock, cluster: str, complain: Callable[[str], None]) -> None:
         self._clock = clock
         self._cluster = cluster
-        self._opened: Opened | None = None
+        self._opened: OperationStarted | None = None
         self._next_progress = 0.0
         self._poster = Poster(webhook, complain)
         self._poster.start()
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, Opened):
+        if isinstance(event, OperationStarted):
             self._opened = event
-        if isinstance(event, Asked):
+        if isinstance(event, ServerRequestLogged):
             return
         if isinstance(event, Progressed):
             if self._clock.now() < self._next_progress:
@@ -132,9 +132,9 @@ class _Posts:
 
 
 @contextmanager
-def _requests(telling: Telling, tell: Tell) -> Iterator[None]:
+def _requests(output_options: OutputOptions, tell: EventSink) -> Iterator[None]:
     """With --verbose, tell what kadmin logs: the requests to servers. What its libraries log may hold secrets."""
-    if not telling.verbose:
+    if not output_options.verbose:
         yield
         return
     logger, handler = logging.getLogger("kadmin"), _Handler(tell)
@@ -149,13 +149,13 @@ def _requests(telling: Telling, tell: Tell) -> Iterator[None]:
 
 
 class _Handler(logging.Handler):
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: EventSink) -> None:
         super().__init__()
         self._tell = tell
 
     def emit(self, record: logging.LogRecord) -> None:
         """Tell a record as an event."""
-        self._tell(Asked(self.format(record)))
+        self._tell(ServerRequestLogged(self.format(record)))
 
 
 def _write(text: str) -> None:

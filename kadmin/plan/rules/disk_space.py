@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
 from kadmin.plan import codes
-from kadmin.plan.room import shortages
+from kadmin.plan.disk_space import shortages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

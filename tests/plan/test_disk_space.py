@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import tp
 
+from kadmin.plan.disk_space import Shortage, shortages
 from kadmin.plan.model import PartitionTarget
-from kadmin.plan.room import Shortage, shortages
 
 TO_3 = PartitionTarget(tp("a-0"), (1, 3), (1, 2), 6)
 FROM_3 = PartitionTarget(tp("b-0"), (2, 1), (3, 1), 4)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kadmin.operations.reading.brokers import with_disks
 from kadmin.plan.copying import sized
+from kadmin.plan.disk_space import shortages
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.room import shortages
 from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
