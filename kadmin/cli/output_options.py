@@ -68,7 +68,7 @@ UNASKED = OutputOptions()
 
 def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options in place of its parameter `output_options`; it needs one that is named `output`."""
-    return group_options(command, "telling", {each.name: each for each in _OPTIONS}, _telling)
+    return group_options(command, "output_options", {each.name: each for each in _OPTIONS}, _telling)
 
 
 def _telling(taken: Mapping[str, Any], given: Mapping[str, Any]) -> OutputOptions:

@@ -364,7 +364,7 @@ def _diagnosis(world: World) -> Diagnosis:
         for data in _payloads(path, found)
     }
     look = AdminLook(nodes.get(REASSIGN_PARTITIONS), nodes.get(PREFERRED_REPLICA_ELECTION), deletions=world.deletions)
-    heard: dict[str, Any] = {"deaf": BOTH, "listening": frozenset[str]()} if world.deaf else {}
+    heard: dict[str, Any] = {"not_watching": BOTH, "listening": frozenset[str]()} if world.deaf else {}
     if "union" in world.places:
         heard["versions"] = KafkaVersions((1, 1), (2, 3))
     if world.state.controller is None:
