@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +19,28 @@ class PublishLimits:
     max_partitions: int | None = None
 
 
+class MetadataMode(StrEnum):
+    """Where a cluster keeps its metadata."""
+
+    ZOOKEEPER = "zookeeper"
+    KRAFT = "kraft"
+
+
+PUBLISH_LIMITS: Mapping[MetadataMode, PublishLimits] = {
+    MetadataMode.ZOOKEEPER: PublishLimits(max_bytes=900_000, bytes_per_topic=120),
+    MetadataMode.KRAFT: PublishLimits(max_bytes=900_000, bytes_per_topic=0, max_partitions=1_000),
+}
+"""ZooKeeper cuts the connection at 1,048,575 bytes; each topic adds a check: header, version, path with its chroot.
+
+Through the brokers' API the controller takes 10,000 partitions of one request; smaller ones keep its answers quick.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """One field for each question that an operation asks of the way to its cluster.
 
+    `mode`: where the cluster keeps its metadata.
     `late_requests`: the controller may apply a request that got no answer, even after its operation has ended.
     `late_configs`: so may a change of configs, and take a later one's place.
     `lagging_reads`: the topics may be read as they were before a request was applied.
@@ -26,9 +49,14 @@ class Capabilities:
     `restores_lists`: a move is taken back by a reassignment to the original list, and not only ended.
     """
 
-    publish: PublishLimits
+    mode: MetadataMode
     late_requests: bool
     late_configs: bool
     lagging_reads: bool
     explains_refusals: bool
     restores_lists: bool
+
+    @property
+    def publish(self) -> PublishLimits:
+        """What one publish can hold."""
+        return PUBLISH_LIMITS[self.mode]

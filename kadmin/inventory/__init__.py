@@ -2,7 +2,7 @@
 
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.reading import inventory_files, read_inventory
-from kadmin.inventory.state import facts_of, inventory_of, state_of, world_of
+from kadmin.inventory.state import facts_of, inventory_of, publish_limits_of, state_of, world_of
 from kadmin.inventory.writing import write_inventory
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "facts_of",
     "inventory_files",
     "inventory_of",
+    "publish_limits_of",
     "read_inventory",
     "state_of",
     "world_of",

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.model import TopicPartition
 from kadmin.documents.parse import parse_inventory_header
 from kadmin.errors import InvalidInputError
@@ -94,11 +95,13 @@ def _facts_of(path: Path, fields: Mapping[str, Any], clusters: Mapping[str, str 
 
 
 def _decode_facts(fields: Mapping[str, Any]) -> KafkaFacts:
-    converted = {
+    converted: dict[str, Any] = {
         "consumers": {topic: tuple(groups) for topic, groups in fields.get("consumers", {}).items()},
         "reassigning": tuple(TopicPartition(**entry) for entry in fields.get("reassigning", ())),
         "unavailable": tuple(fields.get("unavailable", ())),
     }
+    if "mode" in fields:
+        converted["mode"] = MetadataMode(fields["mode"])
     known = {each.name: fields[each.name] for each in dataclass_fields(KafkaFacts) if each.name in fields}
     return KafkaFacts(**{**known, **converted})
 

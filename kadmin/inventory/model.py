@@ -11,6 +11,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kadmin.cluster.capabilities import MetadataMode
     from kadmin.cluster.model import Replicas, TopicPartition
 
 SINGLE_CLUSTER = ""
@@ -52,7 +53,7 @@ class KafkaFacts:
     """Facts about a cluster in `inventory.json`; empty or None where unknown.
 
     `consumers` maps a topic to the groups that use it; `min_insync_replicas` has the topics that set it. `unavailable`
-    lists what could not be read from the brokers, and why.
+    lists what could not be read from the brokers, and why. `mode` is where the cluster keeps its metadata.
     """
 
     min_insync_replicas: Mapping[str, int] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class KafkaFacts:
     delete_topic_enable: bool | None = None
     auto_create_topics_enable: bool | None = None
     unavailable: tuple[str, ...] = ()
+    mode: MetadataMode | None = None
 
 
 @dataclass(frozen=True, slots=True)

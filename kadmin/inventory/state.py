@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.capabilities import PUBLISH_LIMITS, MetadataMode
 from kadmin.cluster.model import (
     NO_LEADER,
     Broker,
@@ -23,6 +24,7 @@ from kadmin.plan.rules import ClusterView
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import Replicas
 
 
@@ -31,6 +33,7 @@ def inventory_of(
     sizes: Mapping[TopicPartition, int] | None,
     taken_at: str,
     usage: ClusterFacts | None = None,
+    mode: MetadataMode | None = None,
 ) -> Inventory:
     """Return the inventory of one cluster; `usage` has the consumer groups of topics and the deletion settings.
 
@@ -52,7 +55,7 @@ def inventory_of(
         state.cluster_id,
         tuple(sorted([*alive, *dead], key=lambda row: row.broker_id)),
         tuple(sorted(partitions, key=lambda row: (row.topic, row.partition))),
-        _facts(state, usage or ClusterFacts()),
+        _facts(state, usage or ClusterFacts(), mode),
     )
     return Inventory(taken_at, {SINGLE_CLUSTER: cluster})
 
@@ -107,6 +110,11 @@ def facts_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | No
     )
 
 
+def publish_limits_of(cluster: ClusterInventory) -> PublishLimits:
+    """Return what one publish can hold on a cluster; an inventory without a mode is of ZooKeeper mode."""
+    return PUBLISH_LIMITS[cluster.facts.mode or MetadataMode.ZOOKEEPER]
+
+
 def world_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None) -> ClusterView:
     """Return a cluster as the rules compare documents with it; `sizes`, in bytes, take precedence."""
     return ClusterView(state_of(cluster), facts_of(cluster, sizes))
@@ -131,7 +139,7 @@ def _known(cluster: ClusterInventory, column: str) -> dict[TopicPartition, Any]:
     return {TopicPartition(row.topic, row.partition): value for row, value in values if value is not None}
 
 
-def _facts(state: ClusterState, usage: ClusterFacts) -> KafkaFacts:
+def _facts(state: ClusterState, usage: ClusterFacts, mode: MetadataMode | None) -> KafkaFacts:
     limits = {name: _limit(configs) for name, configs in sorted(state.topic_configs.items())}
     return KafkaFacts(
         min_insync_replicas={name: limit for name, limit in limits.items() if limit is not None},
@@ -141,6 +149,7 @@ def _facts(state: ClusterState, usage: ClusterFacts) -> KafkaFacts:
         delete_topic_enable=usage.deletion_enabled,
         auto_create_topics_enable=usage.topics_create_themselves,
         unavailable=usage.unavailable,
+        mode=mode,
     )
 
 

@@ -14,7 +14,7 @@ from kadmin.plan.makespan import schedule_shortest
 from kadmin.plan.model import WaveOrder
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.sources import lacks_source, with_source_size
-from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, schedule
+from kadmin.plan.waves import added, moved_bytes, schedule
 from kadmin.schema.shapes import Count
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ class PlanDiff:
 def diff(
     plan: ReassignmentPlan,
     state: ClusterState,
+    publish: PublishLimits,
     facts: ClusterFacts | None = None,
-    publish: PublishLimits = ZOOKEEPER_LIMITS,
 ) -> PlanDiff:
-    """Compare plan and state. The sizes of `facts` fill in where the plan gives none."""
+    """Compare plan and state; `publish` bounds the waves. The sizes of `facts` fill in where the plan gives none."""
     facts = facts or ClusterFacts()
     targets = [_complete(target, state, facts.sizes) for target in plan.reassignments]
     at_target = {Progress.DONE, Progress.SETTLED}

@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.plan.copying import leader_of
-from kadmin.plan.waves import ZOOKEEPER_LIMITS, Packing, added, schedule
+from kadmin.plan.waves import Packing, added, schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ def schedule_shortest(
     targets: Sequence[PartitionTarget],
     state: ClusterState,
     limits: WaveLimits,
-    publish: PublishLimits = ZOOKEEPER_LIMITS,
+    publish: PublishLimits,
 ) -> tuple[Wave, ...]:
     """Cut targets (without no-ops) into waves of the shortest makespan; raises as `schedule` does.
 

@@ -16,7 +16,6 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.capabilities import PublishLimits
 from kadmin.cluster.payloads import encode_reassignment
 from kadmin.errors import InvalidInputError
 from kadmin.plan.units import format_size, readable_size
@@ -24,14 +23,11 @@ from kadmin.plan.units import format_size, readable_size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import PartitionTarget, WaveLimits
 
 LOOK_AHEAD = 2_000
-
-
-ZOOKEEPER_LIMITS = PublishLimits(max_bytes=900_000, bytes_per_topic=120)
-"""ZooKeeper cuts the connection at 1,048,575 bytes. Each topic adds a check: header, version, path with its chroot."""
 
 
 _FRAME_BYTES = len('{"version":1,"partitions":[]}')
@@ -78,9 +74,7 @@ def copied_bytes(targets: Iterable[PartitionTarget]) -> int | None:
     return None if None in sizes else sum(size or 0 for size in sizes)
 
 
-def schedule(
-    targets: Sequence[PartitionTarget], limits: WaveLimits, publish: PublishLimits = ZOOKEEPER_LIMITS
-) -> tuple[Wave, ...]:
+def schedule(targets: Sequence[PartitionTarget], limits: WaveLimits, publish: PublishLimits) -> tuple[Wave, ...]:
     """Cut targets (without no-ops) into waves.
 
     Raises InvalidInputError where one entry alone breaks a limit, or `max_bytes` is given and a size is not known.

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from support.cluster.capabilities import LIMITS
 from support.cluster.states import cluster, tp
 from support.plan.wave_cases import busiest, check_waves, limits, makespan, targets
 
@@ -19,36 +20,42 @@ STATE = cluster({}, brokers=dict.fromkeys(range(20)))
 
 
 def names(plan: list[PartitionTarget], limit: WaveLimits) -> list[list[str]]:
-    return [[str(each.partition) for each in wave.reassignments] for wave in schedule_shortest(plan, STATE, limit)]
+    return [
+        [str(each.partition) for each in wave.reassignments] for wave in schedule_shortest(plan, STATE, limit, LIMITS)
+    ]
 
 
 @given(targets, limits)
 def test_every_entry_is_in_one_wave_and_each_wave_keeps_every_limit(
     plan: list[PartitionTarget], limit: WaveLimits
 ) -> None:
-    check_waves(schedule_shortest(plan, STATE, limit), plan, limit)
+    check_waves(schedule_shortest(plan, STATE, limit, LIMITS), plan, limit)
 
 
 @given(targets, limits)
 def test_it_is_never_longer_than_plan_order_nor_shorter_than_the_bound(
     plan: list[PartitionTarget], limit: WaveLimits
 ) -> None:
-    assert busiest(plan) <= makespan(schedule_shortest(plan, STATE, limit)) <= makespan(schedule(plan, limit))
+    assert (
+        busiest(plan)
+        <= makespan(schedule_shortest(plan, STATE, limit, LIMITS))
+        <= makespan(schedule(plan, limit, LIMITS))
+    )
 
 
 @given(targets, limits)
 def test_waves_of_a_plan_of_priority_are_those_of_plan_order(plan: list[PartitionTarget], limit: WaveLimits) -> None:
     moving = tuple(target for target in plan if target.replicas != target.current)
     in_order = ReassignmentPlan(PlanHeader(), moving, limits=limit, order=WaveOrder.PRIORITY)
-    assert diff(in_order, STATE).waves == schedule(moving, limit)
+    assert diff(in_order, STATE, LIMITS).waves == schedule(moving, limit, LIMITS)
     shortest = replace(in_order, order=WaveOrder.SHORTEST)
-    assert diff(shortest, STATE).waves == schedule_shortest(moving, STATE, limit)
+    assert diff(shortest, STATE, LIMITS).waves == schedule_shortest(moving, STATE, limit, LIMITS)
 
 
 @given(targets, limits)
 def test_plan_order_is_kept_inside_a_wave(plan: list[PartitionTarget], limit: WaveLimits) -> None:
     place = {target.partition: number for number, target in enumerate(plan)}
-    for wave in schedule_shortest(plan, STATE, limit):
+    for wave in schedule_shortest(plan, STATE, limit, LIMITS):
         places = [place[target.partition] for target in wave.reassignments]
         assert places == sorted(places)
 
@@ -61,9 +68,9 @@ def test_large_partitions_of_different_brokers_share_a_wave() -> None:
         PartitionTarget(tp("a-3"), (4,), (6,), 9),
     ]
     limit = WaveLimits(max_partitions=2)
-    assert makespan(schedule(plan, limit)) == 22
+    assert makespan(schedule(plan, limit, LIMITS)) == 22
     assert names(plan, limit) == [["a-0", "a-2"], ["a-1", "a-3"]]
-    assert makespan(schedule_shortest(plan, STATE, limit)) == busiest(plan) == 18
+    assert makespan(schedule_shortest(plan, STATE, limit, LIMITS)) == busiest(plan) == 18
 
 
 def test_the_leader_sends_every_copy() -> None:
@@ -75,7 +82,9 @@ def test_the_leader_sends_every_copy() -> None:
         PartitionTarget(tp("a-2"), (7, 2), (3, 2), 10),
         PartitionTarget(tp("a-3"), (8, 9), (8, 6), 10),
     ]
-    pairs = [[str(w.partition) for w in wave.reassignments] for wave in schedule_shortest(plan, state, WaveLimits(2))]
+    pairs = [
+        [str(w.partition) for w in wave.reassignments] for wave in schedule_shortest(plan, state, WaveLimits(2), LIMITS)
+    ]
     assert pairs == [["a-0", "a-1"], ["a-2", "a-3"]]
 
 
@@ -99,4 +108,6 @@ def test_a_long_plan_is_packed_in_stretches(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_an_entry_that_fits_in_no_wave_is_refused_by_name() -> None:
     with pytest.raises(InvalidInputError, match="t-0 fits in no wave"):
-        schedule_shortest([PartitionTarget(TopicPartition("t", 0), (1,), (2,))], STATE, WaveLimits(max_bytes=10))
+        schedule_shortest(
+            [PartitionTarget(TopicPartition("t", 0), (1,), (2,))], STATE, WaveLimits(max_bytes=10), LIMITS
+        )

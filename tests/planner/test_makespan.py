@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from family import SIZES, cluster
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster as cluster_state
 from support.plan.wave_cases import busiest, makespan
 from support.planner.small_clusters import propose, request
@@ -36,8 +37,8 @@ def test_waves_of_a_large_proposal_come_near_the_bound(record_property: Callable
     ]
     assert proposed.figures["moves"] == 48_758
     bound = busiest(plan)
-    in_order = schedule(plan, WaveLimits())
-    waves = schedule_shortest(plan, cluster_state({}), WaveLimits())
+    in_order = schedule(plan, WaveLimits(), NODES.publish)
+    waves = schedule_shortest(plan, cluster_state({}), WaveLimits(), NODES.publish)
     record_property("seed", SEED)
     record_property("makespan / bound", {"shortest": makespan(waves) / bound, "priority": makespan(in_order) / bound})
     assert len(waves) == len(in_order)

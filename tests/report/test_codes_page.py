@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from support.cluster.capabilities import NODES
 
 from kadmin.cli import run
 from kadmin.cluster.model import PendingRequest, Requests, TopicPartition
@@ -127,7 +128,7 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
     state = replace(world.state, requests=Requests(**LIVE[code]))  # type: ignore[arg-type]  # by field
     assert not isinstance(document, Policy)
     facts = replace(world.facts, usable=USABLE.get(code, {}), unavailable=ASKED.get(code, ()), from_brokers=True)
-    return list(examine(document, state, facts).refusals)
+    return list(examine(document, state, NODES.publish, facts).refusals)
 
 
 @pytest.mark.parametrize("code", [*LIVE, *PLANNED])

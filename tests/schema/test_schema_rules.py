@@ -179,6 +179,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
             "zookeeper": {"connect": "h:1", "version": "3"},
             "kafka": {
                 "version": "3",
+                "mode": "kraft",
                 "controller": 1,
                 "controller_epoch": 1,
                 "min_insync_replicas": {"orders": 2},

@@ -25,7 +25,7 @@ from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.rules import ClusterView, check, check_room, refusals_of, refuses
-from kadmin.plan.waves import ZOOKEEPER_LIMITS, added
+from kadmin.plan.waves import added
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -82,12 +82,12 @@ _NO_CHANGE = frozenset(
 def examine(
     plan: Plan,
     state: ClusterState,
+    publish: PublishLimits,
     facts: ClusterFacts | None = None,
     policy: Policy | None = None,
-    publish: PublishLimits = ZOOKEEPER_LIMITS,
 ) -> Examination:
-    """Examine a plan on a state; `facts` are what is known beyond the state."""
-    world = ClusterView(state, facts or ClusterFacts(), live=True, publish=publish)
+    """Examine a plan on a state; `publish` bounds its waves, `facts` are what is known beyond the state."""
+    world = ClusterView(state, facts or ClusterFacts(), live=True)
     found = check(plan, world, policy or Policy())
     refusing = [each for each in found if refuses(each)]
     warnings = [*(each.message for each in found if not refuses(each)), *world.facts.hidden_topics]
@@ -95,12 +95,16 @@ def examine(
     examination = Examination(refusals, None, warnings=(*warnings, *world.facts.disks_unavailable))
     if any(each.code in _NO_CHANGE for each in refusing):
         return examination
+    if isinstance(plan, ReassignmentPlan):
+        return _reassignment(examination, plan, world, publish)
     return _WORK[type(plan)](examination, plan, world)
 
 
-def _reassignment(found: Examination, plan: ReassignmentPlan, world: ClusterView) -> Examination:
+def _reassignment(
+    found: Examination, plan: ReassignmentPlan, world: ClusterView, publish: PublishLimits
+) -> Examination:
     state = world.state
-    change = diff(plan, state, world.facts, world.publish)
+    change = diff(plan, state, publish, world.facts)
     waves = tuple(wave.reassignments for wave in change.waves)
     throttle = None if plan.throttle is None else throttle_of(plan.throttle, waves, state, world.facts.inbound)
     found = _with_room(replace(found, change=change, throttle=throttle), plan, change, world.facts)
@@ -157,7 +161,6 @@ def _recreation(found: Examination, plan: RecreationPlan, _world: ClusterView) -
 
 
 _WORK: dict[type, Callable[[Examination, Any, ClusterView], Examination]] = {
-    ReassignmentPlan: _reassignment,
     ElectionPlan: _election,
     DeletionPlan: _deletion,
     RecreationPlan: _recreation,

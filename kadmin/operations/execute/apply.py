@@ -185,7 +185,7 @@ def _study(
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.brokers(state))
         refused = context.backend.refused_credentials(state)
-    examination = examine(plan, state, facts, policy, context.backend.capabilities.publish)
+    examination = examine(plan, state, context.backend.capabilities.publish, facts, policy)
     if refused is not None:
         examination = replace(examination, refusals=(refused, *examination.refusals))
     # A target that is reached is judged as any other assignment: the plan is stale, or wants it so.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.inventory import facts_of, read_inventory, state_of, world_of
+from kadmin.inventory import facts_of, publish_limits_of, read_inventory, state_of, world_of
 from kadmin.operations.decide.examine import examine
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def preview_cluster(
     plan: Plan, cluster: ClusterInventory, read_from: str, sizes: Mapping[TopicPartition, int], policy: Policy
 ) -> PlanPreview:
     """Examine a plan on one cluster of an inventory; `sizes` take precedence."""
-    state, facts = state_of(cluster), facts_of(cluster, sizes)
-    return PlanPreview(plan, read_from, state, facts, examine(plan, state, facts, policy))
+    state, facts, publish = state_of(cluster), facts_of(cluster, sizes), publish_limits_of(cluster)
+    return PlanPreview(plan, read_from, state, facts, examine(plan, state, publish, facts, policy))
 
 
 def read_snapshot(folder: Path, sizes: Mapping[TopicPartition, int]) -> ClusterView:

@@ -38,7 +38,7 @@ def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
     state = read_state(context)
     facts = with_usage(given, context.backend, state, state.topics)
     return Snapshot(
-        inventory_of(state, facts.sizes, context.clock.timestamp(), facts),
+        inventory_of(state, facts.sizes, context.clock.timestamp(), facts, context.backend.capabilities.mode),
         len(state.brokers),
         len(state.topics),
         sum(len(topic.replicas) for topic in state.topics.values()),

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.progress import in_flight
-from kadmin.plan.waves import ZOOKEEPER_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import ClusterState, TopicPartition
 
 
@@ -22,14 +20,12 @@ if TYPE_CHECKING:
 class ClusterView:
     """One cluster. Every topic was read.
 
-    `live` is True where a command is about to act: requests that are pending then count. `publish` is what one publish
-    of the back-end can hold.
+    `live` is True where a command is about to act: requests that are pending then count.
     """
 
     state: ClusterState
     facts: ClusterFacts = field(default_factory=ClusterFacts)
     live: bool = False
-    publish: PublishLimits = ZOOKEEPER_LIMITS
 
     @cached_property
     def racks(self) -> Mapping[int, str | None]:

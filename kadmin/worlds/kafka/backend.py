@@ -6,15 +6,16 @@ added to it afterwards. After a lost answer the cluster says what happened: send
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.capabilities import Capabilities, PublishLimits
+from kadmin.cluster.capabilities import Capabilities, MetadataMode
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError
 from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.configs import EntityConfigs
-from kadmin.worlds.kafka.publish import MAX_PARTITIONS, ReassignmentPublisher
+from kadmin.worlds.kafka.publish import ReassignmentPublisher
 from kadmin.worlds.kafka.reader import read_cluster, read_quorum
 from kadmin.worlds.kafka.requests import TopicPublisher
 
@@ -32,19 +33,27 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
+CAPABILITIES = Capabilities(
+    mode=MetadataMode.KRAFT,
+    late_requests=True,
+    late_configs=True,
+    lagging_reads=True,
+    explains_refusals=True,
+    restores_lists=True,
+)
+
+
 class KafkaBackend:
     """A cluster reached through its brokers; one in ZooKeeper mode is only read."""
 
-    capabilities = Capabilities(
-        publish=PublishLimits(max_bytes=900_000, bytes_per_topic=0, max_partitions=MAX_PARTITIONS),
-        late_requests=True,
-        late_configs=True,
-        lagging_reads=True,
-        explains_refusals=True,
-        restores_lists=True,
-    )
-
-    def __init__(self, connection: KafkaConnection, operations: KeyedOperations, clock: Clock) -> None:
+    def __init__(
+        self,
+        connection: KafkaConnection,
+        operations: KeyedOperations,
+        clock: Clock,
+        mode: MetadataMode = MetadataMode.KRAFT,
+    ) -> None:
+        self.capabilities = replace(CAPABILITIES, mode=mode)
         self._connection = connection
         self._configs = EntityConfigs(connection, operations, clock)
         self._reassignments = ReassignmentPublisher(connection, operations)

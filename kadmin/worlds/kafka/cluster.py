@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.names import MIGRATION_SETTING
 from kadmin.errors import KadminError
 from kadmin.insight.diagnosis.doctor_report import DoctorReport
@@ -110,7 +111,8 @@ def _context(
     clock: Clock,
     tell: EventSink,
 ) -> KafkaCluster:
-    return KafkaCluster(KafkaBackend(connection, operations, clock), operations, clock, tell, connection)
+    mode = MetadataMode.ZOOKEEPER if isinstance(operations, NoOperations) else MetadataMode.KRAFT
+    return KafkaCluster(KafkaBackend(connection, operations, clock, mode), operations, clock, tell, connection)
 
 
 def _operations(

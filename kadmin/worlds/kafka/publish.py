@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.capabilities import PUBLISH_LIMITS, MetadataMode
 from kadmin.operations.record.record import Intent, Sending, StepKind
 from kadmin.plan.progress import in_flight
 from kadmin.worlds.kafka.reader import read_cluster
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 
     Targets = Mapping[TopicPartition, Replicas | None]
 
-MAX_PARTITIONS = 1_000
-"""Of one request. The controller takes 10,000; smaller ones keep its answers quick."""
+MAX_PARTITIONS = PUBLISH_LIMITS[MetadataMode.KRAFT].max_partitions
 
 
 class ReassignmentPublisher:
@@ -62,7 +62,10 @@ class ReassignmentPublisher:
         very many partitions the first are taken; the next action names the rest.
         """
         tried = _tried(self._operations.steps(lease.operation_id))
-        moving, partitions = set(in_flight(seen)), tuple(sorted(action.origin))[:MAX_PARTITIONS]
+        moving, partitions = (
+            set(in_flight(seen)),
+            tuple(sorted(action.origin))[:MAX_PARTITIONS],
+        )
 
         def target(partition: TopicPartition) -> Replicas | None:
             original = action.origin[partition]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.capabilities import Capabilities
+from kadmin.cluster.capabilities import Capabilities, MetadataMode
 from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
 from kadmin.operations.port import ConfigsOutcome, PublishOutcome
-from kadmin.plan.waves import ZOOKEEPER_LIMITS
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of, refused_credentials
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -65,7 +64,7 @@ class ZooKeeperBackend:
 
     # Step and request are one write, which is applied now or never.
     capabilities = Capabilities(
-        publish=ZOOKEEPER_LIMITS,
+        mode=MetadataMode.ZOOKEEPER,
         late_requests=False,
         late_configs=False,
         lagging_reads=False,

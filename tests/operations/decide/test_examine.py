@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 from support.answers import read_json
+from support.cluster.capabilities import LIMITS
 from support.cluster.states import cluster, tp
 
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError
@@ -43,7 +44,7 @@ USED = ClusterFacts(sizes=SIZES, consumers={"a": ("billing",)}, topics_create_th
 
 
 def test_a_deletion_tells_the_bytes_and_what_may_come_back() -> None:
-    found = examine(DELETION, STATE, USED)
+    found = examine(DELETION, STATE, LIMITS, USED)
     assert (found.refusals, found.lost_bytes) == ((), 4_000)
     text = diff_text(DELETION, found)
     assert "4.00 kB would be destroyed, all replicas counted" in text
@@ -54,7 +55,7 @@ def test_a_deletion_tells_the_bytes_and_what_may_come_back() -> None:
 
 
 def test_a_policy_refuses_what_the_plan_allows_itself() -> None:
-    (refusal,) = examine(replace(DELETION, allow_more_than=9), STATE, policy=Policy(deny=("a",))).refusals
+    (refusal,) = examine(replace(DELETION, allow_more_than=9), STATE, LIMITS, policy=Policy(deny=("a",))).refusals
     assert isinstance(refusal, InvalidInputError)
     assert "a is protected: it matches the pattern a" in refusal.message
     assert refusal.cause == f"KA050: {TABLE['KA050'].meaning}", "as validate --inventory calls it"
@@ -64,7 +65,7 @@ def test_an_election_shows_who_leads_before_and_after() -> None:
     """A preferred replica that cannot be elected leaves the leader as it is."""
     state = cluster({"a-0": (1, 2), "a-1": (2, 3)}, states={"a-0": (2, (1, 2)), "a-1": (3, (3,))})
     plan = ElectionPlan(PlanHeader(), topics=("a",))
-    found = examine(plan, state)
+    found = examine(plan, state, LIMITS)
     assert (found.targets, found.leaders) == (("a-0", "a-1"), ((2, 1), (3, 3)))
     shown = diff_text(plan, found).split("\n\n")[0]
     assert [line.split() for line in shown.splitlines()[1:]] == [["a-0", "2", "->", "1"], ["a-1", "3"]]
@@ -83,25 +84,25 @@ def test_an_election_shows_who_leads_before_and_after() -> None:
 )
 def test_a_plan_that_elects_says_so_before_it_is_applied(elect: Elect, told: str) -> None:
     plan = replace(MOVES, elect=elect)
-    found = examine(plan, STATE, ClusterFacts(sizes=SIZES))
+    found = examine(plan, STATE, LIMITS, ClusterFacts(sizes=SIZES))
     assert told in diff_text(plan, found).split("\n\n")
     assert f"; {told}?" in apply_question(plan, found, "x")
     assert f"\n\n{told.capitalize()}.\n" in diff_markdown("p", plan, found)
-    quiet = examine(MOVES, STATE, ClusterFacts(sizes=SIZES))
+    quiet = examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES))
     assert "elected" not in diff_text(MOVES, quiet) + apply_question(MOVES, quiet, "x")
 
 
 def test_an_election_warns_of_what_cannot_be_elected() -> None:
-    found = examine(ElectionPlan(PlanHeader(), topics=("a",)), STATE)
+    found = examine(ElectionPlan(PlanHeader(), topics=("a",)), STATE, LIMITS)
     assert (found.refusals, found.targets) == ((), ("a-1",))
     assert found.warnings == ("a-1 cannot be elected: preferred broker 2 is not in the ISR [3]",)
 
 
 def test_a_recreation_is_refused_by_the_exit_codes_of_each_reason() -> None:
     recipes = tuple(TopicRecipe(topic, {0: ids}, {}) for topic, ids in (("a", (1,)), ("or_ders", (1,)), ("b", (9,))))
-    found = examine(RecreationPlan(PlanHeader(), recipes), STATE)
+    found = examine(RecreationPlan(PlanHeader(), recipes), STATE, LIMITS)
     assert [type(each) for each in found.refusals] == [BusyError, InvalidInputError, StalePlanError]
-    new = examine(RecreationPlan(PlanHeader(), recipes[2:]), replace(STATE, brokers={9: STATE.brokers[1]}))
+    new = examine(RecreationPlan(PlanHeader(), recipes[2:]), replace(STATE, brokers={9: STATE.brokers[1]}), LIMITS)
     assert (new.refusals, isinstance(new.work, RecreationWork), new.targets) == ((), True, ("b",))
 
 
@@ -113,30 +114,30 @@ MOVES = ReassignmentPlan(
 
 
 def test_a_broker_without_room_is_named_with_what_it_would_get() -> None:
-    found = examine(MOVES, STATE, ClusterFacts(sizes=SIZES, usable={4: 1_999}))
+    found = examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES, usable={4: 1_999}))
     (refusal,) = found.refusals
     assert isinstance(refusal, StalePlanError)
     assert refusal.message == "broker 4 has room for 2.00 kB, 1 B less than the copies of a-0, a-1 need."
     assert found.change is not None, "diff shows the change as well"
-    assert examine(MOVES, STATE, ClusterFacts(sizes=SIZES, usable={4: 2_000})).refusals == ()
+    assert examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES, usable={4: 2_000})).refusals == ()
 
 
 def test_unknown_room_is_told_once_and_refuses_nothing() -> None:
-    found = examine(MOVES, STATE, ClusterFacts(sizes=SIZES, usable=dict.fromkeys((1, 2, 3, 4))))
+    found = examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES, usable=dict.fromkeys((1, 2, 3, 4))))
     assert (found.refusals, found.warnings) == (
         (),
         ("room on disk is not known (Kafka 3.3 and later report it): brokers 2, 4",),
     )
-    one = examine(MOVES, STATE, ClusterFacts(sizes=SIZES, usable={2: 10**9, 4: None}))
+    one = examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES, usable={2: 10**9, 4: None}))
     assert one.warnings == ("room on disk is not known (Kafka 3.3 and later report it): broker 4",)
     silent = ClusterFacts(disks_unavailable=("bytes on disk are not known: silence",))
-    assert examine(MOVES, STATE, silent).warnings == silent.disks_unavailable
-    assert examine(MOVES, STATE, ClusterFacts(sizes=SIZES)).warnings == (), "a snapshot asks nobody"
+    assert examine(MOVES, STATE, LIMITS, silent).warnings == silent.disks_unavailable
+    assert examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES)).warnings == (), "a snapshot asks nobody"
 
 
 def test_bytes_of_a_partition_are_those_of_all_its_copies() -> None:
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 4)), PartitionTarget(tp("a-1"), (4, 3))))
-    found = examine(plan, STATE, ClusterFacts(sizes={tp("a-0"): 1_110_000}))
+    found = examine(plan, STATE, LIMITS, ClusterFacts(sizes={tp("a-0"): 1_110_000}))
     row = next(line.split() for line in diff_text(plan, found).splitlines() if line.startswith("a-0 "))
     assert row[-2:] == ["2.22", "MB"]
     assert "| `a-0` | 1,2 | 3,4 | 2.22 MB |" in diff_markdown("p", plan, found)
@@ -145,15 +146,15 @@ def test_bytes_of_a_partition_are_those_of_all_its_copies() -> None:
 @pytest.mark.parametrize("facts", [ClusterFacts(usable={4: 10**9}), ClusterFacts(capacities={4: 10**9})])
 def test_partitions_whose_room_cannot_be_checked_are_named(facts: ClusterFacts) -> None:
     told = "room cannot be checked for {}, whose size is not known: {}"
-    assert examine(MOVES, STATE, facts).warnings == (told.format("2 partitions", "a-0, a-1"),)
+    assert examine(MOVES, STATE, LIMITS, facts).warnings == (told.format("2 partitions", "a-0, a-1"),)
     some = replace(facts, sizes={tp("a-0"): 5})
-    assert examine(MOVES, STATE, some).warnings == (told.format("1 partition", "a-1"),)
-    assert examine(MOVES, STATE).warnings == (), "no limit is known either"
+    assert examine(MOVES, STATE, LIMITS, some).warnings == (told.format("1 partition", "a-1"),)
+    assert examine(MOVES, STATE, LIMITS).warnings == (), "no limit is known either"
 
 
 def test_a_comment_says_first_whether_it_may_be_applied() -> None:
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 2)),))
-    found = examine(plan, STATE, ClusterFacts(sizes=SIZES))
+    found = examine(plan, STATE, LIMITS, ClusterFacts(sizes=SIZES))
     comment = diff_markdown("plans/a_*b|c.yaml", plan, found)
     assert "**1 partition** to reassign in 1 wave, 1 replica to copy, 1.00 kB." in comment
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(comment)
@@ -162,7 +163,7 @@ def test_a_comment_says_first_whether_it_may_be_applied() -> None:
     assert heading == r"kadmin: `plans/a_*b\|c.yaml`"
     assert diff_markdown("a`b@all", plan, found).startswith("### kadmin: `` a`b@all ``\n"), "it calls nobody"
     foreign = replace(plan, header=PlanHeader(cluster_id="x"))
-    refused = diff_markdown("p", foreign, examine(foreign, STATE))
+    refused = diff_markdown("p", foreign, examine(foreign, STATE, LIMITS))
     assert "would be **refused**" in refused
     assert "| 4 |" in refused
 
@@ -174,28 +175,28 @@ def test_makespan_bound_and_ratio_are_those_at_the_throttle() -> None:
     targets = tuple(PartitionTarget(tp(f"a-{number}"), (to,)) for number, to in enumerate((1, 3, 1, 3)))
     throttle, limits = ThrottleSpec(ThrottleBy.RATE, 100), WaveLimits(max_partitions=2)
     plan = ReassignmentPlan(PlanHeader(), targets, throttle, limits, order=WaveOrder.PRIORITY)
-    in_order = examine(plan, state, ClusterFacts(sizes=sizes))
+    in_order = examine(plan, state, LIMITS, ClusterFacts(sizes=sizes))
     told = "makespan about 0:50, bound 0:30, ratio 1.67"
     assert f"throttle: 100 B/s on 4 brokers and 1 topic, {told}" in diff_text(plan, in_order)
     assert f"Throttled at 100 B/s: {told}." in diff_markdown("p", plan, in_order)
-    shortest = examine(replace(plan, order=WaveOrder.SHORTEST), state, ClusterFacts(sizes=sizes))
-    for found, makespan in ((in_order, 50), (shortest, 30), (examine(plan, state), None)):
+    shortest = examine(replace(plan, order=WaveOrder.SHORTEST), state, LIMITS, ClusterFacts(sizes=sizes))
+    for found, makespan in ((in_order, 50), (shortest, 30), (examine(plan, state, LIMITS), None)):
         answer = read_json(diff_answer(found))
         assert validate_value(answer, "answers/diff") == []
         assert answer["throttle"]["makespan_s"] == makespan
         assert answer["throttle"]["makespan_bound_s"] == (makespan and 30)
-    assert "makespan unknown" in diff_text(plan, examine(plan, state))
+    assert "makespan unknown" in diff_text(plan, examine(plan, state, LIMITS))
 
 
 def test_a_comment_of_many_partitions_stays_short() -> None:
     names = [f"t-{number}" for number in range(200)]
     state = cluster(dict.fromkeys(names, (1, 2)))
     plan = ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(tp(name), (2, 1)) for name in names))
-    comment = diff_markdown("p", plan, examine(plan, state))
+    comment = diff_markdown("p", plan, examine(plan, state, LIMITS))
     assert "<summary>200 partitions</summary>" in comment
     assert "... and 150 more" in comment
     assert len(comment) < 10_000
-    warned = replace(examine(plan, state), warnings=("w",) * 200)
+    warned = replace(examine(plan, state, LIMITS), warnings=("w",) * 200)
     assert diff_text(plan, warned).count("warning: w") == 50
     assert "... and 150 more (all of them with -o json)" in diff_text(plan, warned)
     short = diff_markdown("p", plan, warned)
@@ -203,10 +204,10 @@ def test_a_comment_of_many_partitions_stays_short() -> None:
     brokers = cluster({f"t-{number}": (number,) for number in range(200)})
     moved = tuple(PartitionTarget(tp(f"t-{number}"), (number + 200,)) for number in range(200))
     wide = ReassignmentPlan(PlanHeader(), moved)
-    many = diff_markdown("p", wide, examine(wide, brokers))
+    many = diff_markdown("p", wide, examine(wide, brokers, LIMITS))
     assert len(many) < 20_000
     empty = ReassignmentPlan(PlanHeader(), ())
-    nothing = diff_markdown("p", empty, examine(empty, state))
+    nothing = diff_markdown("p", empty, examine(empty, state, LIMITS))
     assert "Nothing to do." in nothing
 
 
@@ -216,10 +217,10 @@ def test_apply_refuses_all_unknown_names_at_once() -> None:
         PartitionTarget(tp("a-99"), (1,)),
         PartitionTarget(tp("a-0"), (77,)),
     )
-    found = examine(ReassignmentPlan(PlanHeader(), targets), STATE)
+    found = examine(ReassignmentPlan(PlanHeader(), targets), STATE, LIMITS)
     refusal = found.refusal
     assert isinstance(refusal, StalePlanError)
     assert len(found.refusals) > 1
     assert [name in refusal.message for name in ("nowhere", "a-99", "77")] == [True] * 3, refusal.message
     assert [code in str(refusal.cause) for code in ("KA040", "KA041", "KA042")] == [True] * 3, refusal.cause
-    assert examine(MOVES, STATE, ClusterFacts(sizes=SIZES)).refusal is None
+    assert examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES)).refusal is None

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, tp
 
 from kadmin.cluster.model import NO_LEADER, Endpoint, PartitionState, TopicPartition
@@ -122,7 +123,7 @@ def test_a_broker_that_does_not_answer_is_warned_about_once() -> None:
     facts = ClusterFacts(usable=usable_of(found), disks_unavailable=not_described(found))
     assert facts.usable == {2: None, 3: 50}
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (1, 4), (1, 2)),), UNTHROTTLED)
-    assert examine(plan, STATE, facts).warnings == (
+    assert examine(plan, STATE, NODES.publish, facts).warnings == (
         "bytes on disk of broker 4 are not known: Broker 4 cannot read its log directory /disk0.",
     )
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, moving
 
 from kadmin.cluster.model import NO_LEADER, TopicPartition
@@ -220,7 +221,7 @@ def test_wave_limits() -> None:
         tight = replace(_plan(moving), limits=WaveLimits(max_payload=size))
         assert _codes(check(tight)) == told
         with nullcontext() if not told else pytest.raises(InvalidInputError):
-            schedule(tight.reassignments, tight.limits)  # what passes here can be applied
+            schedule(tight.reassignments, tight.limits, NODES.publish)  # what passes here can be applied
     unknown = replace(limited, reassignments=(PartitionTarget(A0, (1, 3)),))
     assert check(unknown) == (), "only the cluster knows what moves"
 

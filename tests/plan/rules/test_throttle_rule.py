@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, tp
 
 from kadmin.operations.decide.examine import examine
@@ -78,9 +79,9 @@ def test_none_says_that_it_is_meant_and_a_policy_may_forbid_it(
 
 def test_what_a_policy_forbids_is_not_applied() -> None:
     plan = ReassignmentPlan(PlanHeader(), (COPIES,), UNTHROTTLED)
-    refused = examine(plan, STATE, policy=Policy(codes={codes.UNTHROTTLED: Switch.ERROR})).refusal
+    refused = examine(plan, STATE, NODES.publish, policy=Policy(codes={codes.UNTHROTTLED: Switch.ERROR})).refusal
     assert refused is not None
     assert (refused.exit_code, "set spec.throttle: {rate: 41MB/s}" in refused.message) == (3, True)
-    warned = examine(ReassignmentPlan(PlanHeader(), (COPIES,)), STATE)
+    warned = examine(ReassignmentPlan(PlanHeader(), (COPIES,)), STATE, NODES.publish)
     assert warned.refusals == ()
     assert "--throttle 41MB/s" in warned.warnings[0]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from kadmin.worlds.kafka.backend import KafkaBackend
+from kadmin.worlds.kafka.backend import CAPABILITIES
 from kadmin.worlds.zookeeper.backend import ZooKeeperBackend
 
-API = KafkaBackend.capabilities
+API = CAPABILITIES
 NODES = ZooKeeperBackend.capabilities
+LIMITS = NODES.publish
+"""What one publish can hold in ZooKeeper mode."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from family import Size
 from family import cluster as generated
+from support.cluster.capabilities import NODES
 from support.cluster.states import CLUSTER_ID, cluster, tp
 
 from kadmin.documents import dump_json
@@ -56,7 +57,7 @@ def page_of(
     """Return the page of a plan against a state."""
     known = facts or ClusterFacts()
     told = PlanFacts(plan, source, "a test", state.cluster_id, load_hours=load_hours)
-    found = examine(plan, state, known)
+    found = examine(plan, state, NODES.publish, known)
     return render(plan_page(told, found, forecast(plan, state, known.sizes, known.capacities)))
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+from support.cluster.capabilities import NODES
 from support.plan.random_cases import random_case
 from support.planner.load_histories import row, week, write
 
@@ -99,7 +100,7 @@ def _refused(case: Case, text: bytes, folder: Path) -> set[str]:
             return _codes([error])
         return set()
     assert not isinstance(case.document, Policy)
-    refused = _codes(examine(case.document, case.state, case.facts, case.policy).refusals)
+    refused = _codes(examine(case.document, case.state, NODES.publish, case.facts, case.policy).refusals)
     exists = isinstance(case.document, RecreationPlan) and set(case.document.topics) & set(case.state.topics)
     return refused if exists else refused - {codes.TOPIC_EXISTS}  # a snapshot does not show what is being deleted
 

@@ -6,10 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
+from support.cluster.capabilities import LIMITS
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.plan.model import PartitionTarget, WaveLimits
-from kadmin.plan.waves import ZOOKEEPER_LIMITS, added, moved_bytes, removed
+from kadmin.plan.waves import added, moved_bytes, removed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,7 +45,7 @@ def check_waves(waves: Sequence[Wave], plan: Sequence[PartitionTarget], limit: W
     for index, wave in enumerate(waves):
         assert wave.index == index
         assert 1 <= len(wave.reassignments) <= limit.max_partitions
-        assert len(wave.payload) <= min(limit.max_payload, ZOOKEEPER_LIMITS.max_bytes)
+        assert len(wave.payload) <= min(limit.max_payload, LIMITS.max_bytes)
         assert wave.moved_bytes == sum(moved_bytes(w) or 0 for w in wave.reassignments)
         if limit.max_bytes is not None:
             assert wave.moved_bytes is not None
