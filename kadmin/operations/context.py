@@ -1,4 +1,4 @@
-"""What every use case works with: the cluster, its operations, the time, and the receiver of events."""
+"""Context of a use case: the cluster, the store of its operations, the command's clock, and the sink of events."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class Context(ABC):
         return self.operations.take(holder, wait_s, avoid)
 
     def give_back(self, lease: Lease) -> None:
-        """Release the lock; a failure is only noted, because the lock expires by itself."""
+        """Release the lock; a failure is only noted, because the lock expires after the session timeout."""
         try:
             self.operations.release(lease)
         except Exception as error:  # noqa: BLE001 - whatever it is, the result of the run counts, or its own error

@@ -95,7 +95,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class ServerRequestLogged:
-    """What a server was asked, and what came of it; told on request alone."""
+    """A request to a server and its result; logged on request alone (--verbose)."""
 
     text: str
 

@@ -1,8 +1,9 @@
-"""What the executor needs of a cluster and of the place that keeps its operations, whichever way it keeps metadata.
+"""Protocols between the executor and a cluster: `Backend`, `LiveBrokers` and `OperationStore`, for every world.
 
-`Backend` reads the cluster and asks its controller for changes; `OperationStore` keeps lock, fence, records, steps and
-requests. One implementation of both belongs together: `publish` and `take_back` write the steps of what they ask for,
-because ZooKeeper writes step and request in one transaction, and the brokers' API needs the step on record first.
+`Backend` reads the cluster and asks its controller for changes. `LiveBrokers` asks brokers over their own protocol.
+`OperationStore` keeps lock, fence, records, steps and requests. A world implements `Backend` and `OperationStore`
+together: `publish` and `take_back` also write the step of their request, because ZooKeeper writes step and request in
+one transaction, and the brokers' API needs the step on record first.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class PublishOutcome(StrEnum):
-    """What became of a publish."""
+    """The outcome of a publish."""
 
     PUBLISHED = "published"
     """Step and request were written."""
@@ -54,7 +55,7 @@ class PublishOutcome(StrEnum):
 
 
 class ConfigsOutcome(StrEnum):
-    """What became of a change of configs."""
+    """The outcome of a change of configs."""
 
     WRITTEN = "written"
     """Every value was seen as wanted."""
@@ -73,7 +74,7 @@ class Backend(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What this way to the cluster can do."""
+        """The capabilities of this way to the cluster."""
         ...
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""What the loop observes, remembers and does: values only."""
+"""Observations, memory and actions of the loop that runs an operation: values only."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class HealthSeen:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What one run of the loop has learned so far. Times are seconds of a monotonic clock.
+    """State that one run of the loop keeps between observations. Times are seconds of a monotonic clock.
 
     `wave` is the first wave not yet seen done. `step_seen_at` is when this run first saw the latest step;
     `epoch_changed_at` when it saw the controller change. `listening` holds the channels that the controller of `epoch`
@@ -209,7 +209,7 @@ Action: TypeAlias = AskListening | AskHealth | Publish | TakeBack | Advance | Wa
 
 
 class OperationSpec(Protocol):
-    """What an operation has to do, as recorded. One class for each kind of operation."""
+    """The work of an operation, as recorded. One class for each kind of operation."""
 
     @property
     def channel(self) -> Channel | None:
@@ -280,7 +280,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class PlanHistory:
-    """What operations on record did with a plan: their original replicas, and the partitions that they published.
+    """History of a plan in operations on record: their original replicas, and the partitions that they published.
 
     `cancelled`: the last of them was cancelled.
     """
@@ -292,7 +292,7 @@ class PlanHistory:
 
 @dataclass(frozen=True, slots=True)
 class PlanKind(Generic[P]):
-    """What operations ask of a kind of plan.
+    """Functions and types that operations need for one kind of plan.
 
     `scope` names the topics to read for `verify`, None for all. `spec_of` rebuilds the work from plan and record;
     `fields` are the fields of a record that the kind fills, of a work on a state; `verdicts` judges a plan by a state.

@@ -1,4 +1,4 @@
-"""How `cancel --now` ends: what the cluster shows of every partition that was published."""
+"""The end of `cancel --now`: the state in the cluster of every partition that was published."""
 
 from __future__ import annotations
 

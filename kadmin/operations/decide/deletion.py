@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 class DeletionWork(ListedOperationSpec):
     """A deletion as recorded: recipes of the topics, and their ids where the cluster has ids.
 
-    A request that is not picked up shows a deaf controller, so there is no channel.
+    A request that is not picked up proves that the controller does not watch, so there is no channel.
     """
 
     plan: DeletionPlan

@@ -7,7 +7,7 @@ written before the node is deleted.
 ========================================================  =============================================
 seen                                                      action
 ========================================================  =============================================
-our node or probe, past the pickup deadline               Finish: not picked up (deaf), can be resumed
+our node or probe, past the pickup deadline               Finish: not picked up, can be resumed
 our node or probe                                         Wait
 any other node                                            Finish: busy, can be resumed
 partitions that can be elected, requested < 3 times       AskListening, then PublishElection

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What refuses a plan on a state and what the plan would do; `work` None: nothing.
+    """Errors that refuse a plan on a state, and the work that it would do; `work` None: nothing to do.
 
     `targets` names what an election would elect, a deletion delete or a recreation create; `lost_bytes` counts all
     copies that a deletion deletes, None where unknown and for other plans. `leaders` are those of an election's targets
@@ -61,7 +61,7 @@ class Examination:
 
     @property
     def refusal(self) -> KadminError | None:
-        """Return the first refusal; one run tells every way in which a plan does not fit the cluster."""
+        """Return the first refusal; a StalePlanError combines all of its type, so one run shows every mismatch."""
         first = next(iter(self.refusals), None)
         if not isinstance(first, StalePlanError):
             return first

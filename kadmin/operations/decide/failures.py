@@ -1,4 +1,4 @@
-"""How a reassignment fails: changed by others, not accepted by the controller, or bound for brokers that are dead."""
+"""Failures of a reassignment: changed by others, not accepted by the controller, target brokers not alive."""
 
 from __future__ import annotations
 

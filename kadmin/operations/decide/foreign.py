@@ -40,8 +40,8 @@ def back_to_original(
 ) -> tuple[PartitionTarget, ...]:
     """Return the targets that end these reassignments: `current` are the replicas now, `replicas` the original ones.
 
-    `given` lists count before what the cluster knows, except for moves that the brokers' API takes back: it returns to
-    the list that the cluster knows, in the order that `orders` has on record. Raises InvalidInputError for partitions
+    `given` lists count before those in the cluster, except for moves that the brokers' API takes back: it returns to
+    the list in the cluster, in the order that `orders` has on record. Raises InvalidInputError for partitions
     whose original replicas are not known, and for given ones that are not among the replicas now.
     """
     targets, unknown, strange = [], [], []

@@ -1,4 +1,4 @@
-"""Leaders that somebody elected: of partitions that had no replica alive and in sync, while the run saw it or before.
+"""Leaders elected for partitions that had no replica alive and in sync, during the run or before it.
 
 A broker of the last ISR that returns leads without a loss, and so does an eligible leader (KIP-966), which only the
 reading that an operation is recorded from shows. Every other leader comes from an unclean election: records may be

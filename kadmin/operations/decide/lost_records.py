@@ -1,6 +1,7 @@
 """Records that were there when an operation began, and are gone at its end.
 
-Goals: to tell a loss from what moves, retention and compaction do to a log, however many records came since.
+Goals: to distinguish a loss from the effects of moves, retention and compaction on a log, for any number of new
+records.
 Constraints: the high watermark at the beginning was in every in-sync replica, and a clean election never goes back
 behind it. So in the log of every later leader that epoch, with all before it, ends there or later (KIP-320).
 Example: 7,100 records were there in epoch 4, which ends at offset 100 in the log of the leader of now: 7,000 are gone.

@@ -5,7 +5,7 @@ seen                                                      action
 ========================================================  =============================================
 in flight, for a topic that was made again since          TakeBack: that topic was not meant
 every partition done                                      elect where planned, then Advance
-our own probe still pending                               Wait, past the deadline Finish: deaf, resumable
+our own probe still pending                               Wait, past the deadline Finish: not picked up
 a request with entries that are not ours                  Finish: busy, names them, can be resumed
 our request, no partition left that it could move         Finish: failed, a topic was deleted
 our request, nothing changed, past the pickup deadline    Finish: not picked up, can be resumed
@@ -295,7 +295,7 @@ def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wa
 
 
 def _measured(targets: Iterable[PartitionTarget], observed: Observed) -> bool:
-    """Whether brokers told the bytes of every new replica."""
+    """Whether brokers reported the bytes of every new replica."""
     return all(target.partition in observed.on_disk.get(broker, ()) for target in targets for broker in added(target))
 
 

@@ -1,4 +1,4 @@
-"""What operations on record asked the controller for: the targets that steps sent, and none that only a plan has."""
+"""Targets that the steps of operations on record sent to the controller; targets of a plan alone do not count."""
 
 from __future__ import annotations
 

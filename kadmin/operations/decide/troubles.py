@@ -1,4 +1,4 @@
-"""What will keep a running wave from its end: dead targets, no source to copy from, and changes by others."""
+"""Obstacles of a running wave: dead target brokers, no source to copy from, and changes by others."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def apply(
 ) -> Outcome:
     """Execute a plan: lock, read and examine again, record, run, release; `given` as in `prepare`.
 
-    `throttle` takes the place of the plan's own; the plan goes on record as it is, so that `verify` knows it.
+    `throttle` takes the place of the plan's own; the plan goes on record unchanged, so that `verify` finds it.
     """
     now = context.clock.timestamp()
     operation_id = new_operation_id(now)

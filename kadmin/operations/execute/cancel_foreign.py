@@ -31,7 +31,8 @@ NOTHING_FOREIGN = Outcome(None, "no reassignment of another tool is in flight")
 def plan_cancellation(context: Context, given: Mapping[TopicPartition, Replicas]) -> tuple[PartitionTarget, ...]:
     """Return the reassignments to end, each with the replicas that it returns to; nothing is written.
 
-    `given` are original replicas that the cluster need not know. Raises InvalidInputError where they are not known.
+    `given` are original replicas by partition, needed where the cluster does not keep them. Raises InvalidInputError
+    where they are missing.
     """
     context.backend.check()
     return _plan(context, context.backend.read(), given)

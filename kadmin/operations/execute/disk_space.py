@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def too_little_room(
     waves: Sequence[Sequence[PartitionTarget]], state: ClusterState, brokers: LiveBrokers
 ) -> tuple[str, ...] | None:
-    """Ask the live brokers for their disks, and name those that lack room for the waves; unknown room is enough.
+    """Name the brokers that lack disk space for the waves, by the log dirs of live brokers; unknown space is enough.
 
-    Returns None where no broker tells its room.
+    Returns None where no broker reports its disk space.
     """
     if not any(added(target) for wave in waves for target in wave):
         return ()

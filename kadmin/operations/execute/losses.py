@@ -1,4 +1,4 @@
-"""What an operation says of records that others may have lost, when it begins and when it ends."""
+"""Notes of an operation on records that others may have lost, when it begins and when it ends."""
 
 from __future__ import annotations
 

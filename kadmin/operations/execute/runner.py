@@ -354,7 +354,7 @@ class Runner:
         return tuple(each for each in foreign_moves(state, self._work.targets) if not lacks_source(each, state))
 
     def _watch_others(self) -> None:
-        """Tell what other tools reassign meanwhile; a large cluster is read for a tenth of the time at most."""
+        """Note the reassignments of other tools meanwhile; reading the cluster takes a tenth of the time at most."""
         clock, began = self._context.clock, self._context.clock.now()
         if not isinstance(self._work, ReassignmentWork) or began < self._look_around_at:
             return

@@ -104,8 +104,8 @@ def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions)
 def sizes_of(state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int]]) -> dict[TopicPartition, int]:
     """Return the bytes of each partition that is read or on disk: those of its leader, from which copies are made.
 
-    Replicas of a compacted topic differ. Where the leader did not tell, the largest in-sync replica counts; others are
-    stale. Of a partition that was not read, every copy counts.
+    Replicas of a compacted topic differ. Where the leader did not answer, the largest in-sync replica counts; others
+    are stale. Of a partition whose state was not read, the largest copy counts.
     """
     copies: dict[TopicPartition, dict[int, int]] = {}
     for broker, sizes in held.items():
@@ -208,7 +208,7 @@ class _Questions:
 
     @property
     def unavailable(self) -> tuple[str, ...]:
-        """What brokers did not answer: one sentence for each reason."""
+        """Questions that brokers did not answer: one sentence for each reason."""
         return tuple(f"{'; '.join(unknown)}: {reason}" for reason, unknown in self._unknown.items())
 
     def ask_disks(self, state: ClusterState) -> tuple[LogDirs, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Asks the leaders of partitions how far their logs go, when an operation begins and when it ends."""
+"""Asks the leaders of partitions for the ends of their logs, when an operation begins and when it ends."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     Led = Mapping[int, Mapping[TopicPartition, int]]
 
 _NEW_LEADERS_S = 5.0
-"""How long a broker may take to lead a partition after the cluster shows that it does."""
+"""Seconds that a broker may take to lead a partition after the cluster shows it as leader."""
 _NO_LEADER = "no leader"
 _NO_EPOCHS = "brokers before Kafka 2.1 do not tell leader epochs"
 
 
 @dataclass(frozen=True, slots=True)
 class HighWatermarks:
-    """The high watermarks of partitions; `unknown` says why there is none of the others."""
+    """The high watermarks of partitions; `unknown` has the reasons for missing ones."""
 
     known: Mapping[TopicPartition, HighWatermark]
     unknown: tuple[str, ...]
@@ -42,7 +42,7 @@ class HighWatermarks:
 
 @dataclass(frozen=True, slots=True)
 class EpochEnds:
-    """Where leader epochs end in the logs of the leaders in `state`; `unknown` says why that of others is not known."""
+    """End offsets of leader epochs in the logs of the leaders in `state`; `unknown`: reasons for missing ones."""
 
     known: Mapping[TopicPartition, int]
     unknown: tuple[str, ...]
@@ -68,9 +68,9 @@ def read_high_watermarks(context: Context, partitions: Iterable[TopicPartition],
 def read_epoch_ends(
     context: Context, before: Mapping[TopicPartition, HighWatermark], steps: tuple[Step, ...]
 ) -> EpochEnds:
-    """Ask the leaders of now where the epochs of high watermarks end in their logs.
+    """Ask the present leaders for the end offsets of the high watermarks' epochs in their logs.
 
-    Partitions that were deleted, or made again after `steps`, are left out. A new leader that does not know it yet is
+    Partitions that were deleted, or made again after `steps`, are left out. A new leader that does not lead yet is
     asked again. Raises as `Backend.read` does.
     """
     clock = context.clock

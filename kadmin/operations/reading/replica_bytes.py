@@ -30,7 +30,7 @@ SILENCE_S = 30.0
 
 
 class BrokerBackoff:
-    """Which brokers are left alone because they did not answer."""
+    """Brokers that are not asked for SILENCE_S after they missed two samples in a row."""
 
     def __init__(self) -> None:
         self._missed: set[int] = set()
@@ -41,7 +41,7 @@ class BrokerBackoff:
         return self._until.get(broker, now) <= now
 
     def heard(self, found: LogDirs, now: float) -> dict[int, KadminError]:
-        """Take in the answers to one sample; return the brokers that are left alone from now on, and why."""
+        """Record the answers to one sample; return the brokers that are not asked from now on, with their errors."""
         lasting = {
             broker: error
             for broker, error in found.failed.items()
@@ -53,9 +53,9 @@ class BrokerBackoff:
 
 
 class ReplicaBytes:
-    """Asks brokers for the bytes of what is in flight, over connections that stay open; close it, or use `with`.
+    """Asks brokers for the bytes of replicas in flight, over connections that stay open; close it, or use `with`.
 
-    Nothing is raised: while a broker does not answer, what it told last counts, and copies that are whole. That is told
+    Nothing is raised: while a broker does not answer, its last answer counts, and copies that are whole. A note says so
     once.
     """
 
@@ -86,7 +86,7 @@ class ReplicaBytes:
             self._brokers = None
 
     def measure(self, observed: Observed, memory: Memory) -> Observed:
-        """Return the observation with what brokers told last; they are asked where SAMPLE_S have passed."""
+        """Return the observation with the brokers' last answers; they are asked where SAMPLE_S have passed."""
         now = self._clock.now()
         in_time = self._due <= now < self._clock.until - 2 * PATIENCE_S
         if isinstance(self._work, ReassignmentWork) and in_time:

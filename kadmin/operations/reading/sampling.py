@@ -47,7 +47,7 @@ class Schedule:
 
 
 def sample_once(take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], tell: EventSink) -> Sampled:
-    """Take one sample, and tell what brokers did not answer; raises what `take` and `write` do."""
+    """Take one sample, and note the questions that brokers did not answer; raises as `take` and `write` do."""
     sample = take()
     done = Sampled(sample, write(sample))
     for line in sample.unavailable:
@@ -64,7 +64,7 @@ def sample_repeatedly(
 ) -> Sampled:
     """Take a sample now, and then at each time of the schedule; a time that passes meanwhile is left out.
 
-    An error before the first sample is written is raised; later it costs that sample and is told. A signal raises
+    An error before the first sample is written is raised; later it costs that sample and is noted. A signal raises
     StoppedError between two samples.
     """
     clock.defers_signals = True

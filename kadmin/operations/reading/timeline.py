@@ -1,7 +1,7 @@
-"""What an operation did, and when, from its record, steps and states. Pure, except for `read_timeline`.
+"""Timeline of an operation, from its record, steps and states. Pure, except for `read_timeline`.
 
-A step records when it was published. When it was done is known only from the next step, or from the pause or the end
-of the operation, so a span ends at the latest possible time. A runner that was interrupted leaves nothing: where the
+A step records its time of publishing. Its end is known only from the next step, or from the pause or the end of the
+operation, so a span ends at the latest possible time. A runner that was interrupted leaves nothing: where the
 operation was resumed before that time, the end of the span is unknown.
 """
 
@@ -69,7 +69,7 @@ class Timeline:
 
     @property
     def to_copy_bytes(self) -> int | None:
-        """What the whole reassignment copies: by the plan's sizes, else as `apply` measured it; None where unknown."""
+        """Bytes that the whole reassignment copies, by the plan's sizes or as `apply` measured; None where unknown."""
         told = copied_bytes(self.targets)
         return self.listing.to_copy_bytes if told is None else told
 
@@ -80,7 +80,7 @@ class Timeline:
 
 
 class TimelineEventKind(IntEnum):
-    """What came at a moment; moments of one second have this order."""
+    """The kind of a timeline event; events of one second have this order."""
 
     STARTED = 0
     ASKED = 1
@@ -175,7 +175,7 @@ def _moment(change: OperationStatus) -> TimelineEvent | None:
 
 
 def _end(start: float | None, later: Sequence[float | None], resumptions: Sequence[float | None]) -> float | None:
-    """Return the first of the later times; None where a time is not known, or nobody ran the operation before it."""
+    """Return the first of the later times; None where a time is unknown, or the operation was resumed before it."""
     if start is None or None in later or None in resumptions:
         return None
     end = min((each for each in later if each is not None and each >= start), default=None)

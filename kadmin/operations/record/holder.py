@@ -32,7 +32,7 @@ EXPIRY_GRACE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds the lock, for which operation, since when; and when the lock of a dead holder expires."""
+    """The holder of the lock: its process, its operation, its start time, and the timeout of its session in seconds."""
 
     author: Author
     operation_id: str
@@ -45,7 +45,7 @@ class Holder:
 
     @property
     def expires_s(self) -> float:
-        """Seconds after its death at which its lock is free, at most."""
+        """Seconds until its lock is free, at most, after its process ended."""
         return self.session_timeout_s + EXPIRY_GRACE_S
 
 

@@ -1,4 +1,4 @@
-"""What `history import` carried over."""
+"""The result of `history import`."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Listings:
-    """Decodes statuses, which come as operation, place as messages have it, and value, oldest operation first.
+    """Decodes statuses: tuples of operation id, location for messages, and value, oldest operation first.
 
-    `note` is told once of each operation that is left out.
+    `note` is called once for each operation that is left out.
     """
 
     def __init__(self, note: Callable[[str], None]) -> None:

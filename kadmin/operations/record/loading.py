@@ -1,4 +1,4 @@
-"""What values on record consist of, decoded from JSON: each as it must be, or TypeError or ValueError."""
+"""Decoders of the parts of values on record, from JSON; each raises TypeError or ValueError for a wrong value."""
 
 from __future__ import annotations
 

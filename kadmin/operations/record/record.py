@@ -1,4 +1,4 @@
-"""The operation record: everything that another machine needs to continue.
+"""The operation record: everything that another machine needs to continue an operation.
 
 The record is immutable. Order of trust: the cluster, the record, the plan file.
 """
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 KEPT_OPERATIONS = 50
-"""How many finished operations a store keeps for `history`."""
+"""Number of finished operations that a store keeps for `history`."""
 ROLLS_BACK = "kadmin/rolls-back"
 """The label that names, in a rollback's plan, the operation that it undoes."""
 KEPT_CHANGES = 500
-"""How many changes of its status a store keeps of one operation: the latest."""
+"""Number of status changes that a store keeps of one operation: the latest."""
 
 
 class OperationKind(StrEnum):
-    """What an operation does."""
+    """The kind of an operation."""
 
     REASSIGNMENT = "reassignment"
     ELECTION = "election"
@@ -145,10 +145,10 @@ class OperationRecord:
 
     `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
     deletion deletes or a recreation creates, `topic_ids` the ids of those to be deleted, where the cluster has ids;
-    `health` is that of the cluster when the record was made, `high_watermarks` how far the logs went then, as far as
-    leaders told it. `file_digest` is the sha256 of the bytes of the plan's
+    `health` is that of the cluster when the record was made, `high_watermarks` the high watermarks at that time that
+    leaders answered. `file_digest` is the sha256 of the bytes of the plan's
     file, `to_copy_bytes` what is to be copied, by the sizes on disk where the plan gives none. Both are kept beside the
-    status, where versions that do not know them skip them: a record that was read has none.
+    status, where versions without these fields skip them: a record that was read has none.
     """
 
     operation_id: str
@@ -214,7 +214,7 @@ class Channel(StrEnum):
 
 
 class StepKind(StrEnum):
-    """What a step did."""
+    """The kind of a step."""
 
     PROBE = "probe"
     THROTTLE = "throttle"
@@ -228,7 +228,7 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What a repair replaced, saved in the same write: path, version and data.
+    """A znode that a repair replaced, saved in the same write: path, version and data.
 
     `deleted`: whether nothing took its place; None in records that do not say so.
     """
@@ -240,7 +240,7 @@ class Replaced:
 
 
 class Sending(StrEnum):
-    """What became of a request that left after its step was on record, as requests to brokers do."""
+    """The fate of a request that was sent after its step was on record, as requests to brokers are."""
 
     UNANSWERED = "unanswered"
     """It may have left, and no answer came: it may be applied at any later time."""
@@ -270,8 +270,8 @@ class Step:
     `wave` is the index of the published wave; `partitions` those elected or taken back, `topics` those deleted or
     created; `channel` that of a probe; `replaced` what a repair replaced; `refused` the partitions that the cluster
     refused, with its reason, `refused_topics` the topics; `throttle` how the throttle on record was changed, None in a
-    step that writes configs. `sending` tells of a request whose step was on record before it left, `intent` what it
-    asked for; both are None where step and request are one write.
+    step that writes configs. `sending` is the fate of a request whose step was on record before it was sent,
+    `intent` the request; both are None where step and request are one write.
     """
 
     number: int

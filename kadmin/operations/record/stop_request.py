@@ -12,7 +12,7 @@ from kadmin.errors import NotCompletedError
 
 
 class Stop(IntEnum):
-    """How to stop; a stronger request replaces a weaker one, never the reverse.
+    """The ways to stop an operation; a stronger request replaces a weaker one, never the reverse.
 
     PAUSE and CANCEL complete the running wave and publish no other; CANCEL_NOW takes it back.
     """
@@ -43,7 +43,7 @@ class StopRequest:
 
     @property
     def asked(self) -> str:
-        """What was asked, and by whom, for a line that has a time of its own."""
+        """The request and its author, without the time."""
         verb = {Stop.PAUSE: "pause", Stop.CANCEL: "cancel", Stop.CANCEL_NOW: "cancel at once"}[self.stop]
         return f"asked to {verb} by {self.by}"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Instead:
-    """Why a kind of operation cannot be rolled back, and the command that helps, with `{}` for its id."""
+    """The reason that a kind of operation has no rollback, and the command that helps, with `{}` for its id."""
 
     cause: str
     next_command: str

@@ -31,7 +31,7 @@ class ThrottledEntity:
 
 
 class Origin(StrEnum):
-    """Which operation set a throttle."""
+    """The origin of a throttle: the operation that set it, if any."""
 
     IN_USE = "in use"
     """Set by an operation that is not finished."""
@@ -84,7 +84,7 @@ def audit(context: Context) -> tuple[AuditedThrottle, ...]:
 
 
 def read_throttles(context: Context) -> tuple[tuple[ThrottledEntity, ...], tuple[str, ...]]:
-    """Return every topic and broker with a throttle, and the brokers that do not tell theirs; a note names them."""
+    """Return every topic and broker with a throttle, and the brokers that did not answer; a note names them."""
     present = context.backend.configured_entities()
     values = context.backend.read_configs(present)
     if unread := tuple(sorted(present.keys() - values.keys())):

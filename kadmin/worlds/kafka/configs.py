@@ -1,7 +1,7 @@
-"""Changes dynamic configs through the brokers: by entries where a value is a list, and each seen before it counts.
+"""Changes dynamic configs through the brokers; a change counts once its value is read back.
 
 The API has no compare-and-set. Entries of lists are appended and subtracted, so that clients that do the same do not
-lose each other's. A broker's own configs are read and written at that broker; those of a broker that does not answer
+overwrite each other. A broker's own configs are read and written at that broker; those of a broker that does not answer
 can be written at the active controller, and read nowhere.
 """
 
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     Edits = Mapping[str, tuple[ConfigEdit, ...]]
 
 BATCH = 200
-"""How many entities one request names."""
+"""Number of entities in one request."""
 _ROUNDS = 5
-"""How many rounds of requests may bring the values no nearer to what is wanted."""
+"""Number of rounds of requests without progress towards the wanted values."""
 
 
 class EntityConfigs:

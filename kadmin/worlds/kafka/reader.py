@@ -1,7 +1,7 @@
 """Reads a cluster through its brokers as a `ClusterState`, in KRaft mode or in ZooKeeper mode (2.4 and later).
 
-Reassignments in flight are what the controller knows; the rest is a broker's copy of the metadata, of a broker that has
-caught up with the controller. What one reading shows is therefore no older than the call.
+Reassignments in flight come from the controller; the rest comes from a broker whose copy of the metadata has caught up
+with the controller. A reading is therefore no older than the call.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _READINGS = 3
 _BATCH = 200
-"""How many topics one request for configs names: the broker looks up some thirty settings of each."""
+"""Number of topics in one request for configs: the broker looks up some thirty settings of each."""
 _FROM_FILE = "min.insync.replicas"
 """The setting of a broker's properties file that counts as the default of all."""
 _UNKNOWN_EPOCH = -1
@@ -96,7 +96,7 @@ def _asking_controllers(connection: KafkaConnection) -> Iterator[None]:
 
 
 def read_without_controllers(connection: KafkaConnection) -> ClusterState:
-    """Read what brokers know where no controller answers; no move is seen in flight."""
+    """Read the cluster from brokers alone, where no controller answers; no move is seen in flight."""
     state = _state(connection, read_metadata(connection), None, {})
     return _with_configs(connection, replace(state, controller=None))
 

@@ -39,7 +39,7 @@ class TopicPublisher:
         return send_on_record(self._operations, step, lease, send)
 
     def deletion(self, step: Step, action: PublishDeletion, seen: ClusterState, lease: Lease) -> PublishOutcome:
-        """Ask to delete the topics that were seen: their ids tell them from topics that are made again since."""
+        """Ask to delete the topics that were seen, by their ids: topics of the same names created since are kept."""
         ids = {topic: seen.topics[topic].topic_id for topic in action.topics}
         topic_ids = {topic: topic_id for topic, topic_id in ids.items() if topic_id is not None}
 

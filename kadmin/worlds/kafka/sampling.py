@@ -1,4 +1,4 @@
-"""Samples what brokers know of their load: start and end offsets, log sizes, committed offsets of groups."""
+"""Samples the load of a cluster from its brokers: start and end offsets, log sizes, committed offsets of groups."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
     """Ask every live broker at once; a broker that does not answer costs its own rows.
 
-    Raises UnreachableError or NotCompletedError where no broker describes the cluster, or none tells any end offset.
+    Raises UnreachableError or NotCompletedError where no broker describes the cluster, or none gives any end offset.
     """
     metadata = read_metadata(connection)
     brokers = [each.broker_id for each in metadata.brokers.values() if each.alive]

@@ -1,4 +1,4 @@
-"""What only brokers tell, as tables: the quorum of controllers, reassignments in flight, consumer groups."""
+"""Tables that only brokers have: the quorum of controllers, reassignments in flight, consumer groups."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def quorum_table(quorum: Quorum) -> Table:
 
 
 def controller_of(state: ClusterState) -> Table:
-    """Return the controller of a cluster in ZooKeeper mode as a table of the quorum: brokers tell its id alone."""
+    """Return the controller of a cluster in ZooKeeper mode as a table of the quorum: brokers give its id alone."""
     rows = [] if state.controller is None else [QuorumRow(state.controller.broker_id, "leader")]
     return Table.of("quorum", QuorumRow, rows)
 
@@ -68,7 +68,7 @@ def reassignment_table(state: ClusterState, operations: Mapping[TopicPartition, 
 
 
 def group_table(groups: Iterable[ConsumerGroup]) -> Table:
-    """Return every group that keeps its offsets in Kafka; None where brokers do not tell."""
+    """Return every group that keeps its offsets in Kafka; fields that brokers do not report are None."""
     rows = (
         GroupRow(
             each.name,

@@ -1,4 +1,4 @@
-"""What `doctor` read through the brokers of a cluster in KRaft mode."""
+"""Evidence that `doctor` read through the brokers of a cluster in KRaft mode."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class RecordTopic:
     """The topic of records: `problem` says which setting could lose records, and `mend` is the command against it.
 
     `lost` says what was on record and is not there any more; `mend` then goes on without it.
-    `grants` are its ACLs, None where brokers check none or do not tell; `open_by_default`: brokers have a setting that
-    opens every topic without ACLs, with a value that they keep to themselves.
+    `grants` are its ACLs, None where brokers check none or do not report them; `open_by_default`: brokers have a setting that
+    opens every topic without ACLs, with a value that they do not report.
     """
 
     name: str
@@ -66,15 +66,15 @@ class StrayFolders:
 
 @dataclass(frozen=True, slots=True)
 class KafkaEvidence:
-    """Everything that `diagnose` knows; findings on the state of servers and partitions must show in every look.
+    """The whole input of `diagnose`; findings on the state of servers and partitions must show in every look.
 
-    `tool_options` lead Kafka's own tools to the brokers; `principal` is whom a right is granted to.
+    `tool_options` lead Kafka's own tools to the brokers; `principal` is the one that rights are granted to.
     `records_elsewhere` says what is not known where operations on record could not be looked at, else it is empty: then
     no move in flight is foreign, and no throttle left over. `operations` are those unfinished, `past` those finished
     that asked for a move which is in flight; `asked` has the latest operation that sent each such target. `unanswered`
     are requests of the last hour, `late` those of finished operations whose target is reached although the record says
     otherwise. `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be described.
-    `unused_copies` are bytes by broker and partition. `rights` are None where they were not asked for, or not told.
+    `unused_copies` are bytes by broker and partition. `rights` are None where not asked for, or not reported.
     `stray` holds what operations on record deleted. `unavailable` says what could not be read, and why.
     """
 

@@ -1,6 +1,6 @@
 """Reads the evidence for `doctor` through the brokers; nothing is written.
 
-Each question has its own deadline. One that is not answered is told, and hides nothing that others answer.
+Each question has its own deadline. One without an answer is reported, and hides no answer to the others.
 """
 
 from __future__ import annotations

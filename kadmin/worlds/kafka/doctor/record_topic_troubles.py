@@ -1,4 +1,4 @@
-"""Finds what makes the topic of records unsafe: wrong settings, too few replicas in sync, rights of everybody."""
+"""Finds dangers to the topic of records: wrong settings, too few replicas in sync, rights of every user."""
 
 from __future__ import annotations
 

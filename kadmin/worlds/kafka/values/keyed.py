@@ -1,4 +1,4 @@
-"""What every `OperationStore` of clusters in KRaft mode does alike: operations on record, as values by key.
+"""An `OperationStore` on any key-value storage: operations on record, as values by key.
 
 record_keys.py has the keys.
 """
@@ -84,10 +84,10 @@ class KeyedOperations(ABC):
 
     @abstractmethod
     def holder(self) -> Holder | None:
-        """Return who holds the lock."""
+        """Return the holder of the lock, None where it is free."""
 
     def watched_holder(self) -> Holder | None:
-        """Return who holds the lock, for certain, however long it takes to know."""
+        """Return the holder of the lock for certain, however long that takes."""
         return self.holder()
 
     def to_create(self) -> str:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 ELSEWHERE = (
     "whose the moves in flight and the throttles are: operations on record are in ZooKeeper (kadmin doctor -z CONNECT)"
 )
-"""What is not known without them."""
+"""Facts that are unknown without the operations on record."""
 
 
 class NoOperations(KeyedOperations):
-    """Has no operations, and refuses every write with UsageError: two places would be two runners."""
+    """Has no operations, and refuses every write with UsageError: two stores would permit two runners."""
 
     session_timeout_s = 0.0
 

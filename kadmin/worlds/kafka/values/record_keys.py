@@ -37,7 +37,7 @@ def is_key(key: str) -> bool:
 
 
 def is_asked(key: str) -> bool:
-    """Whether a key is of what anybody may ask of an operation without the lock."""
+    """Whether a key is of a request to an operation, which is written without the lock."""
     return _ASKED.fullmatch(key) is not None
 
 

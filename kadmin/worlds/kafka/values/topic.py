@@ -160,7 +160,7 @@ class TopicOperations(KeyedOperations):
                 clock.wait(POLL_S)
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:
-        """Raise LostLockError: a holder that was fenced takes its lock again by itself while nobody else has it."""
+        """Raise LostLockError: a fenced holder that can take its lock again does so in its next write (`write`)."""
         del holder
         raise lost_lock(self._reader.log.successor(lease.token))
 
@@ -224,9 +224,9 @@ class TopicOperations(KeyedOperations):
             self._watched = _Watched(lock, lock.holder, self._clock.now(), renewed=True)
 
     def _log(self) -> TopicLog:
-        """Return what is on record; what an open transaction hides for too long is told, and left out.
+        """Return the log up to its end; records that an open transaction hides for too long are left out, with a note.
 
-        Raises LostLockError in a process whose lock is another one's by now: it must decide on nothing that it reads;
+        Raises LostLockError in a process whose lock another one holds now, because it must not act on later records;
         LostRecordError where the topic lacks what is in the copy on this machine.
         """
         if self._writer is not None:

@@ -1,10 +1,10 @@
-"""What the records of the topic say: which writes count, who holds the lock, whether a taker has won. Pure.
+"""State of the topic by its records: the writes that count, the holder of the lock, the success of a taker. Pure.
 
 Partition 0 holds values by key. A taker gets a producer of its own, which fences every earlier one, and writes CLAIM.
-From there on only its writes count, until the next claim; what others ask for (`request`, `throttle`) counts always.
-A claim alone is not the lock. The taker reads up to its claim, and with it everything before, judges once more, and
-writes LOCK, or stands back. The holder renews LOCK; a holder that was fenced by a taker that stood back claims again
-and finds its own LOCK still the last one.
+From there on only its writes count, until the next claim; requests of others (`request`, `throttle`) always count.
+A claim alone is not the lock. The taker reads up to its claim, judges once more, and writes LOCK, or withdraws. The
+holder renews LOCK; a holder that was fenced by a taker that withdrew claims again and finds its own LOCK still the last
+one.
 
 A claim counts from kadmin's transactional id alone: its producer id is the `owner` of the log. Where that is not known
 every claim counts.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Ignored(StrEnum):
-    """Why a record does not count."""
+    """The reason that a record does not count."""
 
     NO_KEY = "is none of kadmin's"
     NOT_HELD = "does not come from the holder of the lock"
@@ -39,7 +39,7 @@ class Ignored(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicLock:
-    """The last lock record: its offset and the broker's time of it, the token of the lock, and who holds it.
+    """The last lock record: its offset, its timestamp by the broker, the token of the lock, and the holder.
 
     `holder` took the lock and did not give it back, dead or alive. The token is the offset of the claim by which it was
     taken: it grows with every taker, and stays when the lock is renewed.
@@ -102,7 +102,7 @@ class TopicLog:
     def may_take(self, claimant: Producer, judged: TopicLock | None) -> bool:
         """Whether a claimant that has read its claim takes the lock, which it had `judged` to be free before.
 
-        Another lock record since then means that the holder lives, or that somebody else took the lock.
+        Another lock record since then means that the holder renewed it, or that another process took the lock.
         """
         return self.writer == claimant and self.lock == judged
 

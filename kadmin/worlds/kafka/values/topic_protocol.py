@@ -1,4 +1,4 @@
-"""How the lock is taken, kept and written under: what is asked of the brokers, step by step. Pure.
+"""Protocol of the lock in the topic: the requests to brokers that take it, renew it and write under it. Pure.
 
 Each function yields requests and gets their answers; a request of a producer that was fenced raises FencedError. The
 writer carries them out on live brokers, and the model of the protocol on modelled ones, in every order.
@@ -80,7 +80,7 @@ def write(values: Mapping[str, bytes | None], token: int, *, begun: bool) -> Ste
     """Write values under the lock with this token, all of them or none; returns False where the lock is lost.
 
     `begun` is whether the producer of the last write can go on. Where it cannot, or was fenced, this process claims
-    again, and writes if the lock is the same still: a taker that stands back leaves it as it was.
+    again, and writes if the lock is still the same: a taker that withdraws leaves it unchanged.
     """
     for _ in range(_CLAIMS):
         try:

@@ -1,4 +1,4 @@
-"""Reads the topic of lock and record: partition 0 from its beginning, and then what has come since."""
+"""Reads the topic of lock and record: partition 0 from its beginning, and then its new records."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ PATIENCE_S = 30.0
 
 _PAUSE_S = 0.03
 _MOST_TOLD = 10
-"""How many records that do not count are told one by one, of those that one look found."""
+"""Number of records that do not count which are noted one by one, of those that one look found."""
 _GONE_S = 5.0
-"""How long a broker may not know a topic that was just created."""
+"""Seconds that a broker may take to show a topic that was just created."""
 
 
 class OpenTransactionError(NotCompletedError):
@@ -168,7 +168,7 @@ class TopicReader:
                 time.sleep(_PAUSE_S)
 
     def _leave_leader(self, end: int, deadline: float) -> None:
-        """Ask who leads again: a broker that was deposed and does not know it answers as before, without an error."""
+        """Look up the leader again: a deposed broker answers as before, without an error, until it sees the new leader."""
         self._leaders = {}
         if time.monotonic() >= deadline:
             raise UnreachableError(
@@ -211,7 +211,7 @@ class TopicReader:
         """Return the topic, None where there is none, as a broker sees it that has caught up with the controller.
 
         Any broker is asked where no controller answers: pausing an operation takes none. Raises UnreachableError
-        where it knows of no topic then.
+        where it shows no topic then.
         """
         at, lost = None, None
         try:

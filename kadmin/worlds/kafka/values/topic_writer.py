@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.values.topic_reader import TopicReader
 
 BEATS = 4
-"""How often the lease is renewed while it lasts."""
+"""Number of renewals of the lease within its duration."""
 HUNG_S = 60.0
-"""After how long without a call the holder counts as hung: its lease then runs out."""
+"""Seconds without a call after which the holder counts as hung: its lease then runs out."""
 _RECORD_BYTES = 64
 """More than the format adds to a key and a value."""
 AGAIN_S = 1.0
-"""How long a fenced process lets the other one finish before it claims again."""
+"""Seconds that a fenced process waits for the other one before it claims again."""
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Who may do what: ACLs that match a topic (DescribeAcls), and topics that this user may not describe (Metadata)."""
+"""ACLs that match a topic (DescribeAcls), and topics that this user may not describe (Metadata)."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 CATCH_UP_S = 20.0
-"""How long to wait for a broker that has applied what the controller committed."""
+"""Seconds to wait for a broker that has applied the controller's committed records."""
 _PATIENCE_S = 2.0
-"""How long to wait for one broker before another one is asked."""
+"""Seconds to wait for one broker before another one is asked."""
 _PAUSE_S = 0.01
 _CLIENT = {"client_software_name": "kadmin", "client_software_version": "1"}
 

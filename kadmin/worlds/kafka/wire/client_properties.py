@@ -58,9 +58,9 @@ _JAAS_OPTION = re.compile(rf"([\w.]+)\s*=\s*{_VALUE}")
 
 @dataclass(frozen=True, slots=True)
 class ClientProperties:
-    """What a file says on security; `unused` are its other keys with their places, as `client.properties:3: acks`.
+    """Security settings of a file; `unused` are its other keys with their lines, as `client.properties:3: acks`.
 
-    `warnings` say, a sentence each, what is served and exposes a secret.
+    `warnings` name settings that are accepted and expose a secret, a sentence each.
     """
 
     security: Security

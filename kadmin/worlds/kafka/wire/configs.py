@@ -41,7 +41,7 @@ _UNKNOWN_TOPIC = 3
 
 
 class ConfigOperation(IntEnum):
-    """What IncrementalAlterConfigs does to a value; APPEND and SUBTRACT are for lists, and repeat harmlessly."""
+    """An operation of IncrementalAlterConfigs on a value; APPEND and SUBTRACT are for lists, and idempotent."""
 
     SET = 0
     DELETE = 1

@@ -1,7 +1,7 @@
 """Connections to the brokers of a cluster: bootstrap, requests with deadlines, and errors translated once.
 
 Requests and answers are kafka-python's protocol classes, since its admin client drops messages and error codes. Each
-version of a request is negotiated with the broker; a field that an older broker does not know is left out silently.
+version of a request is negotiated with the broker; a field that an older broker lacks is left out without an error.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from kadmin.errors import NotAuthorizedError
 
 BOOTSTRAP_S = 5.0
-"""How long to look for a first broker that answers."""
+"""Seconds to look for a first broker that answers."""
 REQUEST_S = 10.0
-"""How long an answer may take."""
+"""Seconds that an answer may take."""
 ATTEMPT_S = 5.0
-"""How long one broker may be silent before a request that any broker can answer goes to another one."""
+"""Seconds without an answer after which a request for any broker goes to another one."""
 
 LAST_REQUEST_S = 0.3
-"""How long the answer may take to a request that begins after the command's end: enough to release a lock."""
+"""Seconds for the answer to a request that begins after the command's end: enough to release a lock."""
 
 _LOG = logging.getLogger(__name__)
 """Names of requests, brokers and times: never what a request holds, which may be secret."""
@@ -130,7 +130,7 @@ class KafkaConnection:
         """Send a request that changes nothing, to one broker or to any, and return the answer.
 
         `what` completes "No broker answered in time to ...". A request for any broker goes to another one when the
-        first is silent. Raises UnreachableError, NotAuthorizedError or NotCompletedError.
+        first does not answer. Raises UnreachableError, NotAuthorizedError or NotCompletedError.
         """
         return self.send(what, request, broker_id=broker_id, timeout_s=timeout_s)()
 
@@ -148,7 +148,7 @@ class KafkaConnection:
         """Send a request that only the controller answers, and return the answer; raises as `ask` does.
 
         In KRaft mode Metadata names any broker as the controller, and that broker forwards the request. A broker that
-        died or lost the controllership a moment ago may still be named: then the next one is asked.
+        failed or lost the controllership a moment ago may still be named: then the next one is asked.
         """
         deadline = self._deadline(REQUEST_S)
         while True:
@@ -285,8 +285,8 @@ class KafkaConnection:
     async def _connect(self, broker_id: int | None, deadline: float, silent: set[int]) -> Any:  # noqa: ANN401 - as serves
         """Return a connection on which a request leaves at once, and not at some later time.
 
-        Where any broker will do, those that were `silent` come last; one that proves so is added. A broker that is not
-        known joined the cluster since its brokers were listed: they are listed once more.
+        Where any broker will do, those in `silent` come last; one that does not answer is added. An unknown broker
+        may have joined the cluster since its brokers were listed: they are listed once more.
         """
         listed_again = False
         while True:

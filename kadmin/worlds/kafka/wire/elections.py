@@ -28,8 +28,8 @@ def elect_preferred_leaders(
 ) -> dict[TopicPartition, Refusal | None]:
     """Ask the controller to elect the preferred leaders of these partitions; a request without a list would elect all.
 
-    Returns None for each partition that is led by its preferred replica, as far as the controller knows: it counts a
-    broker that died a moment ago. Raises as `KafkaConnection.change` does; an election may still happen then.
+    Returns None for each partition that is led by its preferred replica, by the state of the controller, which may
+    count a broker that failed a moment ago. Raises as `KafkaConnection.change` does; an election may still happen then.
     """
     what, topic = "elect leaders", ElectLeadersRequest.TopicPartitions
     asked = [

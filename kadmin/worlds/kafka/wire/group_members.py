@@ -44,7 +44,7 @@ _REQUESTS: Mapping[str, Callable[[Sequence[str]], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """How many members a group has, the topics that they subscribe to or read, and the group's state."""
+    """The number of a group's members, the topics that they subscribe to or read, and the group's state."""
 
     members: int
     topics: frozenset[str]
@@ -53,7 +53,7 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Memberships:
-    """The members of each group; `refused` says why they are not known, or not all their topics are."""
+    """The members of each group; `refused` has the reasons where members, or some of their topics, are unknown."""
 
     known: dict[str, Membership] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
@@ -64,7 +64,7 @@ def ask_members(
 ) -> Callable[[], Memberships]:
     """Ask each broker for the members of the groups that it coordinates; nothing is raised for one without an answer.
 
-    A group that subscribes by a pattern is refused, since only brokers know what it matches.
+    A group that subscribes by a pattern is refused, since only brokers can match it.
     """
     found = Memberships()
     asked: dict[str, dict[int, list[str]]] = {kind: {} for kind in _REQUESTS}

@@ -42,7 +42,7 @@ class _Gssapi(SaslMechanismGSSAPI):  # type: ignore[misc] # kafka-python ships n
             super().receive(auth_bytes)
 
     def auth_details(self) -> str:
-        """Say it as it was asked for: the library tells nothing of a context whose ticket has just ended."""
+        """Name the requested identity: the library has none for a context whose ticket has just ended."""
         return f"Authenticated to {self.auth_id} via SASL / GSSAPI"
 
 

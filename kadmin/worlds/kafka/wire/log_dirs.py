@@ -1,4 +1,4 @@
-"""Sizes of replicas on the brokers' disks, and the room left there (DescribeLogDirs, Kafka 1.1 and later)."""
+"""Sizes of replicas on the brokers' disks, and the free disk space (DescribeLogDirs, Kafka 1.1 and later)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _WHAT = "describe log directories"
 _NO_BYTES = -1
-"""What a broker before Kafka 3.3 says of a directory's file system."""
+"""The size of a directory's file system in the answer of a broker before Kafka 3.3."""
 
 
 def describe_log_dirs(servers: Servers, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:

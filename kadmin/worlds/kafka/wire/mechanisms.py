@@ -17,9 +17,9 @@ from kafka.errors import SaslAuthenticationFailedError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 _ENDPOINT_S = 5.0
-"""How long the token endpoint may take: requests to brokers wait meanwhile."""
+"""Seconds that the token endpoint may take: requests to brokers wait meanwhile."""
 _RENEWED_AT = 0.8
-"""At which part of its time a token is no longer given to new connections, as Kafka's own client renews it."""
+"""Fraction of its lifetime after which a token is renewed, the same as in Kafka's own client."""
 _MOST_BYTES = 1_000_000
 _REDIRECTS = range(300, 400)
 
@@ -86,7 +86,7 @@ class OAuthBearer(AbstractTokenProvider):  # type: ignore[misc] # kafka-python s
         return {"sasl_oauth_token_provider": self}
 
     def token(self) -> str:
-        """Return a token; raises SaslAuthenticationFailedError, which tells neither secret nor token."""
+        """Return a token; raises SaslAuthenticationFailedError, which contains neither secret nor token."""
         with self._mutex:
             now = time.monotonic()
             if now >= self._until:

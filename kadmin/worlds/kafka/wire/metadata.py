@@ -122,7 +122,7 @@ def read_metadata(
 def internal_topics(connection: KafkaConnection, topics: Iterable[str]) -> Mapping[str, bool | None]:
     """Return whether a broker flags topics as internal; None where they may not be described.
 
-    A topic that the broker does not know yet has no flag. Raises as `KafkaConnection.ask` does; brokers before 0.11 are
+    A topic that the broker does not have yet has no flag. Raises as `KafkaConnection.ask` does; brokers before 0.11 are
     not asked, since they may create the topic.
     """
     named = [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(topics)]
@@ -154,7 +154,7 @@ def _topic(topic: Any) -> TopicMetadata:  # noqa: ANN401 - kafka-python ships no
 
 
 def _fenced(connection: KafkaConnection, broker_id: int | None) -> dict[int, BrokerMetadata] | None:
-    """Return the brokers that are registered and not alive; None where brokers do not tell."""
+    """Return the brokers that are registered and not alive; None where brokers do not list them."""
     try:
         request = DescribeClusterRequest(include_fenced_brokers=True)
         answer = connection.ask("describe the cluster", request, broker_id=broker_id)
@@ -171,7 +171,7 @@ def _fenced(connection: KafkaConnection, broker_id: int | None) -> dict[int, Bro
 
 
 def _base64(topic_id: UUID | None) -> str | None:
-    """Print an id as Kafka does; brokers that know no ids give none, or zero."""
+    """Encode an id as Kafka prints it; None for no id or zero, the answers of brokers without topic ids."""
     if topic_id is None or not topic_id.int:
         return None
     return base64.urlsafe_b64encode(topic_id.bytes).decode("ascii").rstrip("=")

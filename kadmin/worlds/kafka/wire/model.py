@@ -1,4 +1,4 @@
-"""Frozen values that only brokers tell."""
+"""Frozen values that only brokers have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kadmin.cluster.model import Controller, QuorumMember
 class QuorumReplica:
     """A replica of the metadata log: its last offset (-1: unknown), and when it last fetched and was last caught up.
 
-    Times are the active controller's, in ms since 1970; -1 where it does not know them, and before Kafka 3.3.
+    Times are the active controller's, in ms since 1970; -1 where it has none, and before Kafka 3.3.
     """
 
     replica_id: int

@@ -1,4 +1,4 @@
-"""Where partitions, and leader epochs in them, start and end, and what groups have committed.
+"""Start and end offsets of partitions, end offsets of leader epochs, and committed offsets of groups.
 
 Requests: ListOffsets, OffsetForLeaderEpoch, ListGroups, OffsetFetch.
 
@@ -165,7 +165,7 @@ def _log_offsets(answer: Any) -> LogOffsets:  # noqa: ANN401 - kafka-python ship
 
 
 def _listed(group: Any) -> ListedGroup:  # noqa: ANN401 - kafka-python ships no types
-    """Read a group of ListGroups: its kind is told from 3.8 on, its state from 2.6 on."""
+    """Read a group of ListGroups: its kind is given from Kafka 3.8 on, its state from 2.6 on."""
     kind = (group.group_type or CLASSIC).lower()
     return ListedGroup(group.group_id, kind, group.protocol_type, group.group_state or "")
 

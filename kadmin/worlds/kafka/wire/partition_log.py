@@ -1,4 +1,4 @@
-"""Reads the committed records of a partition (Fetch), and says whose transaction is open (DescribeProducers)."""
+"""Reads the committed records of a partition (Fetch), and the producers of open transactions (DescribeProducers)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_BYTES = 20_000_000
 _READ_COMMITTED = 1
 _OFFSET_OUT_OF_RANGE = 1
 _NOT_LEADING = {3, 5, 6, 9, 56, 74, 75}
-"""NOT_LEADER_OR_FOLLOWER, leaders that are being elected, epochs that a broker does not know yet."""
+"""NOT_LEADER_OR_FOLLOWER, leaders that are being elected, epochs that a broker does not have yet."""
 
 
 class NoSuchOffsetError(NotCompletedError):

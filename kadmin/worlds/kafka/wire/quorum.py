@@ -25,7 +25,7 @@ def has_quorum(connection: KafkaConnection) -> bool:
 def describe_quorum(connection: KafkaConnection) -> Quorum:
     """Return the quorum; raises as `KafkaConnection.ask` does, NotServedError on a cluster in ZooKeeper mode.
 
-    A controller that was elected a moment ago does not know its high watermark: UnreachableError.
+    A controller that was elected a moment ago has no high watermark yet: UnreachableError.
     """
     found = _ask(connection).topics[0].partitions[0]
     if found.high_watermark < 0:
@@ -42,7 +42,7 @@ def describe_quorum(connection: KafkaConnection) -> Quorum:
 def reach_controller(connection: KafkaConnection) -> int:
     """Return the id of the active controller, to whose own listener `connection` can send requests from now on.
 
-    Raises as `describe_quorum` does, and NotCompletedError where brokers do not tell its address.
+    Raises as `describe_quorum` does, and NotCompletedError where brokers do not give its address (before Kafka 3.9).
     """
     answer = _ask(connection)
     leader: int = answer.topics[0].partitions[0].leader_id

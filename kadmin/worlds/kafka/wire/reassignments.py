@@ -60,7 +60,7 @@ def alter_reassignments(
 
     A cluster in ZooKeeper mode takes it at its controller only; in KRaft mode every broker forwards it. Where
     `allow_replication_factor_change` is False, controllers of Kafka 4.1 and later refuse a target with more or fewer
-    replicas than the partition has, or gets by the reassignment in flight; earlier ones do not know it.
+    replicas than the partition has, or gets by the reassignment in flight; earlier ones ignore it.
     Returns None for each partition that was accepted. The request is not atomic: the other partitions run when one is
     refused. Raises as `KafkaConnection.change` does; what was not answered may still be applied.
     """

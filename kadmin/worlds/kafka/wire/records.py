@@ -1,4 +1,4 @@
-"""Writes records to partitions, and reads them as a consumer group does."""
+"""Writes records to partitions, and reads them in a consumer group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BOOTSTRAP_S = 15.0
 DELIVERY_S = 120.0
-"""How long a record may wait for its acknowledgement: it is queued behind all that are written with it."""
+"""Seconds that a record may wait for its acknowledgement: it is queued behind all that are written with it."""
 CLOSE_S = 30.0
 _POLL_S = 0.05
 

@@ -1,4 +1,4 @@
-"""Why brokers refused an entry of a request, and requests whose fate is not known."""
+"""Refusals of single entries of a request, and errors for requests with an unknown outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.rights import Right
 
 CHANGE_S = 30.0
-"""How long the answer to a change may take: brokers forward it to a new controller for as long as an election takes."""
+"""Seconds for the answer to a change: brokers hold it back while a controller is being elected."""
 NOT_AUTHORIZED = frozenset({29, 31})
 """TOPIC_AUTHORIZATION_FAILED and CLUSTER_AUTHORIZATION_FAILED."""
 _UNKNOWN = frozenset({-1, 7, 41})
@@ -30,7 +30,7 @@ class RefusedError(NotCompletedError):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an entry was refused: Kafka's error code, its name (INVALID_REPLICA_ASSIGNMENT), its message."""
+    """The refusal of an entry: Kafka's error code, its name (INVALID_REPLICA_ASSIGNMENT), its message."""
 
     code: int
     name: str

@@ -1,4 +1,4 @@
-"""What this client may do, as brokers say without anything being tried (Metadata, DescribeCluster, DescribeGroups)."""
+"""Rights of this client, by the answers of brokers; nothing is tried (Metadata, DescribeCluster, DescribeGroups)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES = {int(each): each.name.title().replace("_", "") for each in ACLOperation
 def own_rights(connection: KafkaConnection) -> OwnRights:
     """Return the rights on the cluster and on the topics that are shown.
 
-    Without Describe on the cluster, brokers tell none of the rights there. Raises as `KafkaConnection.ask` does.
+    Without Describe on the cluster, brokers give none of the rights there. Raises as `KafkaConnection.ask` does.
     """
     return OwnRights(cluster_rights(connection), known_rights(topic_rights(connection)))
 

@@ -1,7 +1,7 @@
 """Writes records in transactions (InitProducerId, AddPartitionsToTxn, Produce, EndTxn), or one record without.
 
-kafka-python's own producer hides what a lock needs to know: it takes a new producer epoch on its own, and says nothing
-when a fenced one begins again. The requests here are of the versions before KIP-890, so that a producer keeps one epoch
+kafka-python's own producer is no base for a lock: it takes a new producer epoch on its own, and raises no error when a
+fenced one begins again. The requests here are of the versions before KIP-890, so that a producer keeps one epoch
 from its start to its end, on every broker since 2.5.
 """
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 WRITE_S = 20.0
-"""How long a write may take, its retries included."""
+"""Seconds that a write may take, its retries included."""
 LAST_WRITE_S = 1.0
 """The same for a write that begins after the command's end: a transaction may have to wait for the one before."""
 TRANSACTION_S = 10
-"""After how long the coordinator aborts a transaction whose producer is silent."""
+"""Seconds without a request of its producer after which the coordinator aborts a transaction."""
 
 _PAUSE_S = 0.03
 _TRANSACTION = 1
@@ -48,7 +48,7 @@ _NO_SUCH_ID = 105
 _NO_PRODUCER = -1
 _MAGIC = 2
 _MOST_BATCH_BYTES = 1 << 30
-"""The builder leaves out, without a word, what goes beyond; brokers refuse far smaller batches with a word."""
+"""Limit of the batch builder, which drops further records without an error; brokers refuse smaller batches."""
 _TOO_FEW = "the partition has fewer in-sync replicas than its min.insync.replicas"
 _NO_COORDINATOR = (
     "there is no transaction coordinator: __transaction_state has too few in-sync replicas, or fewer brokers run than "
@@ -63,8 +63,8 @@ _RETRIED = {-1, 3, 5, 6, 7, 13, 56, *_CAUSES}
 """UNKNOWN_TOPIC_OR_PARTITION (just created), leaders that move, KAFKA_STORAGE_ERROR, and what has a cause here.
 
 And UNKNOWN_SERVER_ERROR: so a coordinator answers a commit that arrives while it fences that producer (an
-IllegalStateException of TransactionMetadata.prepareTransitionTo, seen on 3.9.2 and 4.4.0); the next answer tells which
-of them was first.
+IllegalStateException of TransactionMetadata.prepareTransitionTo, seen on 3.9.2 and 4.4.0); the next answer
+shows which of them was first.
 """
 _FENCED = {22, 45, 47, 48, 49, 59, 90, 120}
 """PRODUCER_FENCED and INVALID_PRODUCER_EPOCH, and what a producer gets whose transaction was aborted meanwhile."""
@@ -249,7 +249,7 @@ def _produce(
 
 
 def _rights(topic: str, transactional_id: str | None) -> dict[int, Right]:
-    """Return the rights that writing needs, by the error codes that tell of their lack."""
+    """Return the rights that writing needs, by the error code that brokers answer where one is missing."""
     return {29: Right("Write", topic), 53: Right("Write", transactional_id=transactional_id)}
 
 
