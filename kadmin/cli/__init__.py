@@ -17,15 +17,15 @@ from kadmin.errors import KadminError, NotCompletedError, StoppedError, UsageErr
 
 SIGPIPE_STATUS = 128 + signal.SIGPIPE
 INTERRUPTED = 128 + signal.SIGINT
-"""What the parser, too, returns after a KeyboardInterrupt."""
+"""Exit code after SIGINT; the parser returns the same after a KeyboardInterrupt."""
 
 _COMPLETE = "_KADMIN_COMPLETE"
-"""Set where a shell asks what can be typed next."""
+"""Environment variable that a shell sets to ask for completions."""
 
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
-"""A large cluster is millions of objects that stay; with Python's default the collector takes a quarter of the time."""
+"""A large cluster has millions of lasting objects; with Python's default the collector takes a quarter of the time."""
 
 
 def main() -> NoReturn:

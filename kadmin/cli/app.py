@@ -1,4 +1,4 @@
-"""The commands by group, and where each one lives.
+"""The commands by group, with the module of each.
 
 A command is imported and made when it is used: making all of them takes longer than validating a plan.
 """
@@ -55,7 +55,7 @@ _GROUPS = {
 }
 """The groups of `kadmin --help`, in its order: module and name of each command, or of the tree of those below it.
 
-A command of two words stands beside the command that is the first of them.
+A command of two words is listed in the group of its first word's command.
 """
 
 _UNKNOWN_SHELL = 1

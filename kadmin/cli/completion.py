@@ -1,4 +1,4 @@
-"""What a shell can complete: operations and topics, from files of this machine. No cluster is asked."""
+"""Shell completion of operations and topics, from files of this machine. No cluster is asked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import Listing
 
 Suggestions: TypeAlias = "list[tuple[str, str]]"
-"""What can be typed, with an explanation that zsh and fish show."""
+"""Completions, each with an explanation that zsh and fish show."""
 
 
 def complete_operation(ctx: typer.Context) -> Suggestions:

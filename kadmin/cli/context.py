@@ -38,7 +38,7 @@ def open_context(
     """Connect to the cluster, and stop at a safe point when a signal comes.
 
     `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the clean-up has
-    GRACE_S more, after which an alarm ends it. `output_options` says what is told of it, and to whom.
+    GRACE_S more, after which an alarm ends it. `output_options` selects its events and their sinks.
     """
     with (
         running(cluster, timeout_s, output_options) as (clock, tell),

@@ -14,7 +14,7 @@ from kadmin.errors import InvalidInputError, UsageError
 
 
 class Form(StrEnum):
-    """What a file becomes."""
+    """The target format of a conversion."""
 
     PLAN = "plan"
     KAFKA = "kafka"

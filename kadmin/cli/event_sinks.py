@@ -1,4 +1,4 @@
-"""Tells the events of a command: on stderr, and where --metrics and --notify say."""
+"""Writes the events of a command to stderr, to the file of --metrics and to the webhook of --notify."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BETWEEN_POSTS_S = 30.0
 """Seconds between two posts where only progress was made."""
 _LAST_POST_S = 0.5
-"""How long posts may take after the command's end has come."""
+"""Seconds that posts may take after the command's end has come."""
 
 
 @contextmanager
@@ -133,7 +133,7 @@ class _Posts:
 
 @contextmanager
 def _requests(output_options: OutputOptions, tell: EventSink) -> Iterator[None]:
-    """With --verbose, tell what kadmin logs: the requests to servers. What its libraries log may hold secrets."""
+    """With --verbose, send kadmin's log to the sink: the requests to servers. Logs of libraries may hold secrets."""
     if not output_options.verbose:
         yield
         return
@@ -154,7 +154,7 @@ class _Handler(logging.Handler):
         self._tell = tell
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Tell a record as an event."""
+        """Send a log record to the sink as an event."""
         self._tell(ServerRequestLogged(self.format(record)))
 
 

@@ -78,7 +78,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "sandbox migrate": ("start", "rollback --dir sandbox"),
     "sandbox down": ("",),
 }
-"""What follows each command in its examples."""
+"""The arguments of each command in its examples."""
 
 _GROUPS: Mapping[str, Sequence[str]] = {
     "": ("validate plans", f"diff plans/drain-broker.yaml {_ZK}", f"apply plans/drain-broker.yaml {_ZK}"),

@@ -48,7 +48,7 @@ def execute(
 ) -> Outcome:
     """Show what the plan would do to the cluster at `address`, ask, execute it; `throttle` replaces the plan's own.
 
-    `unattended` is the command that applies the plan without a question; a dry run tells it.
+    `unattended` is the command that applies the plan without a question; a dry run notes it.
     """
     from kadmin.operations.events import Note
     from kadmin.operations.execute.apply import apply, prepare
@@ -83,7 +83,7 @@ def plan_named(file: Path) -> Iterator[None]:
 
 
 def tell_outcome(context: Context, outcome: Outcome) -> Outcome:
-    """Tell that the command ends well."""
+    """Send the event that the command ended with exit code 0."""
     from kadmin.operations.events import Ended
     from kadmin.report.operations.outcome import outcome_text
 

@@ -143,7 +143,7 @@ def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _D
 
 
 def _read_document_in(path: Path, approved: str | None = None) -> Document:
-    """Read a document that knows its file; the bytes that are approved are the bytes that are parsed."""
+    """Read a document, with its file in the header; the bytes that are approved are the bytes that are parsed."""
     from kadmin.cli.approval import require_approved
     from kadmin.documents import parse_document
     from kadmin.documents.text import MOST_BYTES

@@ -1,4 +1,4 @@
-"""`kadmin inspect`: tables of what a cluster holds."""
+"""`kadmin inspect`: tables of a cluster's contents."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _INSTEAD = {
     "tree": "kadmin inspect cluster",
     "znode": "kadmin inspect cluster",
 }
-"""What serves instead of a table that only ZooKeeper has, on clusters that are reached through their brokers."""
+"""Alternatives to tables that only ZooKeeper has, for clusters that are reached through their brokers."""
 
 
 @inspect_app.command("admin")

@@ -71,7 +71,7 @@ def history_import(
 
 
 def _silent(event: Event) -> None:
-    """Tell nothing: what one side lacks in a phase is no news here."""
+    """Drop an event: during a migration it is expected that one side lacks something."""
     del event
 
 

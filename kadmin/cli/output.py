@@ -29,14 +29,14 @@ def answer(output: options.OutputFormat, text: Callable[[], str], value: Callabl
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """How a table is shown: order, filters, format."""
+    """The view of a table: order, filters, format."""
 
     sort: Sequence[str]
     filters: Sequence[str]
     output: options.TableFormat
 
     def show(self, found: Inspection) -> None:
-        """Print the table on stdout. What brokers did not answer, and in CSV what could not be read, is on stderr."""
+        """Print the table on stdout. Missing answers of brokers, and in CSV unreadable znodes, are listed on stderr."""
         from kadmin.cli.terminal import screen_of
         from kadmin.cluster.names import escaped
         from kadmin.report.cluster.tables import table_answer, table_csv, table_text, unreadable_lines

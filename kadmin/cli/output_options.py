@@ -1,4 +1,4 @@
-"""The options that say what a command that runs an operation tells, and to whom; it gets them as one value."""
+"""Options for the events of a command that runs an operation, and their sinks; it gets them as one value."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class OutputOptions:
 
 
 UNASKED = OutputOptions()
-"""What a command tells that has no options for it."""
+"""The value for commands without these options."""
 
 
 def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:

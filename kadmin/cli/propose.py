@@ -38,7 +38,7 @@ propose_app = typer.Typer(help="Propose a plan: a balanced reassignment, or an e
 
 
 class Engine(StrEnum):
-    """What runs the planner; both make the same plan."""
+    """The engine of the planner; both make the same plan."""
 
     SPARK = "spark"
     LOCAL = "local"

@@ -1,4 +1,4 @@
-"""What a context wants of commands that write: the name typed, nothing at all, or some kinds of plans only."""
+"""Restrictions of a context on commands that write: its name typed, no writes, or some kinds of plans only."""
 
 from __future__ import annotations
 

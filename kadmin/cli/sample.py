@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _EVERY, _FOR, _HOUR = "5m", "7d", "1h"
 HOUR_S = 3600
 _LONGEST_S = 60.0
-"""How long one of many samples may take."""
+"""Seconds that one of many samples may take."""
 
 
 @on_cluster
@@ -83,9 +83,9 @@ def sample(
 
 
 def _taker(cluster: ClusterAddress, clock: Clock, tell: EventSink, times: float) -> Callable[[], LoadSample]:
-    """Return the function that connects and takes a sample; what a connection tells is told once.
+    """Return the function that connects and takes a sample; each event of the connections is sent once.
 
-    In the samples' times so many times as much passes as does here.
+    The samples' timestamps advance `times` as fast as the clock.
     """
     from kadmin.operations.context import Clock
     from kadmin.worlds.kafka.sampling import take_sample

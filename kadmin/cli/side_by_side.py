@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 AT_ONCE = 16
-"""How many clusters are read at once."""
+"""Number of clusters that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class FromCluster(Generic[Found]):
-    """What a cluster answered, or the error in its place."""
+    """The answer of a cluster, or the error in its place."""
 
     name: str
     found: Found | None = None

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ANSWER_S = 5.0
-"""How long a webhook may be silent."""
+"""Seconds that a webhook may take to answer."""
 PAUSES_S = (1.0, 3.0)
 """Seconds before the second and the third attempt to post an event."""
 FLUSH_S = 5.0
-"""How long the end of a command waits for posts, at most."""
+"""Seconds that the end of a command waits for posts, at most."""
 MOST_WAITING = 100
 """Events that wait to be posted; the oldest ones go first."""
 

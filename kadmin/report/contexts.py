@@ -1,4 +1,4 @@
-"""What `context list`, `show` and `check` answer; secrets are shown by their references only."""
+"""Answers of `context list`, `show` and `check`; secrets are shown by their references only."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KindWords:
-    """How an operation is described: `subject` in the singular, `action` as in "3 topics to delete".
+    """The words for a kind of operation: `subject` in the singular, `action` as in "3 topics to delete".
 
-    `next_commands` finish it, with `{}` for its id. `no_progress` says why its progress cannot be counted.
+    `next_commands` finish it, with `{}` for its id. `no_progress` is the reason that its progress cannot be counted.
     """
 
     kind: OperationKind
@@ -43,7 +43,7 @@ class KindWords:
 
 @dataclass(frozen=True, slots=True)
 class StepWords:
-    """How a step is described: `published` names what was written, `done` says what the step did."""
+    """The words for a kind of step: `published` names its write, `done` its effect."""
 
     subject: str
     published: str

@@ -1,4 +1,4 @@
-"""What `doctor migration` found, as text and as JSON (schemas/answers/doctor-migration.schema.json)."""
+"""Findings of `doctor migration`, as text and as JSON (schemas/answers/doctor-migration.schema.json)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NOTHING_TO_DO = "nothing to do: the plan is empty"
 RESOURCES = {"in": "network in", "out": "network out", "cpu": "CPU"}
-"""What brokers run out of, as `spec.load` and figures name it, and for people."""
+"""Resources of brokers: their names in `spec.load` and figures, and those for people."""
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 

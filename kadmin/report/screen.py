@@ -1,4 +1,4 @@
-"""What the terminal that a stream leads to can show, and text in the colours of its meaning."""
+"""Abilities of the terminal behind a stream, and text in the colours of its meaning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RESET = "\x1b[0m"
 
 
 class Meaning(Enum):
-    """What a colour says; the text says it in words as well."""
+    """The meaning of a colour; the text has it in words as well."""
 
     ERROR = "\x1b[31m"
     WARNING = "\x1b[33m"
@@ -30,7 +30,7 @@ _PREFIXES = {"error: ": Meaning.ERROR, "warning: ": Meaning.WARNING}
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Where a stream leads: `live` is a terminal whose lines can be drawn again; `size` its columns and rows now."""
+    """The destination of a stream: `live` is a terminal whose lines can be redrawn; `size` its columns and rows now."""
 
     live: bool
     colour: bool
@@ -43,7 +43,7 @@ class Screen:
 
     @property
     def room(self) -> int | None:
-        """How many characters a line of an answer may have: one less than the terminal's columns; None: no terminal."""
+        """Most characters in a line of an answer: one less than the terminal's columns; None: no terminal."""
         return self.columns - 1 if self.live else None
 
     def wrapped(self, text: str) -> str:

@@ -1,1 +1,1 @@
-"""What a cluster holds, as text, CSV and JSON: snapshots and the tables of `inspect`."""
+"""Contents of a cluster as text, CSV and JSON: snapshots and the tables of `inspect`."""

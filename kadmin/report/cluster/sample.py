@@ -1,4 +1,4 @@
-"""What a sample of a cluster's load holds, as text and JSON."""
+"""A sample of a cluster's load, as text and JSON."""
 
 from __future__ import annotations
 

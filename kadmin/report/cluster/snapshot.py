@@ -1,4 +1,4 @@
-"""What a snapshot holds, as text and JSON."""
+"""A snapshot, as text and JSON."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What operations did and how far they are, as text and JSON."""
+"""Steps and progress of operations, as text and JSON."""

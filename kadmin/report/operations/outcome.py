@@ -1,4 +1,4 @@
-"""How an operation ended, and what verification found, as text and JSON."""
+"""Outcomes of operations, and results of verification, as text and JSON."""
 
 from __future__ import annotations
 

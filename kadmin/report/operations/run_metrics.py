@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
-    """What is known of a run: the operation and its state, once it is on record, its progress and the exit code.
+    """Metrics of a run: the operation and its state, once it is on record, its progress and the exit code.
 
     Times are in seconds since 1970: when the command began, and when progress last grew.
     """
@@ -31,7 +31,7 @@ class RunMetrics:
     exit_code: int | None = None
 
     def after(self, event: Event, at: float) -> RunMetrics:
-        """Return what is known after an event that came `at` a time."""
+        """Return the metrics after an event at the time `at`."""
         match event:
             case OperationStarted():
                 running = OperationState.RUNNING

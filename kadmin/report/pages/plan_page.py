@@ -1,4 +1,4 @@
-"""Builds the page of a plan: what it would change, how even the result is, and what would stop it."""
+"""Builds the page of a plan: its changes, the balance of the result, and the errors that refuse it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 TIMES = ("before", "after")
 _HOURS_BYTES = 100_000
-"""What the heat maps of 100 brokers have of the page."""
+"""Bytes of the page for the heat maps of 100 brokers."""
 _MOST_WAVES = 200
 _MOST_TARGETS = 500
 

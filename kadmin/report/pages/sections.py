@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LARGEST = 50
 _MOST_TICKS = 12
 LIST_BYTES = 140_000
-"""What the list of all changes may have of a page of less than 300 kB, of 100 brokers."""
+"""Bytes for the list of all changes, in a page of less than 300 kB, of 100 brokers."""
 _NO_RACK = "no rack known"
 
 Limits = tuple[int, int]

@@ -1,1 +1,1 @@
-"""What a plan would do, as text, Markdown and JSON: the answers of `diff`."""
+"""Changes of a plan as text, Markdown and JSON: the answers of `diff`."""

@@ -1,4 +1,4 @@
-"""What a plan would do, in Markdown: for a comment on the pull request that brings it."""
+"""Changes of a plan in Markdown, for a comment on its pull request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reassignment changes, as figures that several formats show."""
+"""Figures on the changes of a reassignment, for several formats."""
 
 from __future__ import annotations
 

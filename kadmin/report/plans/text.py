@@ -1,4 +1,4 @@
-"""What a plan would do, as text."""
+"""Changes of a plan, as text."""
 
 from __future__ import annotations
 

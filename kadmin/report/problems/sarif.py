@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kadmin.diagnostics import Diagnostic
 
 _DOCS = "urn:kadmin:"
-"""What makes a page of the repository an absolute URI (SARIF 2.1.0, 3.49.12), as in the `$id` of the schemas."""
+"""The prefix that makes a page of the repository an absolute URI (SARIF 2.1.0, 3.49.12), as in the schemas' `$id`."""
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 

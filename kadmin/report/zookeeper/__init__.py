@@ -1,1 +1,1 @@
-"""What doctor and `inspect admin` found in znodes, as text and JSON."""
+"""Findings of doctor and `inspect admin` in znodes, as text and JSON."""

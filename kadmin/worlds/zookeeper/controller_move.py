@@ -1,8 +1,8 @@
 """Moves the controller to another broker by deleting `/controller`, and decides when that is safe.
 
-Watches on `/controller` are one-shot, and each broker sets its own again. A second deletion before that is missed: a
-few in quick succession can leave a cluster without a controller for good. A new controller reads every znode when it
-starts, and resigns over one that it cannot read.
+Watches on `/controller` are one-shot, and each broker sets its own again. A broker misses a second deletion before
+that: a few in quick succession can leave a cluster without a controller for good. A new controller reads every znode
+when it starts, and resigns over one that it cannot read.
 
 ========================================================  =============================================
 seen                                                      may the controller be moved
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.wire.store import Store
 
 PATIENCE_S = 120.0
-"""How long to wait for brokers that do not watch `/controller`; 27,000 partitions took 4 s."""
+"""Seconds to wait for brokers that do not watch `/controller`; 27,000 partitions took 4 s."""
 
 
 STILL_S = 60.0
-"""How long epoch and brokers must stay unchanged where ZooKeeper does not list its watches."""
+"""Seconds that epoch and brokers must stay unchanged where ZooKeeper does not list its watches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Checks whether the controller watches a path, by the four-letter words of every server.
 
-Each server lists only its own connections: `wchp` the data watches by full path, `cons` the sessions. The controller is
-deaf where every server answered, its session is connected, and no server lists its watch; without an answer from every
-server that is unknown.
+Each server lists only its own connections: `wchp` the data watches by full path, `cons` the sessions. The controller
+does not watch (DEAF) where every server answered, its session is connected, and no server lists its watch; without an
+answer from every server that is unknown.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def in_hex(session_id: int) -> str:
 def confirmed_listening(
     store: Store, paths: Sequence[str], controller: ControllerNode, wait: Callable[[float], None]
 ) -> dict[str, Listening]:
-    """Check by path; a controller counts as deaf only after a second check, seconds later."""
+    """Check by path; a missing watch counts only after a second check, SECOND_CHECK_S later."""
     found = {path: controller_listens(store, path, controller) for path in paths}
     deaf = [path for path, answer in found.items() if answer is Listening.DEAF]
     if deaf:
@@ -58,7 +58,7 @@ def confirmed_listening(
 
 
 def controller_listens(store: Store, path: str, controller: ControllerNode) -> Listening:
-    """Check once; only a second DEAF, seconds later, proves it."""
+    """Check once; a missing watch needs a second check (`confirmed_listening`)."""
     watches = store.four_letter_words("wchp")
     if all(answer is None for answer in watches.values()):
         return Listening.UNKNOWN

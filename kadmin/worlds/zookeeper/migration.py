@@ -1,4 +1,4 @@
-"""How far the migration of a cluster to KRaft is, as its znodes and its quorum show it (KIP-866)."""
+"""Phase of a cluster's migration to KRaft, by its znodes and its quorum (KIP-866)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WAYS = {
         "name its brokers in place of ZooKeeper: -b BROKERS",
     ),
 }
-"""Why nothing is written through ZooKeeper in a phase, and the way that is open."""
+"""The reason that nothing is written through ZooKeeper in a phase, and the next step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class MigrationNodes:
         return self.controller.kraft_epoch is not None and self.controller.kraft_epoch >= 0
 
     def phase(self, quorum_epoch: int | None = None) -> MigrationPhase:
-        """Return the phase; without the epoch of the quorum, KRAFT_BROKERS also stands for FINALIZED.
+        """Return the phase; without the epoch of the quorum, FINALIZED is returned as KRAFT_BROKERS.
 
         Every controller that is elected while ZooKeeper is written writes its epoch there.
         """

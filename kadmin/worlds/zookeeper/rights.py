@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LETTERS = "rwcda"
 _UNKNOWN = frozenset({"ip", "auth", "host"})
-"""Schemes whose identities only the servers know."""
+"""Schemes whose identities only the servers can resolve."""
 _NOBODY = "give the context the brokers' principal: zookeeper.sasl, or zookeeper.tls with its certificate"
 
 

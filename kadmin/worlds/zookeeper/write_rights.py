@@ -1,7 +1,7 @@
 """Finds the rights that an operation lacks before it writes anything.
 
-ACLs alone do not tell: super users need none, and only the servers know who a digest or a certificate is. A right that
-an ACL does not show is therefore tried with a transaction that cannot succeed: servers check rights first, then
+ACLs alone do not suffice: super users need none, and only the servers can resolve a digest or a certificate. A right
+that an ACL does not show is therefore tried with a transaction that cannot succeed: servers check rights first, then
 versions, and the version is one that no znode has.
 """
 

@@ -32,8 +32,8 @@ class RecordTopic:
     """The topic of records: `problem` says which setting could lose records, and `mend` is the command against it.
 
     `lost` says what was on record and is not there any more; `mend` then goes on without it.
-    `grants` are its ACLs, None where brokers check none or do not report them; `open_by_default`: brokers have a setting that
-    opens every topic without ACLs, with a value that they do not report.
+    `grants` are its ACLs, None where brokers check none or do not report them; `open_by_default`: brokers have a
+    setting that opens every topic without ACLs, with a value that they do not report.
     """
 
     name: str

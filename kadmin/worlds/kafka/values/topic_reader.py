@@ -168,7 +168,7 @@ class TopicReader:
                 time.sleep(_PAUSE_S)
 
     def _leave_leader(self, end: int, deadline: float) -> None:
-        """Look up the leader again: a deposed broker answers as before, without an error, until it sees the new leader."""
+        """Look up the leader again: a deposed leader that has not seen its successor still answers without an error."""
         self._leaders = {}
         if time.monotonic() >= deadline:
             raise UnreachableError(

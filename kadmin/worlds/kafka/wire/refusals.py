@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.rights import Right
 
 CHANGE_S = 30.0
-"""Seconds for the answer to a change: brokers hold it back while a controller is being elected."""
+"""Seconds for the answer to a change: brokers retry to forward it while a controller is being elected."""
 NOT_AUTHORIZED = frozenset({29, 31})
 """TOPIC_AUTHORIZATION_FAILED and CLUSTER_AUTHORIZATION_FAILED."""
 _UNKNOWN = frozenset({-1, 7, 41})

@@ -1,4 +1,4 @@
-"""What `doctor` read: several looks at one cluster, some seconds apart."""
+"""Evidence that `doctor` read through ZooKeeper: several looks at one cluster, some seconds apart."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class AdminLook:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that `diagnose` knows; `root` is the parent of kadmin's znodes.
+    """The whole input of `diagnose`; `root` is the parent of kadmin's znodes.
 
     `state` was read last; its details name the unreadable znodes. `first` and `last` are readings of the admin nodes,
     `stayed_s` seconds apart: at least STAYS_S where there was a node. `not_watching` holds the admin paths that the

@@ -1,4 +1,4 @@
-"""What controllers do with each flaw of an admin node, by version: tables measured on live brokers.
+"""Effects of each flaw of an admin node on controllers, by version: tables measured on live brokers.
 
 Constraints: a flaw of one entry may affect the whole node. From 2.0 on the reassignment decoder is strict about keys
 and lenient about numbers; the election decoder is lenient about keys and strict about numbers on every version. Where

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 BETWEEN_SAMPLES_S = 1.0
 _MORE_SAMPLES = 2
 _BROKERS_S = 1.0
-"""How long to look for a broker that answers: most findings need none."""
+"""Seconds to look for a broker that answers: most findings need none."""
 _WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
 
 

@@ -1,7 +1,7 @@
-"""Infers which versions of Kafka a cluster may run from the znodes of its brokers.
+"""Infers the possible Kafka versions of a cluster from the znodes of its brokers.
 
 Brokers create their znodes at every start, so an absent one means that all brokers are older than it. Versions 1.0 to
-2.6 cannot be told apart until a controller of 2.4 or later has rewritten a topic znode.
+2.6 cannot be distinguished until a controller of 2.4 or later has rewritten a topic znode.
 """
 
 from __future__ import annotations

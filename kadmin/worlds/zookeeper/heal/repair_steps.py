@@ -8,7 +8,7 @@ zombie node with entries in flight                        move the controller; t
 string ids or no replicas in a topic znode                write the original ids back, move the controller
 the same in an election loop                              delete or write back only: it ends the loop
 no controller                                             create and delete /controller: brokers elect one
-deaf controller, leftover probe                           move the controller, which then reads the node
+controller does not watch, leftover probe                 move the controller, which then reads the node
 ========================================================  =============================================
 
 The controller is moved with the last node that it could not read: a new one would resign over the others. One move
@@ -44,7 +44,7 @@ _BEYOND = frozenset({Trouble.FOREIGN_NODE, Trouble.STUCK_DELETION, Trouble.UNREA
 
 
 class Write(Enum):
-    """What a repair writes, except for moving the controller."""
+    """The write of a repair, apart from moving the controller."""
 
     NOTHING = "nothing"
     DELETE = "delete"

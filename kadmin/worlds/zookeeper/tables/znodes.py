@@ -132,7 +132,7 @@ def _znode_row(look: Look) -> ZnodeRow:
 
 
 def decoded_of(node: Znode) -> tuple[str | None, str | None]:
-    """Return the decoded data as JSON, or why it cannot be decoded; both None where no codec knows the path."""
+    """Return the data as JSON, or the reason that it cannot be decoded; both None where no codec is for the path."""
     decoder = decoder_of(node.path)
     if decoder is None:
         return None, None

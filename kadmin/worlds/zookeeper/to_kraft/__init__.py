@@ -1,1 +1,1 @@
-"""What is read, and carried over, from both sides of a cluster that migrates to KRaft."""
+"""Checks of a cluster's migration to KRaft, read from both sides, and the import of its history."""

@@ -1,4 +1,4 @@
-"""Says whether a cluster can go on to KRaft, or back, and what would be lost: rules on what both sides show.
+"""Rules on the states of both sides: whether a cluster can go on to KRaft, or back, and what would be lost.
 
 Findings that stop the migration have the severity error. Facts about Kafka 3.9 in docs/migration.md are proved live.
 """
@@ -41,12 +41,12 @@ _STOPS = frozenset(
         Trouble.UNFINISHED_OPERATION,
     }
 )
-"""What stops the migration, though it does not stop an apply."""
+"""Troubles that stop the migration, though they do not stop an apply."""
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationEvidence:
-    """What both sides show: `here` is the state that ZooKeeper has, `there` that of the brokers.
+    """The states of both sides: `here` is the state in ZooKeeper, `there` that of the brokers.
 
     `settings` are SETTINGS by broker. `writers` are those who may write each znode that controllers write, EVERYBODY
     among them. `old_groups` keep offsets in ZooKeeper. `late_operations` were recorded in ZooKeeper after a KRaft

@@ -52,9 +52,9 @@ def direction(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> tuple[Context
 
 
 def import_history(source: Context, target: Context, lock_timeout_s: float = 0.0) -> Imported:
-    """Carry over what the target lacks, or has in an older state.
+    """Copy the operations on record that the target lacks, or has in an older state.
 
-    A running operation is asked to pause first; one whose runner died is paused here. No cluster is changed.
+    A running operation is asked to pause first; one whose runner has ended is paused here. No cluster is changed.
     Raises BusyError where a runner does not answer, or a lock is held.
     """
     if source.operations.to_create():  # there is no record, and locking it would create one

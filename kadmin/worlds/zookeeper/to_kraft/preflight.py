@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.model import Acl
 
 _WRITTEN = (CONTROLLER, CONTROLLER_EPOCH, MIGRATION, ADMIN, BROKER_IDS, TOPICS, CONFIG, f"{CONFIG}/topics")
-"""What a KRaft controller writes, or writes below; topics are looked at one by one."""
+"""Znodes that a KRaft controller writes, or writes below; topics are checked one by one."""
 _MAY_WRITE = 0b110
 """ZooKeeper's permissions to write a znode and to create one below it."""
 
@@ -102,7 +102,7 @@ def _of_doctor(
 
 
 def _of_brokers(kafka: KafkaContext, phase: MigrationPhase) -> ClusterState:
-    """Read what brokers know; while brokers elect the controller, it is not asked: there may be none."""
+    """Read the state of the brokers; in phases led by a broker the controller is not asked: there may be none."""
     if phase.led_by_broker:
         return read_without_controllers(kafka.connection)
     return kafka.backend.read(with_configs=True)

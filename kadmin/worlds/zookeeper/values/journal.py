@@ -84,7 +84,7 @@ class Journal:
         return [(name, self._paths.operation(name), data) for _, name, data in sorted(found) if data]
 
     def record(self, operation_id: str) -> OperationRecord:
-        """Return the immutable part; an operation whose runner died while `preparing` has none.
+        """Return the immutable part; an operation whose runner ended while `preparing` has none.
 
         Raises InvalidInputError where there is no such operation.
         """

@@ -1,4 +1,4 @@
-"""Where kadmin keeps operations in ZooKeeper, below its root (default `/kadmin`) in the cluster's own chroot.
+"""Paths of kadmin's operations in ZooKeeper, below its root (default `/kadmin`) in the cluster's own chroot.
 
 ::
 
@@ -21,7 +21,7 @@ DEFAULT_ROOT = "/kadmin"
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Where kadmin keeps its znodes, relative to the cluster's chroot."""
+    """Paths of kadmin's znodes, relative to the cluster's chroot."""
 
     root: str = DEFAULT_ROOT
 

@@ -40,7 +40,7 @@ class Digest:
 
     @property
     def credential(self) -> str:
-        """What ACLs have: the name and a hash."""
+        """The id in ACLs: the name and a hash (SHA-1, base64) of name and password."""
         hashed = hashlib.sha1(f"{self.username}:{self.password}".encode(), usedforsecurity=False).digest()
         return f"{self.username}:{base64.b64encode(hashed).decode()}"
 
@@ -88,7 +88,7 @@ class Authentication:
 
     @property
     def principal(self) -> str | None:
-        """Who this client is for ZooKeeper, as `sasl:kadmin`, of a digest without it; None for nobody."""
+        """The client's identity for ZooKeeper, as `sasl:kadmin`; that of a digest has no hash; None if anonymous."""
         if self.sasl is not None:
             return f"sasl:{self.sasl.principal}"
         if self.digest is not None:

@@ -41,7 +41,7 @@ _INSTEAD = {
     Listener.TLS: "name a port of ZooKeeper without TLS (clientPort), or write zookeeper.tls into the context",
     Listener.ZOOKEEPER: "name a port of ZooKeeper with TLS (secureClientPort), or remove zookeeper.tls of the context",
 }
-"""What to do where something else than wanted listens."""
+"""The next step where another kind of listener answers at the address."""
 _OTHER_CREDENTIALS = "correct zookeeper.sasl of the context: kadmin context show"
 _KERBEROS_REMEDIES = kerberos_remedies(
     "name a key table in the context: zookeeper.sasl.keytab",

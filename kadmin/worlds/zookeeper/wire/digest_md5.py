@@ -23,13 +23,13 @@ class DigestMd5Error(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DigestMd5Response:
-    """What the client sends, and what a server that knows the password sends back."""
+    """The response of the client, and the proof that a server with the password sends back."""
 
     message: bytes
     proof: str
 
     def require_proof(self, message: bytes) -> None:
-        """Raise DigestMd5Error unless the server's last message shows that it knows the password."""
+        """Raise DigestMd5Error unless the server's last message proves that it has the password."""
         if not hmac.compare_digest(_directives(message).get("rspauth", ""), self.proof):
             raise DigestMd5Error("the server does not prove that it knows the password")
 

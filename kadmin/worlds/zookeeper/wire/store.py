@@ -127,7 +127,7 @@ class Store:
 
     @property
     def authentication(self) -> Authentication:
-        """Who this session is."""
+        """The identities and credentials of this session."""
         return self._connection.authentication
 
     @property

@@ -30,7 +30,7 @@ class ZnodeReader:
 
     @property
     def unreadable(self) -> tuple[Unreadable, ...]:
-        """What was left out, by path."""
+        """Znodes that could not be read and were left out, by path."""
         return tuple(self._unreadable[path] for path in sorted(self._unreadable))
 
     def get(self, path: str) -> Znode | None:
