@@ -84,7 +84,7 @@ class Clock:
         return self.now() >= self.until
 
     def stop_if_asked(self, kept: str, next_command: str | None = None) -> None:
-        """Raise StoppedError once a signal has come; `kept` says what is left on the cluster."""
+        """Raise StoppedError once a signal has come; `kept` describes the state that is left on the cluster."""
         if self.stop_signal is not None:
             raise StoppedError(kept, signal_number=self.stop_signal, next_command=next_command)
 
@@ -100,7 +100,7 @@ class Context(ABC):
 
     @abstractmethod
     def diagnose(self) -> DoctorReport:
-        """Find what is wrong with the cluster; nothing is written."""
+        """Diagnose the cluster; nothing is written."""
 
     @abstractmethod
     def inspect(self, table: str) -> Inspection:
@@ -110,12 +110,12 @@ class Context(ABC):
     def rights(self, *, asks_brokers: bool) -> RightsFound:
         """Compare the rights that operations need with those of this client; nothing is tried.
 
-        `asks_brokers`: those of brokers, too, where operations do not go through them.
+        `asks_brokers`: check the rights at brokers, too, in a world whose operations do not use them.
         """
 
     @property
     def author(self) -> Author:
-        """This process."""
+        """This process as the author of records."""
         return Author(_user(), socket.gethostname(), os.getpid())
 
     def died_here(self, holder: Holder | None) -> bool:
@@ -127,7 +127,7 @@ class Context(ABC):
         return Holder(self.author, operation_id, now, self.operations.session_timeout_s)
 
     def read_each(self, listings: Iterable[Listing], read: Callable[[Listing], Value]) -> dict[str, Value]:
-        """Read something of each operation, by its id; one that cannot be decoded is left out, with a note."""
+        """Return the result of `read` by operation id; an operation that cannot be decoded is left out, with a note."""
         found: dict[str, Value] = {}
         for listing in listings:
             try:
@@ -137,9 +137,9 @@ class Context(ABC):
         return found
 
     def take_lock(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
-        """Take the lock, and say what is waited for; raises BusyError where it is held for more than `wait_s`.
+        """Take the lock, noting a holder that is waited for; raises BusyError where it is held for more than `wait_s`.
 
-        Brokers to `avoid` get no replica of what has to be created for it, where others are enough.
+        Brokers to `avoid` get no replica of a topic that has to be created for it, where others are enough.
         """
         other = self.operations.holder()
         if other is not None and wait_s > 0:

@@ -88,11 +88,11 @@ class Backend(Protocol):
         ...
 
     def brokers(self, state: ClusterState) -> LiveBrokers:
-        """Return the live brokers of `state`, to be asked; without an address where no listener serves."""
+        """Return a client of the live brokers of `state`; it has no address where no listener serves the client."""
         ...
 
     def place(self, channel: Channel) -> str:
-        """Name the channel as messages do."""
+        """Return the channel's name in messages."""
         ...
 
     def listening(self, channel: Channel, state: ClusterState) -> Listening:
@@ -104,25 +104,25 @@ class Backend(Protocol):
         ...
 
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
-        """Take moves in flight back to their original replicas, or return why that has to wait."""
+        """Return moves in flight to their original replicas, or return the reason to wait."""
         ...
 
     def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
-        """Return which rights some work lacks, None where none is known to be missing; nothing is written.
+        """Return the error for rights that the work lacks, None where none is known to be missing; nothing is written.
 
-        `throttled` are the entities whose configs it changes.
+        `throttled` are the entities whose configs the work changes.
         """
         ...
 
     def refused_credentials(self, state: ClusterState) -> NotAuthorizedError | None:
-        """Return why brokers refuse the client where the cluster is reached another way; None where they do not.
+        """Return the error where brokers refuse the client's credentials, in a world that does not go through brokers.
 
-        A change would go on without sizes, room on disk and consumers.
+        Such a change would run without the facts from brokers: sizes, disk space and consumers. None otherwise.
         """
         ...
 
     def config_backlog(self) -> KadminError | None:
-        """Return why no configs should be changed now, None where they may be."""
+        """Return the reason not to change configs now, None where they may be changed."""
         ...
 
     def read_configs(self, entities: Iterable[str]) -> ConfigValues:
@@ -149,9 +149,9 @@ class Backend(Protocol):
     def overwrite_configs(
         self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
     ) -> Mapping[str, str]:
-        """Write configs of entities that cannot be read now, None deletes the key; returns why, for those not written.
+        """Write configs of entities that cannot be read now; None deletes the key.
 
-        `step` as of `change_configs`. Raises LostLockError.
+        Returns the reasons by entity, for those not written. `step` as in `change_configs`. Raises LostLockError.
         """
         ...
 
@@ -161,7 +161,7 @@ class Backend(Protocol):
 
 
 class LiveBrokers(Protocol):
-    """Live brokers, asked over their own protocol, several at once; what one does not answer costs that alone.
+    """Asks live brokers over their own protocol, several at once; a broker without an answer hides no other's.
 
     Nothing is asked before a method is called. Each raises UnreachableError where none of the addresses answers and
     NotCompletedError where there is none. `replica_sizes` leaves its connections open until `close`.
@@ -169,19 +169,19 @@ class LiveBrokers(Protocol):
 
     @property
     def servers(self) -> Servers:
-        """The addresses, and how the client proves itself there."""
+        """The addresses of the brokers, and the client's security settings."""
         ...
 
     def log_dirs(self, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
-        """Return what brokers have on disk (DescribeLogDirs, 1.1 and later); raises where none gives sizes."""
+        """Return replica sizes and disk space (DescribeLogDirs, 1.1 and later); raises where no broker gives sizes."""
         ...
 
     def replica_sizes(self, wanted: Mapping[int, Collection[TopicPartition]], timeout_s: float) -> LogDirs:
-        """Return what brokers have on disk of some partitions; raises as `log_dirs` does."""
+        """Return the sizes of some partitions' replicas on brokers; raises as `log_dirs` does."""
         ...
 
     def settings(self, brokers: Iterable[int], names: Sequence[str]) -> FromBrokers[Mapping[str, str]]:
-        """Return settings that brokers run with, defaults included; one that a broker lacks is left out."""
+        """Return the effective settings of brokers, defaults included; one that a broker lacks is left out."""
         ...
 
     def groups(self, brokers: Iterable[int]) -> Groups:
@@ -199,15 +199,15 @@ class LiveBrokers(Protocol):
     def log_offsets(
         self, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, until: float
     ) -> FromBrokers[LogOffsets]:
-        """Return the offset at one end of the partitions that brokers lead; `until` is monotonic seconds."""
+        """Return the first or last offset of partitions, from their leaders; `until` is monotonic seconds."""
         ...
 
     def epoch_ends(self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float) -> FromBrokers[LogOffsets]:
-        """Return where leader epochs end in the logs of partitions that brokers lead (KIP-320)."""
+        """Return the end offsets of leader epochs in the logs of partitions, from their leaders (KIP-320)."""
         ...
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the connections that are open."""
         ...
 
 
@@ -223,13 +223,13 @@ class OperationStore(Protocol):
         ...
 
     def holder(self) -> Holder | None:
-        """Return who holds the lock."""
+        """Return the holder of the lock, None where it is free."""
         ...
 
     def to_create(self) -> str:
         """Name the topic that `take` would create for lock and record, in words; '' where it would create none.
 
-        Raises NotCompletedError where what is written would be lost.
+        Raises NotCompletedError where the store would lose the records.
         """
         ...
 
@@ -280,11 +280,11 @@ class OperationStore(Protocol):
         ...
 
     def request(self, operation_id: str) -> StopRequest | None:
-        """Return what was asked of an operation; raises NotCompletedError where another version wrote it."""
+        """Return the request to stop an operation, if any; raises NotCompletedError where another version wrote it."""
         ...
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Leave a request for the runner and return the one that holds now: this one, or a stronger one."""
+        """Leave a request to stop for the runner and return the one in force: this one, or a stronger one."""
         ...
 
     def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
@@ -308,7 +308,7 @@ class OperationStore(Protocol):
         ...
 
     def adopt(self, stored: StoredOperation, lease: Lease) -> None:
-        """Write an operation of another store, in place of what is there of it; its last write makes it whole."""
+        """Write an operation of another store, in place of its older state; the last write makes it whole."""
         ...
 
     def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:

@@ -31,10 +31,10 @@ def decide(work: OperationSpec, observed: Observed, memory: Memory, now: float) 
 
 
 def recall(steps: Iterable[Step], seen: ClusterState | None = None) -> Memory:
-    """Return the memory with which a run goes on after these steps, or begins with what was `seen` just before.
+    """Return the memory of a run that resumes after these steps, or that begins with the state just `seen`.
 
-    A wave is published only when those before it were seen done. What became of them since is checked after the last
-    wave: an earlier wave may be out of sync now, while the request of the running one is pending.
+    A wave is published only when those before it were seen done. They are checked again after the last wave: an
+    earlier wave may be out of sync now, while the request of the running one is pending.
     """
     wave = max((step.wave for step in steps if step.wave is not None), default=0)
     return Memory(wave=wave, states={} if seen is None else seen.states)

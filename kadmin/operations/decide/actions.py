@@ -38,8 +38,8 @@ class Observed:
     """The cluster as read once: pending requests before the topics, steps after them.
 
     Where a request is absent, what the topics show is therefore final. `steps` are those that published something.
-    `capabilities` are those of the way to the cluster. `sizes` and `on_disk` are what brokers said of the copies, empty
-    where they were not asked.
+    `capabilities` are those of the way to the cluster. `sizes` and `on_disk` are the copies' bytes by the brokers,
+    empty where those were not asked.
     """
 
     state: ClusterState
@@ -106,7 +106,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class AskListening:
-    """Find out whether the controller would see a request on the channel, before one is written there."""
+    """Check that the controller watches the channel, before a request is written there."""
 
     channel: Channel
 
@@ -225,7 +225,7 @@ class OperationSpec(Protocol):
         ...
 
     def in_flight(self, observed: Observed, memory: Memory) -> bool:
-        """Whether the cluster is at work on something of this, which a request to stop must not leave behind."""
+        """Whether published work is in flight, which a request to stop must not leave behind."""
         ...
 
     def tally(self, observed: Observed, memory: Memory) -> Tally:

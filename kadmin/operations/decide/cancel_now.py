@@ -115,7 +115,7 @@ def _refused_end(partition: TopicPartition, steps: Iterable[Step]) -> str | None
 
 
 def unfinished_returns(origin: Assignment, observed: Observed) -> Assignment:
-    """Return what of `origin` was asked for through the API, and is in flight still, or in another order.
+    """Return the part of `origin` that was requested through the API, and is still in flight or in another order.
 
     From Kafka 4.3 on, the original list leaves the reassignment in flight until it is asked to end.
     """
@@ -189,7 +189,7 @@ def _as_they_are(others: Assignment, state: ClusterState) -> Assignment:
 def _on_the_way_back(
     targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], observed: Observed
 ) -> dict[TopicPartition, list[int]]:
-    """Return what was asked to go back and is on its way, with the dead brokers among its original replicas."""
+    """Return the partitions that are returning, with the dead brokers among their original replicas."""
     state, asked = observed.state, asked_back(observed)
     found = {}
     for target in targets:

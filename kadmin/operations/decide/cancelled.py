@@ -24,7 +24,7 @@ _THERE = {Progress.DONE, Progress.SETTLED}
 def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, str], observed: Observed) -> Finish:
     """Finish: nothing more can be taken back; `targets` were published, `left` says why some remain in flight.
 
-    A partition that was to go back and is elsewhere is an error, one that had reached its target before is not.
+    A partition that was asked back and is elsewhere is an error; one that had reached its target before is not.
     """
     state = observed.state
     asked = asked_back(observed)
@@ -52,12 +52,12 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
 
 
 def asked_back(observed: Observed) -> frozenset[TopicPartition]:
-    """Return the partitions that steps of this operation asked to go back."""
+    """Return the partitions that steps of this operation returned to their original replicas."""
     return frozenset(p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions)
 
 
 def way_back(target: PartitionTarget) -> PartitionTarget:
-    """Return the reassignment from a target to its original replicas."""
+    """Return the target that returns a partition to its original replicas."""
     return replace(target, current=target.replicas, replicas=target.current or ())
 
 

@@ -76,7 +76,7 @@ def changing() -> Finish:
 
 
 def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[TopicPartition]:
-    """Return those whose topic was deleted and made again since a wave was published for it, by the topic's id."""
+    """Return the partitions whose topic was deleted and created again since their wave was published, by topic id."""
     ids = {
         topic: topic_id
         for step in observed.steps
@@ -89,7 +89,7 @@ def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[
 
 
 def accepted_by_controller(partitions: Iterable[TopicPartition], observed: Observed) -> set[TopicPartition]:
-    """Return those that the controller last accepted a reassignment of ours for: it has begun, whatever is seen now."""
+    """Return the partitions whose last reassignment of ours the controller accepted: it has begun."""
     last = {partition: step for step in observed.steps if step.intent is not None for partition in step.intent.targets}
     begun = {each for each, step in last.items() if step.kind is StepKind.WAVE and step.sending is Sending.ANSWERED}
     return begun.intersection(partitions)

@@ -1,6 +1,6 @@
 """Rules of a topic deletion: one request for each topic.
 
-Done is topic, config and request all gone. A request that is pending is never removed: once it is stuck, the live
+A topic is done once topic, config and request are gone. A pending request is never removed: once it is stuck, the live
 copies are deleted, and without the request the topic comes back empty. Where topics have ids, a topic with another id
 than the one on record is another topic: it was made again, and is left unchanged.
 
@@ -114,7 +114,7 @@ class DeletionWork(ListedOperationSpec):
 
 
 def plan_deletion(plan: DeletionPlan, state: ClusterState) -> DeletionWork:
-    """Return the work of a deletion, with what identifies its topics and brings them back."""
+    """Return the work of a deletion, with the ids of its topics and the recipes to recreate them."""
     found = [state.topics[topic] for topic in plan.topics]
     recipes = (TopicRecipe(each.name, each.replicas, state.topic_configs.get(each.name, {})) for each in found)
     return DeletionWork(plan, tuple(recipes), {each.name: each.topic_id for each in found if each.topic_id is not None})

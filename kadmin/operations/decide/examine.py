@@ -1,4 +1,4 @@
-"""Examines a plan on a state of the cluster: what refuses it, and the work that it would be.
+"""Examines a plan on a state of the cluster: the refusals, and the work that it would be.
 
 Rules and their order are those of kadmin.plan.rules. Refusals are returned, not raised: `diff` shows all of them,
 `apply` raises the first, with those that are alike.
@@ -76,7 +76,7 @@ class Examination:
 _NO_CHANGE = frozenset(
     {codes.OTHER_CLUSTER, codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.SIZE_UNKNOWN, codes.TOO_BIG_FOR_A_WAVE}
 )
-"""Refusals without work: names that do not exist, and what fits in no wave."""
+"""Refusals without work: names that do not exist, and moves that fit in no wave."""
 
 
 def examine(
@@ -126,9 +126,9 @@ def _placed(plan: Plan, found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
 
 
 def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterFacts) -> Examination:
-    """Refuse waves for which a broker lacks room; warn of brokers that were asked and do not report their room.
+    """Refuse waves for which a broker lacks disk space; warn of brokers that were asked and do not report theirs.
 
-    Warn of partitions of unknown size, too, whose copies no room can be compared with.
+    Warn of partitions of unknown size, too, whose copies cannot be compared with the disk space.
     """
     lacking = check_room([wave.reassignments for wave in change.waves], facts.usable)
     receivers = {broker for target in change.pending for broker in added(target)}

@@ -1,4 +1,4 @@
-"""Reassignments of other tools: which of those in flight or requested no operation on record asked for.
+"""Reassignments of other tools: those in flight or requested that no operation on record asked for.
 
 From Kafka 2.4 on a topic lists the replicas that a reassignment adds and removes. Its replicas are then the target
 followed by those to be removed: without the added ones they are the original replicas, the kept ones in the order of

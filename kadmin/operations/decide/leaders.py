@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def watched_leaders(
     memory: Memory, state: ClusterState
 ) -> tuple[dict[TopicPartition, frozenset[int]], dict[TopicPartition, bool]]:
-    """Return what a memory becomes by one reading of partitions: its `without_source` and its `led_again`."""
+    """Return a memory's `without_source` and `led_again` after one reading of partitions."""
     without, led = dict(memory.without_source), dict(memory.led_again)
     for partition, found in state.states.items():
         if lacks_source(partition, state):

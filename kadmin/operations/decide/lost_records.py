@@ -1,4 +1,4 @@
-"""Records that were there when an operation began, and are gone at its end.
+"""Finds records that existed when an operation began, and are gone at its end.
 
 Goals: to distinguish a loss from the effects of moves, retention and compaction on a log, for any number of new
 records.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def lost_records(
     before: Mapping[TopicPartition, HighWatermark], ends: Mapping[TopicPartition, int], state: ClusterState
 ) -> tuple[LostRecords, ...]:
-    """Return what is gone: `ends` say where the epochs of `before` end in the logs of the leaders of now."""
+    """Return the lost records; `ends` are the end offsets of the epochs of `before` in the present leaders' logs."""
     return tuple(
         LostRecords(partition, mark.offset, ends[partition], mark.leader_epoch, found.leader_epoch, found.leader)
         for partition, mark in sorted(before.items())
@@ -34,7 +34,7 @@ def lost_records(
 
 
 def lost_in_words(lost: Sequence[LostRecords]) -> str:
-    """Name the partitions, how many records each has lost at most, and who leads it; empty where there are none."""
+    """Name the partitions, the most records that each may have lost, and its leader; empty where there are none."""
     named = name_some(
         f"{each.partition} up to {count(each.offset_before - each.offset, 'record')} from offset {each.offset} on, "
         f"led by broker {each.leader} (leader epoch {each.leader_epoch_before} -> {each.leader_epoch})"
@@ -44,7 +44,7 @@ def lost_in_words(lost: Sequence[LostRecords]) -> str:
 
 
 def lost_error(lost: Sequence[LostRecords], operation_id: str) -> NotCompletedError:
-    """Build the error for an operation that did what was asked, on partitions that lost records meanwhile."""
+    """Build the error for an operation that succeeded, on partitions that lost records meanwhile."""
     words = lost_in_words(lost)
     return NotCompletedError(
         f"{words[0].upper()}{words[1:]}.",

@@ -160,7 +160,7 @@ class ReassignmentWork(OperationSpec):
         return self.waves[memory.wave] if memory.wave < len(self.waves) else ()
 
     def undone_by(self, observed: Observed, memory: Memory | None) -> str | None:
-        """Return what undoes the moves; None where nothing was moved. Without memory, all topics were read."""
+        """Return the command to undo the moves; None where nothing was moved. Without memory, all topics were read."""
         read = self.topics(None if memory is None else memory.wave)
         return self.undo if any_moved(published_targets(self, observed.steps), observed, read) else None
 

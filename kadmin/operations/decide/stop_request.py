@@ -52,7 +52,7 @@ def apply_stop_request(action: Action, work: OperationSpec, observed: Observed, 
 
 
 def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Memory) -> bool:
-    """Whether an action follows or repairs what was asked for."""
+    """Whether an action follows or repairs a published request."""
     if isinstance(action, Wait | TakeBack) and work.in_flight(observed, memory):
         return True
     asks_for_wave = isinstance(action, AskListening) and action.channel is Channel.REASSIGNMENT
@@ -60,7 +60,7 @@ def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Me
 
 
 def _in_its_way(action: Action, work: OperationSpec, request: StopRequest, *, stalled: bool) -> KadminError | None:
-    """Return what keeps an operation that nothing takes back from its end; None where it ends or goes on."""
+    """Return the obstacle of an operation that cannot be taken back; None where it ends or goes on."""
     if request.stop is not Stop.CANCEL or isinstance(work, ReassignmentWork):
         return None
     if isinstance(action, Finish) and not action.state.finished:

@@ -21,7 +21,7 @@ def troubles(
     stuck: Sequence[TopicPartition],
     state: ClusterState,
 ) -> Iterator[str]:
-    """Say what will keep the wave from its end: the running partitions are followed first.
+    """Describe the obstacles of the wave; running partitions are still followed until they end.
 
     `dead` and `stuck` are their targets that are not alive, and those of them with nothing to copy from.
     """

@@ -1,4 +1,4 @@
-"""Says how a reassignment that ended early is undone, where it moved anything."""
+"""The next step that undoes a reassignment that ended early, where it moved anything."""
 
 from __future__ import annotations
 

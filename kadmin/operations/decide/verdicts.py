@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def reassignment_verdicts(plan: ReassignmentPlan, state: ClusterState, executed: PlanHistory) -> Iterator[Verdict]:
-    """Yield the verdict on each partition; `executed` is what operations on record did of the plan."""
+    """Yield the verdict on each partition; `executed` is the history of the plan in operations on record."""
     for target in plan.reassignments:
         partition, current = target.partition, target.current or executed.origin.get(target.partition)
         progress = judge(replace(target, current=current), state, published=partition in executed.partitions)

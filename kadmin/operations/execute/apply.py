@@ -141,7 +141,7 @@ def apply(
 
 
 def _recording(context: Context) -> Iterator[KadminError]:
-    """Yield what keeps an operation from being put on record."""
+    """Yield the errors that keep an operation from being recorded: an unfinished one, an unsafe store."""
     if unfinished := context.operations.unfinished():
         yield _unfinished(unfinished, context.operations.holder())
     try:
@@ -151,7 +151,7 @@ def _recording(context: Context) -> Iterator[KadminError]:
 
 
 def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:
-    """Return the brokers on which nothing is to be created for lock and record."""
+    """Return the brokers that get no replica of the topic for lock and record: those that the plan empties."""
     if not isinstance(plan, ReassignmentPlan) or not context.operations.to_create():
         return frozenset()
     state = context.backend.read({target.partition.topic for target in plan.reassignments})
@@ -188,7 +188,7 @@ def _study(
     examination = examine(plan, state, context.backend.capabilities.publish, facts, policy)
     if refused is not None:
         examination = replace(examination, refusals=(refused, *examination.refusals))
-    # A target that is reached is judged as any other assignment: the plan is stale, or wants it so.
+    # A target that is reached is judged like any other assignment: it is the plan's target, or the plan is stale.
     if late := tuple(each for each in late_requests(context, state) if each.last is None):
         examination = replace(examination, refusals=(_late(late), *examination.refusals))
     return state, facts, examination

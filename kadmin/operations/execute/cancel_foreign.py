@@ -1,4 +1,4 @@
-"""Ends reassignments that no operation on record asked for, as an operation on record."""
+"""Ends reassignments of other tools (`cancel --foreign`); the cancellation is an operation on record."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _plan(
 
 
 def _ours(context: Context, state: ClusterState) -> Iterator[PartitionTarget]:
-    """Return what unfinished operations asked for; a target that only their plan has explains no move."""
+    """Yield the targets that unfinished operations sent; a target that is only in their plan explains no move."""
     for listing in context.operations.unfinished():
         if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
             continue

@@ -1,4 +1,4 @@
-"""Changes the throttle of an unfinished reassignment: asks its runner, or where there is none does it here."""
+"""Changes the throttle of an unfinished reassignment: by a request to its runner, or here where there is none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def unfinished_reassignment(context: Context) -> str | None:
-    """Return the reassignment whose throttle can be changed: the unfinished one; None where there is none."""
+    """Return the id of the unfinished reassignment, whose throttle can be changed; None where there is none."""
     context.backend.check()
     for listing in context.operations.unfinished():
         if listing.kind is OperationKind.REASSIGNMENT and listing.status.state is not OperationState.PREPARING:
@@ -42,10 +42,10 @@ def unfinished_reassignment(context: Context) -> str | None:
 
 
 def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
-    """Return the rate that a throttle asks for, given what the operation still has to copy.
+    """Return the rate of a throttle in bytes per second, for the copies that the operation has left.
 
-    For `finish_in` sizes that the plan does not have are asked of the brokers. Raises InvalidInputError where they
-    are not known, or nothing is left to copy.
+    For `finish_in` the brokers are asked for sizes that the plan does not have. Raises InvalidInputError where sizes
+    are unknown, or nothing is left to copy.
     """
     work = _work(context, operation_id)
     state = context.backend.read(work.topics())
@@ -59,7 +59,7 @@ def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
 
 
 def plan_change(context: Context, operation_id: str, rate: int) -> Planned:
-    """Return what another rate changes in the configs as they are now; nothing is written."""
+    """Return the changes of another rate to the present configs; nothing is written."""
     targets = (target for wave in _work(context, operation_id).waves for target in wave)
     wanted = throttled(targets, rate)
     found = context.backend.read_configs(wanted)
@@ -82,7 +82,7 @@ def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout
 
 
 def _await(context: Context, operation_id: str, request: ThrottleRequest) -> tuple[ForeignValue, ...] | None:
-    """Wait until the runner has set the rate; returns what it kept, None where no runner holds the lock."""
+    """Wait until the runner has set the rate; returns the values of others that it kept, None without a runner."""
     give_up: float | None = None
     while True:
         holder = context.operations.holder()
@@ -126,7 +126,7 @@ def _take_over(
 
 
 def _compare(context: Context, operation_id: str) -> tuple[tuple[str, ...], tuple[ForeignValue, ...]]:
-    """Return the entities that do not have the throttle on record yet, and the values of others that are kept."""
+    """Return the entities that lack the throttle on record, and the values of other clients that are kept."""
     operations = context.operations
     throttle = current_throttle(operations.record(operation_id), operations.steps(operation_id))
     if throttle is None:

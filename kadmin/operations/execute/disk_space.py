@@ -1,4 +1,4 @@
-"""The health gate's question about room on disk, between two waves."""
+"""The health gate's check of disk space, between two waves."""
 
 from __future__ import annotations
 

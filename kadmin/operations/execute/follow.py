@@ -45,8 +45,8 @@ def follow(loop: Loop[Seen, Action], context: Context) -> tuple[Finish, Seen]:
     """Observe, decide and act until an action is Finish; returns it with the last observation.
 
     While the cluster is unreachable the loop observes again, for OUTAGE_S. No action is repeated without observing.
-    Raises StoppedError on a signal, and at the command's end the error of `past_deadline`, or of an outage until then:
-    what can still be read may not be written.
+    Raises StoppedError on a signal. At the command's end it raises the error of `past_deadline`, or of an outage that
+    lasted until then.
     """
     clock, warned, give_up = context.clock, "", None
     unanswered: UnreachableError | None = None

@@ -1,4 +1,4 @@
-"""Copies that a cancelled reassignment leaves on disk."""
+"""Finds copies that a cancelled reassignment leaves on disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _REMOVAL_S = 5.0
 _UNKNOWN_COPIES = "; unknown whether added copies are deleted from disk: "
 _ASKING_S = 20.0
-"""Longest time that asking the brokers for their disks takes."""
+"""Seconds that asking the brokers for their disks takes, at most."""
 
 
 def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: Observed) -> str:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 def with_high_watermarks(
     context: Context, record: OperationRecord, state: ClusterState
 ) -> tuple[OperationRecord, str | None]:
-    """Return the record of an operation that begins with the high watermarks of its partitions.
+    """Return the record of a new operation, completed by the high watermarks of its partitions, and a warning.
 
-    With it comes a warning where some are not known, unless brokers are not wanted to be asked.
+    The warning names the unknown ones; it is None where there are none, and where the brokers are not to be asked.
     """
     if record.health is None or context.backend.brokers(state).servers.unasked:
         return record, None
@@ -38,9 +38,9 @@ def with_high_watermarks(
 def with_losses(
     context: Context, record: OperationRecord, finish: Finish, observed: Observed, memory: Memory
 ) -> Finish:
-    """Return how an operation ends, with what others did to its partitions: what is said here is also noted.
+    """Return the end of an operation with the losses and elections that others caused; each is also a note.
 
-    Where records are gone, one that did what was asked has an error nevertheless.
+    Where records are gone, an operation that succeeded or was stopped by a request gets an error.
     """
     lost, unknown = _losses(context, record, observed)
     offline = () if record.health is None else record.health.offline
@@ -56,7 +56,7 @@ def with_losses(
 def _losses(
     context: Context, record: OperationRecord, observed: Observed
 ) -> tuple[tuple[events.LostRecords, ...], str]:
-    """Return the records that are gone, and what is not known of others."""
+    """Return the records that are gone, and a sentence on partitions where that is unknown."""
     if not record.high_watermarks:
         return (), ""
     try:

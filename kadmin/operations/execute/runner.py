@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 Written = TypeVar("Written")
 
 LOOK_AROUND_S = 5.0
-"""Seconds between two readings of the whole cluster, for what other tools reassign."""
+"""Seconds between two readings of the whole cluster, for reassignments of other tools."""
 
 
 class Runner:
@@ -92,7 +92,7 @@ class Runner:
     def run(self, seen: ClusterState | None = None, warning: str | None = None) -> str:
         """Run the operation to its end and return the success message; raises the error that ended it.
 
-        `seen` is the reading that it was recorded from, where it begins; `warning` what that left unknown.
+        `seen` is the reading that a new operation was recorded from; `warning` names the facts that it lacked.
 
         At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave,
         not for a run that only stops the operation, and removed at the end unless something is in flight.
@@ -226,7 +226,7 @@ class Runner:
         if known and not trouble:
             self._note(f"unhealthy before the operation, or part of it: {name_some(known)}")
         if self._room_is_known:
-            # Brokers that tell no room, or do not answer at all, would only cost time before every wave.
+            # Brokers that report no disk space, or do not answer at all, would only cost time before every wave.
             lacking = too_little_room(action.waves, state, self._context.backend.brokers(state))
             self._room_is_known = lacking is not None
             trouble = (*trouble, *(lacking or ()))
@@ -348,7 +348,7 @@ class Runner:
             self._note(wait.reason)
 
     def _foreign(self, state: ClusterState) -> tuple[TopicPartition, ...]:
-        """Return what other tools reassign; what has no replica to copy from keeps no wave waiting."""
+        """Return the partitions that other tools reassign, without those that have no replica to copy from."""
         if not isinstance(self._work, ReassignmentWork):
             return ()
         return tuple(each for each in foreign_moves(state, self._work.targets) if not lacks_source(each, state))

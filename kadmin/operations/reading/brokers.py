@@ -49,7 +49,7 @@ def unused_copies(
 
 
 def with_disks(given: ClusterFacts, state: ClusterState, brokers: LiveBrokers) -> ClusterFacts:
-    """Complete given facts by bytes per partition and room on disk, which the live brokers are asked for.
+    """Complete given facts by bytes per partition and disk space, which the live brokers are asked for.
 
     Bytes that were given take precedence. What brokers do not answer is in `disks_unavailable`; nothing is raised.
     """
@@ -160,7 +160,7 @@ def _not_listed(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
 
 
 def held_by(state: ClusterState, brokers: LiveBrokers) -> tuple[Mapping[int, int], tuple[str, ...]]:
-    """Return the bytes on the disks of each live broker, and why where they are not known."""
+    """Return the bytes on the disks of each live broker, and the reasons for unknown ones."""
     found, unavailable = _Questions(brokers).ask_disks(state)
     return (
         {broker: sum(sizes.values()) for broker, sizes in found.sizes.items() if broker not in found.failed_dirs},
@@ -169,15 +169,15 @@ def held_by(state: ClusterState, brokers: LiveBrokers) -> tuple[Mapping[int, int
 
 
 def usable_of(found: LogDirs) -> dict[int, int | None]:
-    """Return the room of each broker that answered, None where it does not report it.
+    """Return the usable bytes on disk of each broker that answered, None where it does not report them.
 
-    Those that failed are left out: `not_described` says so of them, and their unknown room has the same cause.
+    Those that failed are left out: `not_described` has their errors.
     """
     return {**dict.fromkeys(found.sizes), **found.usable}
 
 
 def not_described(found: LogDirs) -> tuple[str, ...]:
-    """Return why the disks of some brokers are not known, or one directory of them."""
+    """Return the reasons that the disks of some brokers, or single directories, are unknown."""
     return tuple(
         f"bytes on disk of broker {broker} are not known: {error.message}" for broker, error in found.failed.items()
     ) + tuple(
@@ -212,7 +212,7 @@ class _Questions:
         return tuple(f"{'; '.join(unknown)}: {reason}" for reason, unknown in self._unknown.items())
 
     def ask_disks(self, state: ClusterState) -> tuple[LogDirs, tuple[str, ...]]:
-        """Return the disks of the live brokers, and why where they are not known."""
+        """Return the disks of the live brokers, and the reasons for unknown ones."""
         try:
             found = self._ask(lambda: self.brokers.log_dirs(state.brokers))
         except KadminError as error:
@@ -245,7 +245,7 @@ class _Questions:
         return {broker: found.given.get(broker, {}) for broker in state.brokers}
 
     def ask_flags(self, topics: Sequence[str]) -> Mapping[str, bool | None]:
-        """Return which topics brokers flag as internal; None where they do not say."""
+        """Return the topics that brokers flag as internal; None where they do not say."""
         unknown = "whether {} is internal is not known"
         try:
             flags = self._ask(lambda: self.brokers.internal_topics(topics))

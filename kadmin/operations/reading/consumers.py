@@ -1,4 +1,4 @@
-"""Reads what `consumers` shows: the coordinators of groups, and the groups that a plan disturbs."""
+"""Reads the coordinators of groups, and the groups that a plan disturbs, for `consumers`."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def read_epoch_ends(
 
 
 def _by_leader(epochs: Mapping[TopicPartition, int], state: ClusterState) -> tuple[Led, Counter[str]]:
-    """Return what each live leader is asked, and how many partitions have none."""
+    """Return the partitions to ask each live leader for, and the number of partitions without one."""
     led: dict[int, dict[TopicPartition, int]] = {}
     unknown = Counter[str]()
     for partition, epoch in epochs.items():
@@ -104,7 +104,7 @@ def _by_leader(epochs: Mapping[TopicPartition, int], state: ClusterState) -> tup
 
 
 def _ask(led: Led, question: Callable[[], FromBrokers[LogOffsets]]) -> tuple[tuple[LogOffsets, ...], Counter[str]]:
-    """Return the answers of brokers, and of how many partitions a reason left none."""
+    """Return the answers of brokers, and the number of partitions without one by reason."""
     if not led:
         return (), Counter()
     try:

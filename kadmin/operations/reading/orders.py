@@ -1,4 +1,4 @@
-"""The order of replicas before a reassignment of another tool, which brokers do not keep."""
+"""Reads the replicas' order before a reassignment of another tool from operations on record; brokers keep none."""
 
 from __future__ import annotations
 

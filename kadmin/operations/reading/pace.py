@@ -1,4 +1,4 @@
-"""The progress of a run: what is done, at which rate, and how long the rest takes."""
+"""The progress of a run: the part that is done, its rate, and the time left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Pace:
-    """Follows the progress of one run; what an earlier run copied is not part of its rate."""
+    """Follows the progress of one run; copies of an earlier run do not count in its rate."""
 
     def __init__(self, work: OperationSpec) -> None:
         self._work = work

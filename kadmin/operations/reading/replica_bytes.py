@@ -1,4 +1,4 @@
-"""Asks brokers how far the copies of a reassignment are, while it runs."""
+"""Asks brokers for the bytes of a reassignment's copies, while it runs."""
 
 from __future__ import annotations
 

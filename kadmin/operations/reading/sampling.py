@@ -1,4 +1,4 @@
-"""The schedule of `sample`: samples are taken and written at its times, and what fails costs one sample."""
+"""Takes and writes samples on a schedule, for `sample`; a failure costs one sample."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Schedule:
         return (math.floor(now_s / self.every_s) + 1.0) * self.every_s
 
     def passed(self, due_s: float, now_s: float) -> int:
-        """Return how many times there are after `due_s`, and not after `now_s`."""
+        """Return the number of scheduled times after `due_s`, up to `now_s`."""
         return max(0, math.floor(now_s / self.every_s) - math.floor(due_s / self.every_s))
 
 

@@ -34,7 +34,7 @@ class Snapshot:
 
 
 def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
-    """Read the whole cluster, and ask the brokers for what was not given (sizes: 1.1 and later)."""
+    """Read the whole cluster, and ask the brokers for facts that were not given (sizes: 1.1 and later)."""
     state = read_state(context)
     facts = with_usage(given, context.backend, state, state.topics)
     return Snapshot(

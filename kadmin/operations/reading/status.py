@@ -1,4 +1,4 @@
-"""Reads what is unfinished: how far it is, what it waits for, and who runs it."""
+"""Reads the unfinished operations: progress, obstacles and runners."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Unfinished:
     """An unfinished operation. Record and progress are None for a heal, and while the record is incomplete.
 
     The progress has a rate once it was read again, a time left while a runner is at work: without one no later wave
-    begins. `throttle` is the present one. `waits_for` is what the runner would say of the cluster as it is: what it
-    waits for, or why it would stop; empty where the next request can be published. `unknown` is why the cluster was not
+    begins. `throttle` is the present one. `waits_for` is the reason for which a runner would wait or stop on the
+    present cluster; empty where the next request can be published. `unknown` is the reason that the cluster was not
     read.
     """
 
@@ -62,7 +62,7 @@ class Status:
     undecodable: tuple[UndecodableError, ...] = ()
 
     def runner_of(self, listing: Listing) -> Holder | None:
-        """Return who runs an operation now."""
+        """Return the holder of the lock that runs an operation now, None where none does."""
         return self.holder if is_run_by(listing.operation_id, self.holder) else None
 
 

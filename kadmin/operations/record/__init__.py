@@ -1,1 +1,1 @@
-"""The operation record: what is written, and how it is read again."""
+"""Records of operations: their values, and the codec of their bytes."""

@@ -383,7 +383,7 @@ def decode_throttle_request(data: bytes) -> ThrottleRequest:
 
 @contextmanager
 def decoding(place: str, replaced_by: str = "") -> Iterator[None]:
-    """Raise UndecodableError, naming the place of a value, for whatever is wrong with it while it is decoded.
+    """Raise UndecodableError, with the location of a value, for any error while it is decoded.
 
     `replaced_by` are the commands that write another value in its place.
     """

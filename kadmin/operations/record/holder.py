@@ -50,9 +50,9 @@ class Holder:
 
 
 def died_here(holder: Holder | None, here: Author, *, exists: bool) -> bool:
-    """Whether a holder ran as this user on this machine, `here`, and no process has its id; `exists` says that one has.
+    """Whether a holder ran as this user on this machine, `here`, and its process ended; `exists`: its pid is in use.
 
-    Of a holder on another machine, or of another user, nothing is known.
+    False for a holder on another machine, or of another user.
     """
     return holder is not None and str(holder.author) == str(here) and not exists
 

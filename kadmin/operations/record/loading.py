@@ -30,14 +30,14 @@ def require_any(wanted: type, *values: object) -> None:
 
 
 def require_rate(value: int) -> None:
-    """Raise for what no broker takes as a rate."""
+    """Raise TypeError or ValueError for a rate that no broker accepts."""
     require(int, value)
     if not 0 < value <= MOST_BYTES:
         raise ValueError(f"{value} is no rate")
 
 
 def load_author(value: Mapping[str, Any]) -> Author:
-    """Return who wrote something."""
+    """Return an author."""
     author = Author(**value)
     require(str, author.user, author.host)
     require(int, author.pid)

@@ -92,7 +92,7 @@ def require_transition(
 ) -> None:
     """Raise KadminError where an operation may not go from one state to the other: a bug in kadmin.
 
-    `confirm` raises LostLockError where the lock was lost: then whoever took it over may have ended the operation.
+    `confirm` raises LostLockError where the lock was lost: its new holder may have ended the operation.
     """
     if after not in TRANSITIONS[before]:
         confirm()
@@ -145,10 +145,10 @@ class OperationRecord:
 
     `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
     deletion deletes or a recreation creates, `topic_ids` the ids of those to be deleted, where the cluster has ids;
-    `health` is that of the cluster when the record was made, `high_watermarks` the high watermarks at that time that
-    leaders answered. `file_digest` is the sha256 of the bytes of the plan's
-    file, `to_copy_bytes` what is to be copied, by the sizes on disk where the plan gives none. Both are kept beside the
-    status, where versions without these fields skip them: a record that was read has none.
+    `health` is that of the cluster when the record was made, `high_watermarks` the high watermarks at that time, as
+    far as leaders answered. `file_digest` is the sha256 of the bytes of the plan's file, `to_copy_bytes` the bytes to
+    copy, by the sizes on disk where the plan gives none. Both are kept beside the status, where versions without these
+    fields skip them: a record that was read has none.
     """
 
     operation_id: str
@@ -243,16 +243,16 @@ class Sending(StrEnum):
     """The fate of a request that was sent after its step was on record, as requests to brokers are."""
 
     UNANSWERED = "unanswered"
-    """It may have left, and no answer came: it may be applied at any later time."""
+    """It may have been sent, and no answer came: it may be applied at any later time."""
     ANSWERED = "answered"
     """It was applied, but for the partitions that were refused."""
     NOT_APPLIED = "not applied"
-    """It did not leave, or was refused as a whole: nothing of it will be applied."""
+    """It was not sent, or was refused as a whole: nothing of it will be applied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A request to reassign partitions, on record before it leaves.
+    """A request to reassign partitions, on record before it is sent.
 
     `targets` are ordered replicas by partition, None to end its reassignment; `topic_ids` and `leader_epochs` are those
     that were read before.

@@ -30,7 +30,7 @@ class StoppedByRequestError(NotCompletedError):
 
 @dataclass(frozen=True, slots=True)
 class StopRequest:
-    """A request, by whom and when; `allow_foreign` lets CANCEL_NOW start entries of other tools."""
+    """A request to stop, with author and time; `allow_foreign` lets CANCEL_NOW start entries of other tools."""
 
     stop: Stop
     by: str

@@ -140,7 +140,7 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> Planned:
 def write_planned(context: Context, plan: Callable[[], Planned], lock_timeout_s: float) -> Written:
     """Take the lock, plan again, write, and give the lock back.
 
-    What brokers that do not answer get is written at the controller; where that fails, `left` says so.
+    Configs of brokers that do not answer are written at the controller; where that fails, `left` names them.
     Raises NotCompletedError where the deadline passes before the last change, BusyError without the lock.
     """
     with context.leased(HOLDER, lock_timeout_s) as lease:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigValues, ForeignValue
 
 RECONCILE_S = 5.0
-"""Seconds between two comparisons of what is set with what is on record."""
+"""Seconds between two comparisons of the cluster's throttles with those on record."""
 _STEP_CHARS = 400_000
 """Characters of config values in one step: compressed they stay far below the packet limit of any ensemble."""
 
@@ -80,7 +80,7 @@ class Throttling:
         self._taken_up: ThrottleRequest | None = None
         self._reported = False
         self.removed = False
-        """Whether nothing of the throttle is left: it was taken down, from every broker and topic."""
+        """Whether the throttle was removed from every broker and topic."""
         self._noted = ""
         self._reconcile_at = context.clock.now() + RECONCILE_S
 
@@ -90,7 +90,7 @@ class Throttling:
         return None if self._throttle is None else self._throttle.rate
 
     def set_up(self, lease: Lease) -> None:
-        """Set what is not set yet, while something is left to copy.
+        """Set the values of the throttle that are not set yet, while something is left to copy.
 
         Raises BusyError where a value changed since the record was made and nothing has been published. Once copies
         run, a changed value is kept, with a note.
@@ -161,10 +161,10 @@ class Throttling:
             self._context.operations.write_step(step, lease)
 
     def reconcile(self, lease: Lease) -> None:
-        """Set again what is not set any more, while something is left to copy.
+        """Set values of the throttle again that were removed, while something is left to copy.
 
-        Where a write is a request that may come late, an earlier one can take a later one's place. What another client
-        set is kept, with a note.
+        Where a write is a request that may be applied late, an earlier one can overwrite a later one. Values of other
+        clients are kept, with a note.
         """
         backend, now = self._context.backend, self._context.clock.now()
         if not backend.capabilities.late_configs or self._throttle is None or now < self._reconcile_at:
@@ -226,7 +226,7 @@ class Throttling:
         return left
 
     def _settle(self, removal: _Removal, lease: Lease) -> None:
-        """Remove what requests without an answer set, until none was applied for as long as they may take."""
+        """Remove values set by unanswered requests, until none was applied for as long as they may take."""
         clock, since = self._context.clock, self._context.clock.now()
         while writes_unanswered(self._steps()) and (rest_s := since + settling.SETTLE_S - clock.now()) > 0:
             if clock.stop_signal is not None or clock.over:
@@ -335,7 +335,7 @@ class _Removal:
         return {entity: keys for entity, keys in self.changes.items() if entity not in self._seen}
 
     def edit(self, found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
-        """Return what undoes the changes among the values found."""
+        """Return the edits that undo the changes, among the values found."""
         edits = edits_to_restore({entity: self.changes[entity] for entity in found}, found)
         self.foreign |= {f"{each.entity} {each.key}": each for each in edits.kept}
         self.undone.update(edits.values)
