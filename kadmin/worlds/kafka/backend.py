@@ -1,7 +1,7 @@
 """`Backend` on the brokers' API, for clusters in KRaft mode: reads them and publishes waves of reassignments.
 
-A publish is not atomic there. The step is on record before the request leaves, and the answer of each partition is
-added to it afterwards. After a lost answer the cluster says what happened: sending the same targets again is harmless.
+A publish is not atomic there. The step is on record before the request is sent, and the answer of each partition is
+added to it afterwards. After a lost answer the cluster is read again: sending the same targets again is harmless.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ class KafkaBackend:
         return read_cluster(self._connection, topics, with_configs=with_configs, settle=settle)
 
     def brokers(self, state: ClusterState) -> KafkaBrokers:
-        """Return the live brokers' listeners that serve."""
+        """Return a client of the live brokers, at their listeners that serve it."""
         return KafkaBrokers(listeners_of(state, self._connection.servers.security))
 
     def place(self, channel: Channel) -> str:
-        """Name the channel as messages do."""
+        """Return the channel's name in messages."""
         return f"the controller's {channel}"
 
     def listening(self, channel: Channel, state: ClusterState) -> Listening:
@@ -97,11 +97,11 @@ class KafkaBackend:
                 raise KadminError("A probe is not for the brokers' API, whose controller always listens.")
 
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
-        """Ask for the original lists, and end what they do not end; the order of publish."""
+        """Request the original lists, then end reassignments that remain; ordered as in `publish`."""
         return self._reassignments.take_back(step, action, seen, lease)
 
     def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
-        """Return None: brokers refuse each request of those who have no right to it, and name the right."""
+        """Return None: brokers refuse each request without its right, and name the right."""
         del work, throttled
         return None
 
@@ -118,7 +118,7 @@ class KafkaBackend:
         return self._configs.read(entities)
 
     def configured_entities(self) -> Mapping[str, bool]:
-        """Return every topic and broker: which of them have configs is seen when these are read."""
+        """Return every topic and broker; `read_configs` shows which of them have configs."""
         return self._configs.entities()
 
     def change_configs(

@@ -33,17 +33,17 @@ class KafkaBrokers:
         self._connection: KafkaConnection | None = None
 
     def log_dirs(self, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
-        """Return what brokers have on disk."""
+        """Return replica sizes and disk space of brokers."""
         return describe_log_dirs(self.servers, brokers, bootstrap_s=bootstrap_s)
 
     def replica_sizes(self, wanted: Mapping[int, Collection[TopicPartition]], timeout_s: float) -> LogDirs:
-        """Return what brokers have on disk of some partitions; the connection stays open."""
+        """Return the sizes of some partitions' replicas on brokers; the connection stays open."""
         if self._connection is None:
             self._connection = KafkaConnection(self.servers, bootstrap_s=timeout_s)
         return describe_replicas(self._connection, wanted, timeout_s)
 
     def settings(self, brokers: Iterable[int], names: Sequence[str]) -> FromBrokers[Mapping[str, str]]:
-        """Return settings that brokers run with."""
+        """Return the effective settings of brokers."""
         return describe_settings(self.servers, brokers, names)
 
     def groups(self, brokers: Iterable[int]) -> Groups:
@@ -63,12 +63,12 @@ class KafkaBrokers:
     def log_offsets(
         self, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, until: float
     ) -> FromBrokers[LogOffsets]:
-        """Return the offset at one end of the partitions that brokers lead."""
+        """Return the first or last offset of the partitions that brokers lead."""
         with KafkaConnection(self.servers, until=until) as connection:
             return ask_log_offsets(connection, led, at, ATTEMPT_S)()
 
     def epoch_ends(self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float) -> FromBrokers[LogOffsets]:
-        """Return where leader epochs end in the logs of partitions that brokers lead."""
+        """Return the end offsets of leader epochs in the logs of partitions that brokers lead."""
         with KafkaConnection(self.servers, until=until) as connection:
             return ask_epoch_ends(connection, epochs, ATTEMPT_S)()
 
@@ -80,7 +80,7 @@ class KafkaBrokers:
 
 
 def refused_credentials(servers: Servers) -> NotAuthorizedError | None:
-    """Return why brokers refuse this client's credentials, and what to do; None where they do not."""
+    """Return the error where brokers refuse this client's credentials, with the next step; None where they do not."""
     if servers.security is PLAIN or servers.unasked:
         return None
     try:

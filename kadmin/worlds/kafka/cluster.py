@@ -1,4 +1,4 @@
-"""A cluster that is reached through its brokers: how it is opened, and what is read of it."""
+"""Opens a cluster that is reached through its brokers, for commands that write and for those that only read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KafkaCluster(KafkaContext):
     """An open cluster."""
 
     def diagnose(self) -> DoctorReport:
-        """Examine what brokers answer; counts are not known while no controller answers."""
+        """Diagnose the cluster by the answers of brokers; counts are unknown while no controller answers."""
         from kadmin.worlds.kafka.doctor.diagnose import diagnose, unchecked
         from kadmin.worlds.kafka.doctor.gather import gather
 
@@ -75,8 +75,8 @@ def kafka_context(
 ) -> KafkaCluster:
     """Return the context of a cluster that keeps lock and record in a topic of its own, or in the folder `records`.
 
-    `lease_s` is how long the lock of a dead holder lasts there; `copies` the folder for copies of what goes on record.
-    In ZooKeeper mode that is a record of a time in KRaft mode: see `require_kraft_mode`.
+    `lease_s` is the duration of the lock of a dead holder there; `copies` the folder for copies of the records.
+    In ZooKeeper mode the topic holds records of a time in KRaft mode: see `require_kraft_mode`.
     """
     operations = _operations(connection, records, clock, tell, lease_s, copies)
     return _context(connection, operations, clock, tell)

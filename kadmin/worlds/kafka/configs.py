@@ -67,7 +67,7 @@ class EntityConfigs:
     def read(self, entities: Iterable[str]) -> dict[str, dict[str, str]]:
         """Return the throttles among the dynamic configs of entities; a broker that does not answer is left out.
 
-        What is read is no older than the call. Without the keys a broker would describe some thirty settings a topic.
+        The values are no older than the call. Without the keys a broker would describe some thirty settings a topic.
         """
         names = sorted(entities)
         quorum = read_quorum(self._connection)
@@ -89,7 +89,7 @@ class EntityConfigs:
         """Apply the edits that `edit` derives from the values found, until it derives none.
 
         Brokers that do not answer are left out. `step` is on record as unanswered while a request may be applied late.
-        Raises LostLockError, BusyError where values keep changing, NotCompletedError for what is refused.
+        Raises LostLockError, BusyError where values keep changing, NotCompletedError for a refusal.
         """
         names, least, idle, silent = sorted(entities), math.inf, 0, False
         with RequestsOfStep(self._operations, lease, step) as requests:
@@ -109,9 +109,9 @@ class EntityConfigs:
     def overwrite(
         self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
     ) -> dict[str, str]:
-        """Write configs of brokers that do not answer at the active controller, unseen.
+        """Write configs of brokers that do not answer at the active controller, without reading them.
 
-        Returns why, for each broker whose configs were not written. Raises LostLockError.
+        Returns the reason for each broker whose configs were not written. Raises LostLockError.
         """
         require_throttles(values)
         edits = {entity: {key: _put(value) for key, value in keys.items()} for entity, keys in values.items()}
@@ -191,9 +191,9 @@ def _edits(wanted: Mapping[str, str | None], found: Mapping[str, str]) -> Edits:
 
 
 def edits_towards(key: str, wanted: str | None, found: str | None) -> tuple[ConfigEdit, ...]:
-    """Return the edits, each a request of its own, that bring a value to what is wanted; of a list, by its entries.
+    """Return the edits, each a request of its own, that lead to the wanted value; those of a list are by its entries.
 
-    The last entry subtracted leaves an empty value: it is deleted next where no value is wanted, unless another client
+    Subtracting the last entry leaves an empty value: it is deleted next where no value is wanted, unless another client
     has added an entry meanwhile.
     """
     before, after = entries(found), entries(wanted)

@@ -1,4 +1,4 @@
-"""Reads the tables of `inspect` through the brokers; what they do not answer is left out and named."""
+"""Reads the tables of `inspect` through the brokers; missing answers are left out and named."""
 
 from __future__ import annotations
 

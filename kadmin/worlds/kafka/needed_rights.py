@@ -1,4 +1,4 @@
-"""Compares the rights that docs/kraft.md lists with those that brokers say a client has."""
+"""Compares the rights that docs/kraft.md lists with those that brokers report for a client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """An operation and what it is for; without an `essential` one no operation can begin.
+    """A Kafka operation that needs a right, and its purpose; without an `essential` one no plan can be executed.
 
     `writes` is whether it is needed only where operations go through the brokers.
     """
@@ -57,7 +57,7 @@ _MOST_NAMED = 5
 
 
 def lacking_rights(rights: OwnRights, *, writes: bool = True) -> Iterator[LackingRight]:
-    """Yield what is missing; `writes` is whether operations go through the brokers, as they do without ZooKeeper.
+    """Yield the missing rights; `writes` is whether operations go through the brokers, as they do without ZooKeeper.
 
     Rights on topics are those on topics that are seen.
     """

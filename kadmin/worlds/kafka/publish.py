@@ -1,4 +1,4 @@
-"""Publishes reassignments through the brokers' API: what is asked for is on record before it leaves.
+"""Publishes reassignments through the brokers' API: a request is on record before it is sent.
 
 The API has no compare-and-set, and a request is not atomic over its partitions. So, once the step is on record (see
 sending.py), the topics are read once more: the same ids and assignment, brokers alive. Each partition's answer is kept.
@@ -43,7 +43,7 @@ class ReassignmentPublisher:
         self._operations = operations
 
     def wave(self, step: Step, action: PublishWave, seen: ClusterState, lease: Lease) -> PublishOutcome:
-        """Ask for the targets of a wave, whose brokers must be alive.
+        """Request the targets of a wave, whose brokers must be alive.
 
         A wave that keeps every replication factor asks the controller to refuse a change of it: another client may
         change one after the last look.
@@ -55,11 +55,11 @@ class ReassignmentPublisher:
         return self._publish(step, targets, seen, lease, alter, brokers)
 
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome:
-        """Ask for the original lists, or to end what an original list did not end.
+        """Request the original lists, or the end of reassignments that have theirs already.
 
-        From Kafka 4.3 on, the original list alone never ends a reassignment; to end it without that list before would
-        lose the order of the replicas. So both are sent in turn, each when the one before has shown its effect. Of
-        very many partitions the first are taken; the next action names the rest.
+        From Kafka 4.3 on, the original list alone never ends a reassignment; ending it without that list would lose the
+        order of the replicas. So both are sent in turn, each when the one before has shown its effect. Of very many
+        partitions the first are taken; the next action names the rest.
         """
         tried = _tried(self._operations.steps(lease.operation_id))
         moving, partitions = (
@@ -105,7 +105,7 @@ def _intent(targets: Targets, seen: ClusterState) -> Intent:
 
 
 def _looks(state: ClusterState, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, object]:
-    """Return what a request depends on: the topic's id, the replicas, and whether they are being reassigned."""
+    """Return the facts that a request depends on: the topic's id, the replicas, and whether they are reassigned."""
     moving = set(in_flight(state))
     return {
         each: (state.topics[each.topic].topic_id, state.replicas(each), each in moving)
@@ -115,7 +115,7 @@ def _looks(state: ClusterState, partitions: Iterable[TopicPartition]) -> dict[To
 
 
 def _tried(steps: Iterable[Step]) -> dict[TopicPartition, Replicas | None]:
-    """Return what was asked for last, by partition, to take it back."""
+    """Return the last list by partition that a cancelling step requested; None: the end of the reassignment."""
     tried: dict[TopicPartition, Replicas | None] = {}
     for step in steps:
         if step.kind is StepKind.CANCEL and step.intent is not None and step.sending is not Sending.NOT_APPLIED:

@@ -40,7 +40,7 @@ _UNKNOWN_EPOCH = -1
 def read_quorum(connection: KafkaConnection) -> Quorum | None:
     """Return the quorum of controllers; None for a cluster in ZooKeeper mode, which has none.
 
-    Raises as `KafkaConnection.ask` does, and says so where brokers answer, and controllers do not.
+    Raises as `KafkaConnection.ask` does, with an error of its own where brokers answer and controllers do not.
     """
     try:
         with _asking_controllers(connection):
@@ -81,7 +81,7 @@ def read_cluster(
 
 @contextmanager
 def _asking_controllers(connection: KafkaConnection) -> Iterator[None]:
-    """Say so where brokers answer, and controllers do not."""
+    """Raise an error of its own where brokers answer and controllers do not."""
     try:
         yield
     except UnreachableError as error:
@@ -137,7 +137,7 @@ def _controller(found: ClusterMetadata, quorum: Quorum | None) -> Controller | N
 
 
 def _with_configs(connection: KafkaConnection, state: ClusterState) -> ClusterState:
-    """Add what brokers are asked for by topic.
+    """Add the configs, and the eligible leaders, that brokers are asked for by topic.
 
     Only a partition with fewer in-sync replicas than `min.insync.replicas` has eligible leaders outside its ISR.
     """
@@ -155,7 +155,7 @@ def _with_configs(connection: KafkaConnection, state: ClusterState) -> ClusterSt
 
 
 def _defaults(connection: KafkaConnection, state: ClusterState) -> dict[str, str]:
-    """Return the dynamic default of all brokers, and what the first broker that answers runs with."""
+    """Return the dynamic default of all brokers, and the effective setting of the first broker that answers."""
     found = read_own_configs(connection, [DEFAULT_ENTITY])[DEFAULT_ENTITY]
     for broker_id in state.brokers:
         with suppress(UnreachableError):

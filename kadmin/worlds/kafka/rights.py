@@ -1,4 +1,4 @@
-"""Compares the rights that docs/kraft.md names with those that the brokers say this client has; nothing is tried."""
+"""Compares the rights that docs/kraft.md names with those that brokers report for this client; nothing is tried."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 
 
 class RightsCheck:
-    """Asks one question after the other; `missing` and `unchecked` are what was found.
+    """Asks one question after the other; the results are in `missing` and `unchecked`.
 
     `writes` is whether operations go through the brokers, as they do without ZooKeeper.
     """

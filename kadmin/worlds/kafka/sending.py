@@ -1,8 +1,8 @@
 """Sends a request to the brokers once its step is on record, and puts the outcome on record after it.
 
-A step on record proves that the lock is ours for SEND_BY_S: a process that slept longer may have lost it, and begins
-again. A request that was not answered may be applied at any later time; its step says so. A step may have several
-requests: then each proves the lock anew.
+A step on record proves that the lock is ours for SEND_BY_S: a process that slept longer may have lost it, and writes
+the step again. A request that was not answered may be applied at any later time; its step records that. A step may
+have several requests: then each proves the lock anew.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def send_on_record(
 ) -> PublishOutcome:
     """Write the step, send, and write the step with the outcome.
 
-    `send` gets the time by which the request must leave, in seconds of `uptime_s`. It returns the fields of the step
-    that the answer fills, or None where the cluster is not as it was seen: then nothing left.
+    `send` gets the time by which the request must be sent, in seconds of `uptime_s`. It returns the fields of the step
+    that the answer fills, or None where the cluster is not as it was seen: then nothing was sent.
     """
     step = replace(step, sending=Sending.UNANSWERED)
     for _ in range(_ATTEMPTS):
@@ -75,10 +75,10 @@ class RequestsOfStep:
         self._step = step
         self._is_on_record = False
         self.unanswered = False
-        """Whether a request left and got no answer: it may be applied at any later time."""
+        """Whether a request was sent and got no answer: it may be applied at any later time."""
 
     def prove(self) -> float:
-        """Prove that the lock is ours; returns until when the next request may leave, in seconds of `uptime_s`."""
+        """Prove that the lock is ours; returns the time by which the next request must be sent (`uptime_s`)."""
         send_by = uptime_s() + SEND_BY_S
         if self._step is None:
             self._operations.confirm(self._lease)

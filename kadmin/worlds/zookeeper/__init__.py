@@ -1,1 +1,1 @@
-"""Operations on clusters whose metadata lives in ZooKeeper."""
+"""Operations on clusters whose metadata is in ZooKeeper."""

@@ -92,7 +92,7 @@ class ZooKeeperBackend:
         return read_cluster(self._store, topics, with_configs=with_configs, settle=settle)
 
     def brokers(self, state: ClusterState) -> KafkaBrokers:
-        """Return the brokers that were named, or else the live ones' listeners that serve."""
+        """Return a client of the brokers that were named, or else of the live ones at listeners that serve it."""
         return KafkaBrokers(self._servers if self._servers.unasked else self._listeners(state))
 
     def place(self, channel: Channel) -> str:
@@ -114,7 +114,7 @@ class ZooKeeperBackend:
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
         """Write the original replicas into the admin node and move the controller; the next one starts them.
 
-        What was started through the brokers is ended through them: the step is on record before the request leaves.
+        Moves that were started through the brokers are ended through them, with the step on record before the request.
         """
         if action.by_api:
             outcome = self._publisher.record(step, seen, lease)
@@ -134,11 +134,11 @@ class ZooKeeperBackend:
         return named if named.addresses else listeners_of(state, named.security)
 
     def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
-        """Compare the ACLs of what will be written with who this client is."""
+        """Compare the ACLs of the znodes to be written with the identities of this client."""
         return denied_writes(self._store, self._paths, work, throttled)
 
     def refused_credentials(self, state: ClusterState) -> NotAuthorizedError | None:
-        """Connect to the brokers that are asked beside ZooKeeper, where a client proves itself to them."""
+        """Connect to the brokers that are asked beside ZooKeeper, where the client has credentials for them."""
         return refused_credentials(self.brokers(state).servers)
 
     def config_backlog(self) -> KadminError | None:

@@ -1,4 +1,4 @@
-"""A cluster in ZooKeeper mode: how it is opened, and what is read of it."""
+"""Opens a cluster in ZooKeeper mode, and reads its diagnosis, tables and rights."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ZooKeeperCluster(ZooKeeperContext):
     """An open cluster."""
 
     def diagnose(self) -> DoctorReport:
-        """Examine the znodes, and what brokers say of their disks."""
+        """Diagnose the cluster by its znodes and the brokers' disks."""
         from kadmin.worlds.zookeeper.doctor.diagnose import diagnose, unchecked
         from kadmin.worlds.zookeeper.doctor.gather import gather, look_at_disks
 
@@ -40,7 +40,7 @@ class ZooKeeperCluster(ZooKeeperContext):
         return inspect(self, table)
 
     def rights(self, *, asks_brokers: bool) -> RightsFound:
-        """Compare the ACLs of znodes with this client's identities, and ask brokers where that is wanted."""
+        """Compare the ACLs of znodes with this client's identities; with `asks_brokers`, ask brokers for rights too."""
         from kadmin.worlds.kafka.rights import RightsCheck
         from kadmin.worlds.kafka.wire.connection import KafkaConnection
         from kadmin.worlds.zookeeper.rights import check_rights
@@ -61,7 +61,7 @@ def zookeeper_context(
 ) -> ZooKeeperCluster:
     """Return the context of a cluster in ZooKeeper mode; `paths` are those of its operations.
 
-    `brokers` says how brokers are asked, and where; without addresses, at the listeners that their znodes name.
+    `brokers` has the brokers' addresses and security; without addresses, the listeners in their znodes are used.
     """
     operations = ZooKeeperOperations(store, paths, clock, tell)
     return ZooKeeperCluster(ZooKeeperBackend(store, paths, clock, brokers), operations, clock, tell, store, paths)

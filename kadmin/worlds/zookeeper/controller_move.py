@@ -67,7 +67,7 @@ class ControllerLook:
 
 
 def not_yet(seen: ControllerLook, still_s: float) -> str | None:
-    """Return why the controller must not be moved now, None where it may; nothing changed for `still_s` seconds."""
+    """Return the reason not to move the controller now, None where it may; nothing changed for `still_s` seconds."""
     if seen.controller_version is None or not seen.brokers:
         return "the cluster has no controller right now"
     missing = sorted(set(seen.brokers) - seen.watching)
@@ -118,7 +118,7 @@ class ControllerMove:
 
 
 class ControllerMover:
-    """Allows a move of the controller, or says why it must wait."""
+    """Allows a move of the controller, or returns the reason to wait."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -128,7 +128,7 @@ class ControllerMover:
         self._asked_since: float | None = None
 
     def ask(self, replaced: Collection[str] = ()) -> ControllerMove | str:
-        """Return the allowed move, or why it must wait; `replaced` are the nodes that the same write removes.
+        """Return the allowed move, or the reason to wait; `replaced` are the nodes that the same write removes.
 
         Raises NotCompletedError where a node would make every new controller resign, and after PATIENCE_S seconds.
         """

@@ -1,4 +1,4 @@
-"""Makes the credentials of a context; its secrets are read here, when a command connects."""
+"""Builds the ZooKeeper credentials of a context; its secrets are read here, when a command connects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def authentication_of(context: NamedContext | None, within_s: float) -> Authentication | None:
-    """Return who kadmin is for ZooKeeper; None without a context.
+    """Return kadmin's credentials for ZooKeeper; None without a context.
 
     Programs that print secrets have `within_s` in all. Raises NotAuthorizedError for a secret that cannot be had,
     InvalidInputError where a package is missing.

@@ -1,4 +1,4 @@
-"""Reads the tables of `inspect`; what cannot be read is left out and named."""
+"""Reads the tables of `inspect`; znodes that cannot be read are left out and named."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def who_watches(store: Store, path: str) -> Watchers:
 
 
 def in_hex(session_id: int) -> str:
-    """Write a session's id as four-letter words do."""
+    """Return a session's id in the format of four-letter words."""
     return f"{session_id & _MASK:x}"
 
 

@@ -35,7 +35,7 @@ class MigrationNodes:
 
     @property
     def led_by_kraft(self) -> bool:
-        """Whether a KRaft controller has taken over; on the way back it has not, as soon as a broker leads again."""
+        """Whether a KRaft controller has taken over; False again on the way back, once a broker is the controller."""
         if self.controller is None:
             return self.migration is not None and self.migration.kraft_controller_id >= 0
         return self.controller.kraft_epoch is not None and self.controller.kraft_epoch >= 0

@@ -1,4 +1,4 @@
-"""Frozen values of ZooKeeper: znodes, what they decode to, and writes. `version` is always the zkVersion."""
+"""Frozen values of ZooKeeper: znodes, their decoded values, and writes. `version` is always the zkVersion."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Publisher:
         self._paths = paths
 
     def publish(self, step: Step, action: Publish, state: ClusterState, lease: Lease) -> PublishOutcome:
-        """Publish one action, provided that nothing it depends on changed since `state` was read."""
+        """Publish one action, provided that its preconditions did not change since `state` was read."""
         check = Check(CONTROLLER_EPOCH, details_of(state).controller_epoch_version)
         match action:
             case Probe():
@@ -118,8 +118,8 @@ class Publisher:
     ) -> PublishOutcome:
         """Write the original replicas into the admin node, and move the controller: the next one reads them.
 
-        Other entries keep their order and value: controllers up to 2.3 forget what is not in the node. The move is
-        needed without a node, too: 0.10.2 ignores entries that are in flight (PartitionsReassignedListener in
+        Other entries keep their order and value: controllers up to 2.3 drop entries that are not in the node. The move
+        is needed without a node, too: 0.10.2 ignores entries that are in flight (PartitionsReassignedListener in
         KafkaController.scala), and later controllers do not watch the node.
         """
         listed = {} if pending is None or pending.entries is None else pending.entries
@@ -132,7 +132,7 @@ class Publisher:
         return self.send(step, [check, write, delete], lease, REASSIGN_PARTITIONS)
 
     def record(self, step: Step, state: ClusterState, lease: Lease) -> PublishOutcome:
-        """Write the step of a request that leaves through the brokers, provided that the controller is the same."""
+        """Write the step of a request that is sent to the brokers, provided that the controller is the same."""
         return self.send(step, [Check(CONTROLLER_EPOCH, details_of(state).controller_epoch_version)], lease)
 
     def send(self, step: Step, ops: Iterable[Op], lease: Lease, occupiable: str = "") -> PublishOutcome:

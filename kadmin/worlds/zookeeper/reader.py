@@ -90,7 +90,7 @@ def read_cluster(
 
 
 def read_tolerantly(source: ZnodeReader) -> ClusterState:
-    """Read all topics and their configs; what cannot be read is left out, and in the details' `unreadable`."""
+    """Read all topics and their configs; unreadable znodes are left out, and listed in the details' `unreadable`."""
     return _read(source, None, with_configs=True, settle=False)
 
 
@@ -128,7 +128,7 @@ def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str,
 
 
 def read_migration(source: ZnodeReader) -> MigrationNodes:
-    """Read how far the migration to KRaft is; raises NotCompletedError for a znode that cannot be decoded."""
+    """Read the znodes of the migration to KRaft; raises NotCompletedError for a znode that cannot be decoded."""
     nodes = source.get_many([CONTROLLER, MIGRATION])
     with _reading(source.store):
         controller, migration = source.decode(decode_controller, nodes[0]), source.decode(decode_migration, nodes[1])

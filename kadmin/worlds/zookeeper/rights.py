@@ -25,7 +25,7 @@ _NOBODY = "give the context the brokers' principal: zookeeper.sasl, or zookeeper
 
 
 def check_rights(store: Store, root: str) -> tuple[list[MissingRight], list[str]]:
-    """Return the rights that are missing, and what could not be checked; operations are kept below `root`.
+    """Return the missing rights, and the checks that could not be made; operations are kept below `root`.
 
     Raises as the store does.
     """
@@ -51,7 +51,7 @@ def check_rights(store: Store, root: str) -> tuple[list[MissingRight], list[str]
 
 
 def _only_servers_know(acl: Iterable[Acl], identity: Authentication) -> bool:
-    """Whether this client may be one whom an ACL does not show as such; a server may not shorten its principal."""
+    """Whether an ACL may name this client in a form that only servers resolve, as a principal that is not shortened."""
     has_certificate = identity.tls is not None and identity.tls.certificate is not None
     unknown = _UNKNOWN | {"x509"} if has_certificate else _UNKNOWN
     longer = identity.sasl.longer_names if isinstance(identity.sasl, Kerberos) else frozenset[str]()
@@ -74,9 +74,9 @@ def remedy(store: Store, paths: Iterable[str]) -> str:
 
 
 def _grant(store: Store, path: str) -> str:
-    """Return the command that grants every permission, or, where that needs what is not shown, the one that shows it.
+    """Return the command that grants every permission, or one that shows the hidden entries which it needs first.
 
-    setAcl replaces an ACL, so that the entries that are there are in the command. A digest is not: it is of a secret.
+    setAcl replaces an ACL, so the command has the existing entries, but no digest, which is derived from a secret.
     """
     shell, identity = f"zookeeper-shell.sh {store.connect_string}", store.authentication
     try:
@@ -92,7 +92,7 @@ def _grant(store: Store, path: str) -> str:
 
 
 def _needed(store: Store, root: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the paths of znodes, the permissions that are needed there, and what for."""
+    """Yield the paths of znodes, the permissions that are needed there, and their purposes."""
     yield ADMIN, "rwcd", "reassignments, elections, the lock and the record, which get its ACL"
     yield DELETE_TOPICS, "rc", "deletions"
     for path in (f"{CONFIG}/topics", f"{CONFIG}/brokers", CONFIG_CHANGES):

@@ -76,7 +76,7 @@ def _named(denied: Sequence[_Need]) -> Iterator[str]:
 
 
 def _of_record(store: Store, paths: Paths) -> Iterator[_Need]:
-    """Yield what lock and record need: their znodes get the ACL of /admin."""
+    """Yield the needs of lock and record: their znodes get the ACL of /admin."""
     yield _Need(ADMIN, "w")
     if store.exists(paths.fence) is not None:
         yield _Need(paths.root, "c")
@@ -100,7 +100,7 @@ def _of_work(work: OperationSpec) -> Iterator[_Need]:
 
 
 def _of_throttle(store: Store, throttled: Collection[str]) -> Iterator[_Need]:
-    """Yield what config changes need: the znodes of some entities are there only once they have configs."""
+    """Yield the needs of config changes: the znodes of some entities exist only once they have configs."""
     entities = sorted(throttled)
     if entities:
         yield _Need(CONFIG_CHANGES, "c")

@@ -1,1 +1,1 @@
-"""Finds what is wrong with a cluster in KRaft mode: `diagnose` is the entry, the other modules hold its rules."""
+"""Diagnoses a cluster in KRaft mode: `diagnose` is the entry, the other modules hold its rules."""

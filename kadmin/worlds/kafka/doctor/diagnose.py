@@ -23,7 +23,7 @@ _KINDS = (
     {Trouble.NO_QUORUM, Trouble.LAGGING_CONTROLLER},
     {Trouble.FENCED_BROKER, Trouble.MISSING_BROKERS, Trouble.UNREGISTERED_BROKER},
 )
-"""One trouble at different moments: a broker that is stopped seems to run for some seconds."""
+"""Troubles that count as the same in two looks: a broker that is stopped seems to run for some seconds."""
 
 
 def diagnose(evidence: KafkaEvidence) -> tuple[Finding, ...]:
@@ -59,7 +59,7 @@ def passing_troubles(evidence: KafkaEvidence, look: ClusterLook) -> tuple[Findin
 
 
 def unchecked(evidence: KafkaEvidence) -> tuple[str, ...]:
-    """Return what could not be checked, so that an empty list of findings is not read as health."""
+    """Return a sentence for each missing check, so that an empty list of findings is not read as health."""
     unknown = (
         ("which brokers are registered and fenced: brokers tell it from Kafka 4.0 on",)
         if evidence.state.fenced_brokers is None

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
 
 STAYS_S = 5.0
-"""Seconds between two looks: what a server that starts, or a controller that is elected, shows meanwhile is over."""
+"""Seconds between two looks: longer than the passing troubles of a server's start or a controller election."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterLook:
     """The cluster at one moment.
 
-    `controllers_silent` says how the controllers failed to answer, empty where they did: then the moves in flight, and
-    the quorum, are not known.
+    `controllers_silent` is the error of controllers that did not answer, empty where they did. With an error the moves
+    in flight, and the quorum, are unknown.
     """
 
     state: ClusterState
@@ -29,9 +29,9 @@ class ClusterLook:
 
 @dataclass(frozen=True, slots=True)
 class RecordTopic:
-    """The topic of records: `problem` says which setting could lose records, and `mend` is the command against it.
+    """The topic of records: `problem` names the setting that could lose records, `mend` is the command that repairs it.
 
-    `lost` says what was on record and is not there any more; `mend` then goes on without it.
+    `lost` names records that the topic lacks now; `mend` then continues without them.
     `grants` are its ACLs, None where brokers check none or do not report them; `open_by_default`: brokers have a
     setting that opens every topic without ACLs, with a value that they do not report.
     """
@@ -46,7 +46,7 @@ class RecordTopic:
 
 @dataclass(frozen=True, slots=True)
 class UnansweredRequest:
-    """A request of an operation that got no answer, and what it asked for; a topic made again has another id."""
+    """A request of an operation that got no answer, with its targets; a topic created again has another id."""
 
     operation_id: str
     finished: bool

@@ -62,7 +62,7 @@ def gather(context: KafkaContext) -> KafkaEvidence:
 
 
 class _Examination:
-    """Asks one question after the other, and keeps what was not answered."""
+    """Asks one question after the other, and keeps the errors of those without an answer."""
 
     def __init__(self, context: KafkaContext) -> None:
         self._context = context
@@ -101,7 +101,7 @@ class _Examination:
         self._context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
 
     def _with_operations(self, evidence: KafkaEvidence) -> KafkaEvidence:
-        """Read what is on record; of finished operations only those that a move in flight is of."""
+        """Read the operations on record; of finished ones only those that asked for a move in flight."""
         operations, state = self._context.operations, evidence.state
         if isinstance(operations, NoOperations):
             return replace(evidence, records_elsewhere=ELSEWHERE)
@@ -175,7 +175,7 @@ class _Examination:
         return tuple(each for each in found if each is not None)
 
     def _with_disks(self, evidence: KafkaEvidence) -> KafkaEvidence:
-        """Look for copies that no partition uses, and for topics that are on disk and not described."""
+        """Find copies that no partition uses, and topics that are on disk and not described."""
         state, connection = evidence.state, self._connection
         disks = self._ask("disks", lambda: describe_log_dirs(connection.servers, state.brokers))
         if disks is None:

@@ -21,9 +21,9 @@ _SHOWN = 5
 
 
 def move_troubles(evidence: KafkaEvidence, state: ClusterState) -> Iterator[Finding]:
-    """Find what is wrong with the moves in flight; one of another tool, or of an operation that is over, stops.
+    """Find troubles of the moves in flight; one of another tool, or of a finished operation, stops every apply.
 
-    One that has nothing to copy from waits for a broker, and refuses other plans no longer.
+    One that has nothing to copy from waits for a broker, and stops no apply.
     """
     moves = moves_in_flight(state)
     unfinished = {each.operation_id for each in evidence.operations}
@@ -125,7 +125,7 @@ def _severity(moves: Iterable[TopicPartition], state: ClusterState) -> Severity:
 
 
 def _end_of(moves: Iterable[TopicPartition], state: ClusterState) -> str:
-    """Return how moves are ended: the controller takes none back that has no source."""
+    """Return the next step that ends moves; the controller takes none back that has no source."""
     stuck = sorted(each for each in moves if lacks_source(each, state))
     if not stuck:
         return f"end them: {_END}"

@@ -19,7 +19,7 @@ _WRITES = {"ALL", "WRITE"}
 
 
 def record_topic_troubles(evidence: KafkaEvidence, state: ClusterState) -> Iterator[Finding]:
-    """Find what is wrong with the topic of records, where there is one."""
+    """Find troubles of the topic of records, where there is one."""
     topic = evidence.record_topic
     if topic is not None and topic.lost:
         lost = f"Topic {topic.name} has lost what was on record."

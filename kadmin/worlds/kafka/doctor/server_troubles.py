@@ -22,7 +22,7 @@ _START_CONTROLLERS = "start the controllers that are down; then kadmin inspect c
 
 
 def server_troubles(look: ClusterLook) -> Iterator[Finding]:
-    """Find what is wrong with controllers and brokers; without a working quorum every apply stops."""
+    """Find troubles of controllers and brokers; without a working quorum every apply stops."""
     controller = look.state.controller
     if look.controllers_silent:
         yield Finding(

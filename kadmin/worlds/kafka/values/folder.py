@@ -1,4 +1,4 @@
-"""`OperationStore` in a folder of one machine, for clusters where nothing else can keep records.
+"""`OperationStore` in a folder of one machine, for clusters without a topic for records.
 
 While the cluster's own record can be read, its lock and its unfinished operations count here, too. A
 runner whose record is in the topic shares the file `lock` below the copies of its machine: none starts here beside it.
@@ -48,7 +48,7 @@ def _of_files() -> Iterator[None]:
 
 
 class FolderOperations(KeyedOperations):
-    """The lock and the operations of one cluster, in `folder`; `topic` is where they are usually."""
+    """The lock and the operations of one cluster, in `folder`; `topic` is the store that other runners may use."""
 
     session_timeout_s = 0.0
     """The lock of a dead holder is free at once."""
@@ -63,7 +63,7 @@ class FolderOperations(KeyedOperations):
 
     @_of_files()
     def holder(self) -> Holder | None:
-        """Return who holds the lock."""
+        """Return the holder of the lock, None where it is free."""
         return holder_of(self._folder) if self._lock is None else read_holder(self._lock)
 
     @_of_files()
@@ -109,7 +109,7 @@ class FolderOperations(KeyedOperations):
         return holder
 
     def _require_no_other(self) -> None:
-        """Raise BusyError where the topic has a live lock, or an unfinished operation of which here is no copy."""
+        """Raise BusyError where the topic has a live lock, or an unfinished operation without a copy here."""
         try:
             if holder := self._topic.watched_holder():
                 raise _in_use(f"{holder} holds the lock there")

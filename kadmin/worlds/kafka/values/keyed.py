@@ -80,7 +80,7 @@ class KeyedOperations(ABC):
 
     @abstractmethod
     def _place(self, key: str) -> str:
-        """Name the place of a key as messages do."""
+        """Return the location of a key for messages."""
 
     @abstractmethod
     def holder(self) -> Holder | None:
@@ -134,7 +134,7 @@ class KeyedOperations(ABC):
         return tuple(steps)
 
     def request(self, operation_id: str) -> StopRequest | None:
-        """Return what was asked of an operation."""
+        """Return the request to stop an operation, if any."""
         key = key_of(operation_id, "request")
         data = self._get(key)
         if data is None:
@@ -143,7 +143,7 @@ class KeyedOperations(ABC):
             return decode_request(data)
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Leave a request for the runner and return the one that holds now: this one, or a stronger one.
+        """Leave a request to stop for the runner and return the one in force: this one, or a stronger one.
 
         It replaces one that cannot be decoded.
         """
@@ -216,7 +216,7 @@ class KeyedOperations(ABC):
         self._put({key_of(lease.operation_id, f"steps/{step.number:06d}"): encode_step(step)}, lease)
 
     def _keys(self, operation_id: str) -> list[str]:
-        """Return the keys of an operation, its status last: what was removed in part is removed again."""
+        """Return the keys of an operation, its status last, so that a removal that was cut short is repeated."""
         steps = [f"steps/{name}" for name in self._names(key_of(operation_id, "steps"))]
         names = [name for name in self._names(f"{OPERATIONS}/{operation_id}") if name not in {"steps", "status"}]
         return [key_of(operation_id, name) for name in (*steps, *names, "status")]

@@ -18,7 +18,7 @@ ALONE, SHARED = fcntl.LOCK_EX, fcntl.LOCK_SH
 
 
 def lock_file(folder: Path, kind: int) -> IO[str] | Holder:
-    """Lock the file, ALONE or SHARED, until it is closed; returns it, or the holder that is in the way.
+    """Lock the file, ALONE or SHARED, until it is closed; returns it, or the holder that prevents it.
 
     Raises OSError where the file cannot be made.
     """
@@ -47,13 +47,13 @@ def holder_of(folder: Path) -> Holder | None:
 
 
 def read_holder(lock: IO[str]) -> Holder:
-    """Return who signed the file last."""
+    """Return the holder that signed the file last."""
     lock.seek(0)
     return decode_holder(lock.read())
 
 
 def sign(lock: IO[str], holder: Holder) -> None:
-    """Write into a locked file who holds it."""
+    """Write the holder into a locked file."""
     lock.truncate(0)
     lock.write(encode_holder(holder))
     lock.flush()

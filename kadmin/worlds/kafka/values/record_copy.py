@@ -1,4 +1,4 @@
-"""A copy of what this machine writes to the topic of the record, as `--records` lays it out: it outlives the topic."""
+"""A copy of this machine's writes to the topic of the record, in the layout of `--records`: it outlives the topic."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class LostRecordError(UnknownOutcomeError):
-    """The topic of the record does not have what was on record."""
+    """The topic of the record lacks values that were on record."""
 
 
 class RecordCopy:
@@ -54,7 +54,7 @@ class RecordCopy:
         self._lock = lock
 
     def sign(self, holder: Holder) -> None:
-        """Write into the locked file who holds the lock of the topic."""
+        """Write the holder of the topic's lock into the locked file."""
         if self._lock is not None:
             sign(self._lock, holder)
 
@@ -65,10 +65,9 @@ class RecordCopy:
             lock.close()
 
     def keep(self, written: Mapping[str, bytes | None], values_of: Callable[[str], Mapping[str, bytes]]) -> None:
-        """Write what was written to the topic, and all values of an operation that is not here whole.
+        """Write the values that were written to the topic, and all values of an operation whose copy is not whole.
 
-        Where one cannot be written, its status is removed: no operation is here with a gap, and the next call writes it
-        whole.
+        Where one cannot be written, its status is removed: no copy has a gap, and the next call writes it whole.
         """
         for operation in sorted({_operation(key) for key in written if key.startswith(f"{OPERATIONS}/")}):
             values = {key: value for key, value in written.items() if _operation(key) == operation}
@@ -99,7 +98,7 @@ class RecordCopy:
             self._warn(error)
 
     def lost(self, cause: str) -> LostRecordError:
-        """Return the error that names this copy and the commands that go on with it."""
+        """Return the error that names this copy and the commands that continue with it."""
         unfinished = self._unfinished()
         again = f"--records {self._records}"
         return LostRecordError(
@@ -137,7 +136,7 @@ class RecordCopy:
 
 
 def copies_folder() -> Path:
-    """Return where this machine keeps copies of what it writes to the record of clusters in KRaft mode."""
+    """Return the folder for copies of this machine's writes to the records of clusters in KRaft mode."""
     return user_state_path("kadmin", appauthor=False)
 
 

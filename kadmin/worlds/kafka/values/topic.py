@@ -1,7 +1,7 @@
 """`OperationStore` in a compacted topic of the cluster itself: lock, fence and record without ZooKeeper.
 
-One transactional id is the fence: who takes the lock begins a producer, and every earlier one can write no more. The
-lock is a lease that its holder renews. What counts among the topic's records is judged in topic_log.py.
+One transactional id is the fence: taking the lock begins a producer, and fences every earlier one. The lock is a lease
+that its holder renews. topic_log.py decides which of the topic's records count.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LEASE_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """A lock that is held: its record, since when it is watched, and whether its holder was seen to renew it."""
+    """A lock that is held: its record, the time since which it is watched, and whether it was renewed meanwhile."""
 
     lock: TopicLock
     holder: Holder
@@ -51,7 +51,7 @@ class _Watched:
 
     @property
     def seems_dead(self) -> bool:
-        """Whether nothing shows that its holder lives; for certain that is known after its lease."""
+        """Whether its holder seems to have ended; only a lease watched for its whole length proves that."""
         return not self.renewed and not self.is_recent
 
     def rest_s(self, now: float) -> float:
@@ -84,10 +84,10 @@ class TopicOperations(KeyedOperations):
         self._told_of: TopicLock | None = None
 
     def holder(self) -> Holder | None:
-        """Return who holds the lock.
+        """Return the holder of the lock, None where it is free.
 
-        Whether a holder lives is known for certain after its lease only. Until then the broker's time of its last
-        renewal is compared with this machine's.
+        Only the end of its lease proves that a holder has ended. Until then the broker's time of the last renewal is
+        compared with this machine's.
         """
         self._watch(self._log())
         watched = self._watched
@@ -96,7 +96,7 @@ class TopicOperations(KeyedOperations):
         return None if watched.seems_dead else watched.holder
 
     def watched_holder(self) -> Holder | None:
-        """Return who holds the lock; a holder that seems dead is watched for the length of its lease.
+        """Return the holder of the lock; one that seems dead is watched for the length of its lease.
 
         At the command's end it counts as alive still.
         """
@@ -113,7 +113,7 @@ class TopicOperations(KeyedOperations):
     def to_create(self) -> str:
         """Name the topic where it does not exist, with its replication factor.
 
-        Raises NotCompletedError where its settings would lose what is written.
+        Raises NotCompletedError where its settings would lose records.
         """
         return "" if self._reader.check_settings() else topic_to_create(self._connection, self._name)
 

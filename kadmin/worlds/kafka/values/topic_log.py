@@ -6,11 +6,11 @@ A claim alone is not the lock. The taker reads up to its claim, judges once more
 holder renews LOCK; a holder that was fenced by a taker that withdrew claims again and finds its own LOCK still the last
 one.
 
-A claim counts from kadmin's transactional id alone: its producer id is the `owner` of the log. Where that is not known
-every claim counts.
+A claim counts from kadmin's transactional id alone: its producer id is the `owner` of the log. Where the owner is
+unknown every claim counts.
 
-Compaction keeps the last record of each key, also where it never counted, and removes the claims that would show that.
-So a taker writes again what others wrote over, and beside records of the owner those of other ids do not count.
+Compaction keeps the last record of each key, also one that never counted, and removes the claims that would show that.
+So a taker writes overwritten values again, and where the owner has records, those of other ids do not count.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class TopicLog:
     def __init__(self, owner: int | None = None) -> None:
         self.owner = owner
         self.writers: set[int] = set()
-        """Producer ids of all that was written in transactions."""
+        """Producer ids of all records that were written in transactions."""
         self.values: dict[str, bytes] = {}
         self.writer: Producer | None = None
         self._lock: TopicLock | None = None
@@ -66,10 +66,10 @@ class TopicLog:
         self._overwritten: set[str] = set()
 
     def add(self, entry: LogEntry) -> Ignored | None:
-        """Take the next record; returns why one does not count.
+        """Add the next record; returns the reason where it does not count.
 
-        Compaction removes claims. What comes before the first claim that is left, and was written in a transaction by
-        the owner, or before all that is left of the owner, as by an id of kadmin's that expired, counts.
+        Compaction removes claims. So records in transactions before the first claim that is left count where they are
+        of the owner, or precede all of the owner's, as those of an expired id of kadmin's do.
         """
         if not is_of_topic(entry.key):
             return Ignored.NO_KEY
@@ -107,7 +107,7 @@ class TopicLog:
         return self.writer == claimant and self.lock == judged
 
     def overwritten(self) -> dict[str, bytes | None]:
-        """Return what counts under each key of an operation whose last record does not count; None where nothing does.
+        """Return the value that counts, None for none, under each key of an operation whose last record does not count.
 
         Compaction would keep that record alone.
         """
@@ -118,7 +118,7 @@ class TopicLog:
         return self.lock is not None and self.lock.holder is not None and self.lock.token == token
 
     def successor(self, token: int) -> Holder | None:
-        """Return who took the lock over from the holder with this token, and has not given it back."""
+        """Return the holder that took the lock over from this token, and has not given it back."""
         return None if self.lock is None or self.lock.token == token else self.lock.holder
 
     def _keep_lock(self, entry: LogEntry) -> None:

@@ -52,7 +52,7 @@ class CatchUp:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Let the other process finish that fenced this one."""
+    """Wait for the process that fenced this one."""
 
 
 T = TypeVar("T")
@@ -102,7 +102,7 @@ def write(values: Mapping[str, bytes | None], token: int, *, begun: bool) -> Ste
 
 
 def _claim() -> Steps[tuple[Producer, int]]:
-    """Fence every other process and write a claim: who has read it has read everything before it, too."""
+    """Fence every other process and write a claim; a reader of the claim has read all earlier records, too."""
     claimant: Producer = yield Begin()
     offset: int = yield Add({CLAIM: b"{}"})
     yield Commit()

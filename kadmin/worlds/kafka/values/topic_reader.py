@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.partition_log import Fetched
 
 PATIENCE_S = 30.0
-"""Longer than a dead transaction holds readers up: its timeout, 10 s, and the brokers' next look for such, 10 s."""
+"""Longer than an abandoned transaction blocks readers: its timeout, 10 s, and the brokers' next check, 10 s."""
 
 _PAUSE_S = 0.03
 _MOST_TOLD = 10
@@ -40,15 +40,15 @@ _GONE_S = 5.0
 
 
 class OpenTransactionError(NotCompletedError):
-    """A transaction that does not end hides what was committed after it."""
+    """A transaction that does not end hides the records that were committed after it."""
 
 
 class LostTopicError(UnknownOutcomeError):
-    """The topic does not have what was read from it, or what was written to it before."""
+    """The topic lacks records that were read from it, or written to it, before."""
 
 
 def ignored_notes(ignored: Sequence[str], partition: TopicPartition) -> list[str]:
-    """Return what is said of records that do not count: of many, the number of those beyond _MOST_TOLD."""
+    """Return notes on records that do not count; those beyond _MOST_TOLD are only counted."""
     more = len(ignored) - _MOST_TOLD
     notes = [f"ignored in {partition}: {each}" for each in ignored[:_MOST_TOLD]]
     return notes if more <= 0 else [*notes, f"ignored in {partition}: {count(more, 'more record')}"]
@@ -73,19 +73,19 @@ class TopicReader:
         self._mutex = threading.Lock()
 
     def find(self) -> bool:
-        """Whether the topic exists; raises UnreachableError where that it does not exist cannot be known."""
+        """Whether the topic exists; raises UnreachableError where its absence cannot be proved."""
         self._exists = self._exists or self._look() is not None
         return self._exists
 
     def check_settings(self) -> bool:
-        """Whether the topic exists; raises NotCompletedError where its settings would lose what is written."""
+        """Whether the topic exists; raises NotCompletedError where its settings would lose records."""
         found = self._look()
         if found is not None:
             check_topic(self._connection, self._control.topic, found)
         return found is not None
 
     def own(self, producer_id: int) -> None:
-        """Take the producer id of kadmin's transactional id; where others wrote, all records are judged again."""
+        """Set the producer id of kadmin's transactional id; where others wrote, all records are judged again."""
         with self._mutex:
             self._own(producer_id)
 
@@ -99,7 +99,7 @@ class TopicReader:
             self.log, self._next, self._ignored = TopicLog(producer_id), 0, {}
 
     def _settle_owner(self) -> None:
-        """Ask which producer id is kadmin's, where one that is not known wrote."""
+        """Look up kadmin's producer id, where an unknown one wrote."""
         unknown = self.log.writers - self._strangers - {self.log.owner}
         if len(unknown) > (1 if self.log.owner is None else 0):
             with suppress(KadminError):  # records are judged by what is known
@@ -115,15 +115,15 @@ class TopicReader:
         self._told |= self._ignored.keys()
 
     def reach(self, end: int) -> None:
-        """Read to this end at least from now on: what was written here is in the log of whoever leads by right."""
+        """Read to this end at least from now on: the rightful leader's log has the records that this process wrote."""
         self._least_end = max(self._least_end, end)
 
     def catch_up(self) -> TopicLog:
-        """Read all that was committed before this call.
+        """Read all records that were committed before this call.
 
         Raises OpenTransactionError naming the producer where an open transaction hides it for PATIENCE_S, once for each
-        transaction: what comes before is in `log`, and later calls do not wait for the same one again. Raises
-        LostTopicError where the topic is gone, or begins or ends at another offset than what was read.
+        transaction: earlier records are in `log`, and later calls do not wait for the same one again. Raises
+        LostTopicError where the topic is gone, or its offsets do not match the records that were read.
         """
         with self._mutex:
             if self.find():
@@ -208,10 +208,10 @@ class TopicReader:
         return led
 
     def _look(self) -> TopicMetadata | None:
-        """Return the topic, None where there is none, as a broker sees it that has caught up with the controller.
+        """Return the topic, None where there is none, from a broker that has caught up with the controller.
 
-        Any broker is asked where no controller answers: pausing an operation takes none. Raises UnreachableError
-        where it shows no topic then.
+        Any broker is asked where no controller answers, because pausing an operation needs none. Raises
+        UnreachableError where that broker shows no topic.
         """
         at, lost = None, None
         try:

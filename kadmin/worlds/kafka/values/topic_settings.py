@@ -1,4 +1,4 @@
-"""The topic that keeps lock and record: how it is made, and the settings without which it would lose records."""
+"""Creates the topic of lock and record, and checks the settings without which it would lose records."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CONTROL = 0
 BODIES = 1
 """The partition of the records of operations, which are read by offset when they are wanted."""
 BATCH_BYTES = 900_000
-"""Bytes of keys and values in one batch of records: one that is larger than `max.message.bytes` is refused."""
+"""Bytes of keys and values in one batch of records; one larger than `max.message.bytes` is refused."""
 
 _MESSAGE_BYTES = 1_048_588
 """`max.message.bytes` of the topic: Kafka's default, whatever the brokers' is."""
 _LEAST_MESSAGE_BYTES = 1_000_000
-"""A batch with what the format adds to keys and values."""
+"""Bytes of a batch, with the overhead of its format."""
 _PARTITIONS = 2
 _CREATED_S = 30.0
 _PAUSE_S = 0.1
@@ -41,7 +41,7 @@ SETTINGS = {
 
 
 def topic_to_create(connection: KafkaConnection, name: str) -> str:
-    """Name the topic as messages do, with the replication factor that it would be created with now."""
+    """Return the topic's name for messages, with the replication factor that it would be created with now."""
     return _named(name, replication_factor(_racks(connection)))
 
 
@@ -81,7 +81,7 @@ def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) ->
 
 
 def _wrong_settings(found: TopicMetadata, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return each setting that has to be made, as `key=value`, and what is wrong without it."""
+    """Return each setting to make, as `key=value`, and the problem without it."""
     copies = min((len(each.replicas) for each in found.partitions.values()), default=0)
     least, in_sync = _least_in_sync(copies), int(settings.get("min.insync.replicas", "1"))
     wrong = {}

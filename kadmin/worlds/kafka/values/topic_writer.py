@@ -1,4 +1,4 @@
-"""Holds the lock in the topic: one producer for all that this process writes, and a thread that renews the lease."""
+"""Holds the lock in the topic: one producer for all writes of this process, and a thread that renews the lease."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BEATS = 4
 HUNG_S = 60.0
 """Seconds without a call after which the holder counts as hung: its lease then runs out."""
 _RECORD_BYTES = 64
-"""More than the format adds to a key and a value."""
+"""Bytes per record for the overhead of the format, at least."""
 AGAIN_S = 1.0
 """Seconds that a fenced process waits for the other one before it claims again."""
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class TopicWriter:
-    """Writes to the topic as the only one that may: `take` the lock and write, or `free` it; then close.
+    """Writes to the topic under the lock: `take` the lock and write, or `free` it; then close.
 
     After `until`, the command's end, a write is tried for a moment; where it cannot be made, the command ends as
     unreachable.
@@ -77,20 +77,20 @@ class TopicWriter:
     def write(self, values: Mapping[str, bytes | None]) -> None:
         """Write values, all of them or none, and renew the lease; raises LostLockError once another one holds the lock.
 
-        A request that leaves soon after a write leaves within the lease, though renewals before it may have failed.
+        A request that is sent soon after a write is within the lease, though renewals before it may have failed.
         """
         with self._mutex:
             self._write({**values, LOCK: encode_lock(self._holder, self.token)})
 
     def free(self, token: int) -> None:
-        """Write that the lock with this token is free; raises LostLockError where it is another one's."""
+        """Write a lock record without a holder; raises LostLockError where the lock is not that of this token."""
         self._closed.set()
         with self._mutex:
             self.token = token
             self._write({LOCK: encode_lock(None, token)})
 
     def touch(self) -> None:
-        """Note that the process is at work."""
+        """Restart the clock of HUNG_S: the process is at work."""
         self._called_at = time.monotonic()
 
     def close(self) -> None:
@@ -178,7 +178,7 @@ class TopicWriter:
 
 
 def batches(records: Iterable[tuple[str, bytes | None]]) -> Iterator[list[tuple[str, bytes | None]]]:
-    """Cut records into batches of at most BATCH_BYTES, what the format adds to each included."""
+    """Cut records into batches of at most BATCH_BYTES, the overhead of the format included."""
     batch, left = list[tuple[str, bytes | None]](), BATCH_BYTES
     for key, value in records:
         size = len(key.encode()) + len(value or b"") + _RECORD_BYTES
@@ -196,7 +196,7 @@ def is_body(key: str) -> bool:
 
 
 def decode_offsets(value: bytes) -> tuple[int, ...]:
-    """Return where the parts of a body are; none where the value cannot be decoded."""
+    """Return the offsets of a body's parts; none where the value cannot be decoded."""
     try:
         offsets = json.loads(value)
     except (ValueError, RecursionError):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def require_file(path: Path) -> None:
-    """Raise OSError where what is there is no file: opening a FIFO may never end."""
+    """Raise OSError unless the path is a regular file: opening a FIFO may never end."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "it is no file", str(path))
 

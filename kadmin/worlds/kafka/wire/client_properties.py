@@ -49,7 +49,7 @@ _SERVED = (
     "ssl.endpoint.identification.algorithm",
 )
 _SECURITY = ("security.", "sasl.", "ssl.", "config.providers")
-"""Keys that begin so decide who kadmin is and whom it trusts: none of them is passed over."""
+"""Prefixes of keys that decide on identity and trust; an unknown key with one of them is an error."""
 _NAMES_CHECKED = "https"
 _VALUE = r'(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))'
 _JAAS = re.compile(rf"[\w.$]+\s+\w+(?P<options>(?:\s+[\w.]+\s*=\s*{_VALUE})*)\s*;")
@@ -231,7 +231,7 @@ def _oauth(given: _Given, options: Mapping[str, str]) -> OAuthBearer:
 def _endpoint_tls(login: _Given) -> ssl.SSLContext:
     """Return the TLS of the token endpoint, by the login module's own options as in Kafka's client.
 
-    Neither whom the brokers' certificates come from nor that their names are not checked counts there.
+    The brokers' trusted certificates, and their switch for checking names, do not apply there.
     """
     trusted = _trusted(login)
     try:

@@ -1,4 +1,4 @@
-"""TLS of a client of Kafka: whom it trusts and what it shows, from stores in PEM and PKCS12."""
+"""TLS of a Kafka client: trusted certificates and its own, from stores in PEM and PKCS12."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class KeyStore:
 
 
 class KeyStoreError(Exception):
-    """A store cannot be used: its setting, the problem as the end of a sentence, and what to do."""
+    """A store cannot be used: its setting, the problem as the end of a sentence, and the next step."""
 
     def __init__(self, store: KeyStore, problem: str, remedy: str) -> None:
         super().__init__(problem)
@@ -44,7 +44,7 @@ class KeyStoreError(Exception):
 
 
 def client_context(trusted: KeyStore | None, own: KeyStore | None, *, check_names: bool) -> ssl.SSLContext:
-    """Return the context of a client; without `trusted` it trusts what this machine trusts.
+    """Return the context of a client; without `trusted` it trusts the certificate authorities of this machine.
 
     `check_names` is whether a server's certificate must name its host. Raises KeyStoreError.
     """

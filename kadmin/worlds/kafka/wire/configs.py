@@ -1,4 +1,4 @@
-"""Settings that brokers run with, and dynamic configs (DescribeConfigs, IncrementalAlterConfigs, Kafka 2.3).
+"""Effective settings of brokers, and dynamic configs (DescribeConfigs, IncrementalAlterConfigs, Kafka 2.3).
 
 Entities are named as elsewhere: `topics/orders`, `brokers/1`, and DEFAULT_ENTITY for the cluster-wide default.
 """
@@ -58,10 +58,10 @@ class ConfigEdit:
 
 
 def describe_settings(servers: Servers, brokers: Iterable[int], names: Sequence[str]) -> FromBrokers[Mapping[str, str]]:
-    """Return settings that brokers run with, defaults included; a setting that a broker lacks is left out.
+    """Return the effective settings of brokers, defaults included; a setting that a broker lacks is left out.
 
-    What brokers before 0.11 or without the right DESCRIBE_CONFIGS answer is an error of theirs. Raises UnreachableError
-    where none of the addresses answers, NotCompletedError where there is none.
+    Brokers before 0.11, or that deny DESCRIBE_CONFIGS, have an error in the result. Raises UnreachableError where none
+    of the addresses answers, NotCompletedError where there is none.
     """
     with KafkaConnection(servers) as connection:
         requests = {broker: _request([f"brokers/{broker}"], names) for broker in brokers}
@@ -74,19 +74,19 @@ def describe_settings(servers: Servers, brokers: Iterable[int], names: Sequence[
 
 
 def read_settings(connection: KafkaConnection, broker_id: int, names: Sequence[str]) -> dict[str, str]:
-    """Return settings that a broker runs with as `describe_settings` does; raises as `KafkaConnection.ask` does."""
+    """Return the effective settings of a broker as `describe_settings` does; raises as `KafkaConnection.ask` does."""
     entity = f"brokers/{broker_id}"
     return _values(_describe(connection, [entity], names, broker_id=broker_id)[entity])
 
 
 def read_topic_settings(connection: KafkaConnection, topic: str, names: Sequence[str]) -> dict[str, str]:
-    """Return settings that a topic is under, defaults included; raises as `KafkaConnection.ask` does."""
+    """Return the effective settings of a topic, defaults included; raises as `KafkaConnection.ask` does."""
     entity = f"topics/{topic}"
     return _values(_describe(connection, [entity], names)[entity])
 
 
 def opens_without_acls(connection: KafkaConnection, broker_id: int) -> bool:
-    """Whether a broker has the setting that opens what has no ACLs; it keeps the value to itself."""
+    """Whether a broker has the setting that opens topics without ACLs; the broker does not report its value."""
     entity = f"brokers/{broker_id}"
     return any(
         each.name == OPENS_TOPICS
@@ -103,8 +103,8 @@ def read_own_configs(
 ) -> dict[str, dict[str, str]]:
     """Return the dynamic configs that entities have of their own, without defaults; of topics that do not exist none.
 
-    `keys` limits the answer to some. A broker's own configs only that broker gives: `broker_id` asks it. What others
-    give is their copy of the metadata, which may lag. Raises as `KafkaConnection.ask` does.
+    `keys` limits the answer to some. Only a broker gives its own configs: `broker_id` is the broker to ask. Other
+    configs come from a broker's copy of the metadata, which may lag. Raises as `KafkaConnection.ask` does.
     """
     found = _describe(connection, entities, keys, broker_id=broker_id, pass_over=_UNKNOWN_TOPIC)
     return {entity: _own(entity, configs) for entity, configs in found.items()}

@@ -190,7 +190,7 @@ class KafkaConnection:
         return min(now + timeout_s, max(self._until, now + LAST_REQUEST_S))
 
     def _connect_to_any(self, patience_s: float) -> None:
-        """Bootstrap; what listens at the addresses is asked when that takes long, or fails."""
+        """Bootstrap; where that takes long or fails, the kind of listener at each address is checked."""
         first_s = min(patience_s, ASK_AFTER_S)
         for part_s in (first_s, patience_s - first_s):
             try:
@@ -207,14 +207,14 @@ class KafkaConnection:
                 return
 
     def _reason(self) -> UnreachableError | None:
-        """Return why no bootstrap server takes a connection; None where that is not known."""
+        """Return the reason that no bootstrap server takes a connection; None where it is unknown."""
         found = not_brokers(self.servers)
         if found is None and self.servers.security is not PLAIN:
             found = self._manager.run(self._refusal, ASK_AFTER_S)
         return found
 
     def _bootstrap(self, patience_s: float) -> None:
-        """Learn the brokers' addresses, in a few attempts: kafka-python spends one attempt on one frozen broker."""
+        """Get the brokers' addresses, in a few attempts: kafka-python spends one attempt on one frozen broker."""
         attempts = min(_BOOTSTRAPS, len(self.servers.addresses))
         for _ in range(attempts - 1):
             with suppress(errors.KafkaTimeoutError):
@@ -223,7 +223,7 @@ class KafkaConnection:
         self._manager.bootstrap(patience_s / attempts * 1000)
 
     async def _refusal(self, patience_s: float) -> NotAuthorizedError | None:
-        """Return why a bootstrap server takes no connection; kafka-python only logs it while it lists the brokers."""
+        """Return the reason that a bootstrap server takes no connection, which kafka-python only logs."""
         node_id, limit_ms = self._manager.cluster.bootstrap_brokers()[0].node_id, patience_s * 1000
         self._manager.reset_backoff(node_id)
         try:
@@ -283,7 +283,7 @@ class KafkaConnection:
         return next((each for each in known if each not in avoided), found)
 
     async def _connect(self, broker_id: int | None, deadline: float, silent: set[int]) -> Any:  # noqa: ANN401 - as serves
-        """Return a connection on which a request leaves at once, and not at some later time.
+        """Return a connection on which a request is sent at once, and not at some later time.
 
         Where any broker will do, those in `silent` come last; one that does not answer is added. An unknown broker
         may have joined the cluster since its brokers were listed: they are listed once more.
@@ -314,7 +314,7 @@ class KafkaConnection:
 
 @contextmanager
 def _logged(what: str) -> Iterator[None]:
-    """Log what was asked, how it ended, and how long it took."""
+    """Log a request, its result and its duration."""
     began, result = time.monotonic(), "answered"
     try:
         yield
@@ -330,15 +330,12 @@ def _named(request: Any, broker_id: int | None) -> str:  # noqa: ANN401 - as ser
 
 
 def uptime_s() -> float:
-    """Return seconds that go on while the machine is suspended, as those of a monotonic clock do not."""
+    """Return seconds since boot, including time in suspension, which a monotonic clock leaves out."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class _Manager(KafkaConnectionManager):  # type: ignore[misc] # kafka-python ships no types
-    """Hands over what a broker sent before it closed a connection, as why it refuses a password.
-
-    kafka-python 3.0.12 drops data that it reads together with the end of a connection.
-    """
+    """Works around kafka-python 3.0.12, which drops bytes received together with EOF: the SASL error text."""
 
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:  # noqa: ANN401 - as serves
         transport = await super()._build_transport(node, timeout_at=timeout_at)
@@ -356,11 +353,11 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc] # kafka-python shi
 
 
 class _UnansweredError(Exception):
-    """A request left and its answer did not come."""
+    """A request was sent and its answer did not come."""
 
 
 def _attempt(broker_id: int | None, deadline: float) -> float:
-    """Return when to stop waiting for a broker: one that is named has until the deadline."""
+    """Return the time to stop waiting for a broker: one that is named has until the deadline."""
     return deadline if broker_id is not None else min(deadline, time.monotonic() + ATTEMPT_S)
 
 

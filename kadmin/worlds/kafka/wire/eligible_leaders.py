@@ -1,4 +1,4 @@
-"""Eligible leader replicas (KIP-966): who may lead without a loss while the ISR is empty (DescribeTopicPartitions)."""
+"""Eligible leader replicas (KIP-966): they lead without a loss while the ISR is empty (DescribeTopicPartitions)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class EligibleLeaders:
 def read_eligible_leaders(connection: KafkaConnection, topics: Iterable[str]) -> dict[TopicPartition, EligibleLeaders]:
     """Return the partitions of topics that have eligible or last known leaders; none where brokers serve none.
 
-    Pages follow each other and are not one picture. Raises as `KafkaConnection.ask` does.
+    Pages are read one after the other and are no consistent snapshot. Raises as `KafkaConnection.ask` does.
     """
     request, found = DescribeTopicPartitionsRequest, dict[TopicPartition, EligibleLeaders]()
     names, cursor = [request.TopicRequest(name=name) for name in sorted(topics)], None

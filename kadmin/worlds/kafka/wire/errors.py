@@ -24,7 +24,7 @@ CREDENTIALS = (
     errors.UnsupportedSaslMechanismError,
     errors.IllegalSaslStateError,
 )
-"""Errors by which brokers refuse who asks, or the way in which it proves itself."""
+"""Errors by which brokers refuse credentials, or the SASL mechanism."""
 _HANDSHAKE = "Handshake failed"
 _UNCLEAR = "compare the TLS settings of {source} with those of the listener"
 _NO_TLS = "the listener has no TLS: correct security.protocol in {source}, or the address"
@@ -72,7 +72,7 @@ def translated(servers: Servers, what: str) -> Iterator[None]:
 
 
 def unanswered(servers: Servers, error: KadminError) -> UnreachableError:
-    """Return the error with what each bootstrap server did instead; a port without a server is no slow server."""
+    """Return the error with each bootstrap server's behaviour as its cause; a closed port is no slow server."""
     found = complaints(servers.addresses)
     silent = set(found.values()) != {REFUSED}
     return UnreachableError(
@@ -160,5 +160,5 @@ def refusal_of(servers: Servers, error: errors.KafkaError) -> NotAuthorizedError
 
 
 def reason_of(error: BaseException | None) -> str:
-    """Return what an error of kafka-python says."""
+    """Return the message of an error of kafka-python."""
     return str(error) or type(error).__name__

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def describe_groups(servers: Servers, brokers: Iterable[int]) -> Groups:
     """Ask each of the brokers for the groups that it coordinates, their offsets and their members.
 
-    What one broker does not answer, or refuses of one group, costs that alone. Raises UnreachableError where none of
+    A missing answer of one broker, or a refusal for one group, hides no other. Raises UnreachableError where none of
     the addresses answers, NotCompletedError where there is none.
     """
     with KafkaConnection(servers) as connection:

@@ -27,7 +27,7 @@ class BrokerKerberos(Kerberos):
 
 
 class _Gssapi(SaslMechanismGSSAPI):  # type: ignore[misc] # kafka-python ships no types
-    """kafka-python's mechanism with these credentials; what Kerberos refuses are errors of authentication."""
+    """kafka-python's mechanism with these credentials; refusals of Kerberos become authentication errors."""
 
     def __init__(self, *, host: str, sasl_kerberos_name: BrokerKerberos, **_: object) -> None:
         self._is_done = self._is_authenticated = False
@@ -37,7 +37,7 @@ class _Gssapi(SaslMechanismGSSAPI):  # type: ignore[misc] # kafka-python ships n
             self._next_token = self._client_ctx.step(None)
 
     def receive(self, auth_bytes: bytes) -> None:
-        """Take what the broker sent."""
+        """Process a token of the broker."""
         with _translated():
             super().receive(auth_bytes)
 

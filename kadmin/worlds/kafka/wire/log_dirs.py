@@ -26,7 +26,7 @@ _NO_BYTES = -1
 
 
 def describe_log_dirs(servers: Servers, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
-    """Return what each of the brokers has on disk, asking all at once.
+    """Return replica sizes and disk space of brokers, asking all at once.
 
     When none of them gives sizes, raises UnreachableError when no broker answers, NotAuthorizedError without the right
     DESCRIBE on the cluster, NotCompletedError for brokers before 1.1.
@@ -38,7 +38,7 @@ def describe_log_dirs(servers: Servers, brokers: Iterable[int], *, bootstrap_s: 
 def ask_log_dirs(
     connection: KafkaConnection, brokers: Iterable[int], timeout_s: float = REQUEST_S
 ) -> Callable[[], LogDirs]:
-    """Ask brokers what they have on disk, all at once.
+    """Ask brokers for replica sizes and disk space, all at once.
 
     Returns the call that waits for the answers and raises as `describe_log_dirs` does.
     """
@@ -50,7 +50,7 @@ def ask_log_dirs(
 def describe_replicas(
     connection: KafkaConnection, wanted: Mapping[int, Iterable[TopicPartition]], timeout_s: float
 ) -> LogDirs:
-    """Return what brokers have on disk of some partitions, asking all at once; raises as `describe_log_dirs` does."""
+    """Return sizes of some partitions' replicas, asking all brokers at once; raises as `describe_log_dirs` does."""
     answers = {broker: _ask(connection, broker, _request(wanted[broker]), timeout_s) for broker in sorted(wanted)}
     return log_dirs_by(lambda broker: answers[broker](), wanted)
 
@@ -86,9 +86,9 @@ def _ask(
 
 
 def _plain(directory: Any) -> dict[str, Any]:  # noqa: ANN401 - kafka-python ships no types
-    """Return what is read of a log directory; the client's own conversion takes eight times as long.
+    """Return the fields of a log directory that are read; the client's own conversion takes eight times as long.
 
-    A cordoned one (KIP-1066, Kafka 4.3 and later) takes no new replicas, whatever its disk has room for.
+    A cordoned one (KIP-1066, Kafka 4.3 and later) takes no new replicas, whatever its free disk space.
     """
     return {
         "log_dir": directory.log_dir,

@@ -25,7 +25,7 @@ _REDIRECTS = range(300, 400)
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Follows no redirect: the next request would carry the secret to wherever the answer says."""
+    """Follows no redirect: the next request would send the secret to an address that the answer chooses."""
 
     def redirect_request(self, *_: object) -> None:
         """Return None, which leaves the answer an error."""

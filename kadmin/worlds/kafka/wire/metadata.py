@@ -1,4 +1,4 @@
-"""Brokers, topics and partitions as one broker's copy of the metadata has them (Metadata, DescribeCluster).
+"""Brokers, topics and partitions in one broker's copy of the metadata (Metadata, DescribeCluster).
 
 The copy may lag behind the controller, by seconds on a busy cluster. Reassignments in flight are in reassignments.py.
 """
@@ -67,7 +67,7 @@ class TopicMetadata:
 
 @dataclass(frozen=True, slots=True)
 class ClusterMetadata:
-    """A cluster as one broker sees it.
+    """A cluster in the metadata of one broker.
 
     `controller_id` is the controller of a cluster in ZooKeeper mode (-1: none), any broker in KRaft mode.
     `fenced_known`: brokers that are registered and not alive are listed, too.

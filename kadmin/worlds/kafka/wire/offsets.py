@@ -43,7 +43,7 @@ _DELETED_GROUP = 69
 def ask_log_offsets(
     connection: KafkaConnection, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, timeout_s: float
 ) -> Callable[[], FromBrokers[LogOffsets]]:
-    """Ask each broker for the offsets at one end of the partitions that it leads."""
+    """Ask each broker for the first or last offsets of the partitions that it leads."""
     requests = {broker: _offsets_request(partitions, at) for broker, partitions in led.items()}
     return ask_each(connection, f"tell {OFFSETS_AT[at]}", requests, _log_offsets, timeout_s)
 
@@ -51,7 +51,7 @@ def ask_log_offsets(
 def ask_epoch_ends(
     connection: KafkaConnection, epochs: Mapping[int, Mapping[TopicPartition, int]], timeout_s: float
 ) -> Callable[[], FromBrokers[LogOffsets]]:
-    """Ask each broker where leader epochs, and all before them, end in the logs of partitions that it leads.
+    """Ask each broker for the end offsets of leader epochs, and all before them, in the logs that it leads.
 
     Records of these epochs from there on are not in the log (KIP-320): consumers find truncated logs by that.
     """
@@ -178,7 +178,7 @@ def _offsets_of_many(answer: Any) -> GroupOffsets:  # noqa: ANN401 - kafka-pytho
 
 
 def _add(found: GroupOffsets, name: str, answer: Any) -> None:  # noqa: ANN401 - kafka-python ships no types
-    """Take in the answer for a group; one that was deleted meanwhile has no offsets."""
+    """Add the answer for a group; one that was deleted meanwhile has no offsets."""
     if answer.error_code and answer.error_code != _DELETED_GROUP:
         found.refused[name] = error_name(answer.error_code)
     elif not answer.error_code:

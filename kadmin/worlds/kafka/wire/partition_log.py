@@ -47,7 +47,7 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Records from an offset on, and where the next ones begin.
+    """Records from an offset on, and the offset of the next ones.
 
     Readers see nothing at or after `stable`, the first offset of the oldest open transaction, or `end` where there is
     none. `end` is the offset after the last record that every in-sync replica has.

@@ -84,7 +84,7 @@ class GroupReader:
             self._consumer.commit()
 
     def read(self) -> None:
-        """Read what is there, and commit."""
+        """Read the available records, and commit."""
         with translated(self._servers, "read records"):
             self._consumer.poll(timeout_ms=int(_POLL_S * 1000))
             self._consumer.commit()

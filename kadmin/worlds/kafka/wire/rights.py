@@ -51,7 +51,7 @@ def topic_rights(connection: KafkaConnection) -> Mapping[str, frozenset[str] | N
 
 
 def known_rights(topics: Mapping[str, frozenset[str] | None]) -> Mapping[str, frozenset[str]]:
-    """Leave out the topics on which brokers do not say what is granted."""
+    """Leave out the topics whose rights brokers do not report."""
     return {name: found for name, found in sorted(topics.items()) if found is not None}
 
 
@@ -62,9 +62,9 @@ def may_describe_groups(connection: KafkaConnection) -> bool:
 
 
 def lists_every_group(connection: KafkaConnection) -> bool:
-    """Whether lists of groups are whole: without Describe on the cluster, brokers leave out what may not be described.
+    """Whether lists of groups are complete: without Describe on the cluster, brokers leave out hidden groups.
 
-    Where brokers do not say the rights on the cluster, the right on groups of any name counts. Raises as
+    Where brokers do not report the rights on the cluster, the right on groups of any name counts. Raises as
     `KafkaConnection.ask` does.
     """
     rights = cluster_rights(connection) if connection.serves(DescribeClusterRequest) else None

@@ -60,14 +60,14 @@ _CAUSES = {
     51: "an earlier transaction cannot be ended: its partition or __transaction_state has too few in-sync replicas",
 }
 _RETRIED = {-1, 3, 5, 6, 7, 13, 56, *_CAUSES}
-"""UNKNOWN_TOPIC_OR_PARTITION (just created), leaders that move, KAFKA_STORAGE_ERROR, and what has a cause here.
+"""UNKNOWN_TOPIC_OR_PARTITION (just created), leaders that move, KAFKA_STORAGE_ERROR, and the codes of _CAUSES.
 
-And UNKNOWN_SERVER_ERROR: so a coordinator answers a commit that arrives while it fences that producer (an
+And UNKNOWN_SERVER_ERROR: a coordinator answers it to a commit that arrives while it fences that producer (an
 IllegalStateException of TransactionMetadata.prepareTransitionTo, seen on 3.9.2 and 4.4.0); the next answer
 shows which of them was first.
 """
 _FENCED = {22, 45, 47, 48, 49, 59, 90, 120}
-"""PRODUCER_FENCED and INVALID_PRODUCER_EPOCH, and what a producer gets whose transaction was aborted meanwhile."""
+"""PRODUCER_FENCED and INVALID_PRODUCER_EPOCH, and the codes for a producer whose transaction was aborted."""
 
 
 class FencedError(BusyError):
@@ -125,7 +125,7 @@ class TransactionalProducer:
         return offset
 
     def commit(self) -> None:
-        """Commit what was added."""
+        """Commit the records that were added."""
         self._ask_coordinator(
             "commit a transaction",
             lambda: EndTxnRequest(
@@ -262,7 +262,7 @@ def _retried(
     *,
     until: float,
 ) -> Any:  # noqa: ANN401 - kafka-python ships no types
-    """Ask until the answer's code is 0, for WRITE_S; sending again is harmless in everything that is sent here."""
+    """Ask until the answer's code is 0, for WRITE_S; every request of this module can be repeated without harm."""
     for _ in poll(min(WRITE_S, max(until - time.monotonic(), LAST_WRITE_S)), _PAUSE_S):
         lost: UnreachableError | None = None
         code = 0

@@ -1,1 +1,1 @@
-"""Finds what is wrong in ZooKeeper: `diagnose` is the entry, the other modules hold its rules."""
+"""Diagnoses a cluster in ZooKeeper mode: `diagnose` is the entry, the other modules hold its rules."""

@@ -1,4 +1,4 @@
-"""Finds what is wrong with the admin nodes, by what controllers will do with them, whatever tool wrote them.
+"""Finds troubles of the admin nodes, by their effects on controllers, for nodes of any tool.
 
 A listening controller starts on a valid node and removes an unusable entry within milliseconds. Most rules therefore
 compare two readings some seconds apart: a node that did not change in between is not being processed.
@@ -35,7 +35,7 @@ _ALL_PERMISSIONS = 31
 
 
 def admin_troubles(evidence: Evidence) -> Iterator[Finding]:
-    """Find what is wrong with the reassignment and the election node, and with their ACLs."""
+    """Find troubles of the reassignment and the election node, and of their ACLs."""
     for path in (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION):
         node = evidence.last.node(path)
         if node is None:

@@ -29,7 +29,7 @@ MANY_MESSAGES = 1_000
 
 
 def cluster_troubles(evidence: Evidence) -> Iterator[Finding]:
-    """Find what is unhealthy; of these only a cluster without any broker stops every apply."""
+    """Find unhealthy parts of the cluster; of these only a cluster without any broker stops every apply."""
     yield from _brokers(evidence)
     yield from _deletions(evidence)
     yield from _partitions(evidence)

@@ -50,7 +50,7 @@ def loops(evidence: Evidence) -> bool:
 
 
 def unchecked(evidence: Evidence) -> tuple[str, ...]:
-    """Return what could not be checked, so that an empty list of findings is not read as health."""
+    """Return a sentence for each missing check, so that an empty list of findings is not read as health."""
     disks = f"copies on disk that no partition uses: {evidence.disks_unavailable}"
     unasked = (disks,) if evidence.disks_unavailable else ()
     if evidence.state.controller is None or loops(evidence):

@@ -110,7 +110,7 @@ def versions_of(source: ZnodeReader, state: ClusterState) -> KafkaVersions:
 
 
 def survey_admin(context: ZooKeeperContext) -> AdminSurvey:
-    """Read the admin nodes and their watches, and hold them against the cluster; nothing is written."""
+    """Read the admin nodes and their watches, and compare them with the cluster; nothing is written."""
     require_kafka_cluster(context.store)
     context.store.sync("/")
     source = ZnodeReader(context.store, tolerant=True)

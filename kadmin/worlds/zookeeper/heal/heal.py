@@ -1,6 +1,6 @@
 """Heals a cluster: diagnoses, offers one repair, makes it, and diagnoses again, until no repair is left.
 
-A heal is an operation under lock and fence, beside any unfinished one. Each step saves what it replaces in the same
+A heal is an operation under lock and fence, beside any unfinished one. Each step saves the replaced znode in the same
 write, and is made once.
 """
 
@@ -58,9 +58,9 @@ REACTION_S = PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
 
 
 def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> Outcome:
-    """Heal what can be healed; `confirm` gets finding and repair before each step, and raises to decline.
+    """Repair each trouble that has a repair; `confirm` gets finding and repair before a step, and raises to decline.
 
-    Raises NotCompletedError where something remains.
+    Raises NotCompletedError where a trouble remains that blocks operations.
     """
     diagnosis, consent = examine(context), _Consent(confirm)
     first = next_step(diagnosis, ())

@@ -54,7 +54,7 @@ class Write(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RepairStep:
-    """One step. `node` is what it replaces, saved with the step; `data` is written instead.
+    """One step. `node` is the znode that it replaces, saved with the step; `data` is written instead.
 
     `move`: the same write moves the controller. `checked`: the write checks its epoch, which is impossible in a loop.
     `words` describe the step.

@@ -73,7 +73,7 @@ class MigrationEvidence:
 
 
 def diagnose_migration(evidence: MigrationEvidence, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Return the findings of the migration, and those of `doctor`, `found`, that do not say the same."""
+    """Return the findings of the migration, and those of `doctor`, `found`, that do not repeat them."""
     own = (
         *_pending(evidence),
         *_moves(evidence),
@@ -92,7 +92,7 @@ def diagnose_migration(evidence: MigrationEvidence, found: tuple[Finding, ...]) 
 
 
 def stays_behind(evidence: MigrationEvidence) -> tuple[str, ...]:
-    """Return what ZooKeeper keeps of a cluster that has left it."""
+    """Return the data that stays in ZooKeeper after a cluster has left it."""
     if evidence.phase is not MigrationPhase.FINALIZED:
         return ()
     topics = count(len(evidence.here.topics), "topic")
@@ -101,7 +101,7 @@ def stays_behind(evidence: MigrationEvidence) -> tuple[str, ...]:
 
 
 def differences(here: ClusterState, there: ClusterState) -> tuple[str, ...]:
-    """Compare topics, replicas and configs of topics as ZooKeeper and the brokers have them."""
+    """Compare topics, replicas and configs of topics in ZooKeeper and at the brokers."""
     gone = set(here.requests.deletions)
     names = {side: set(state.topics) - gone for side, state in (("ZooKeeper", here), ("the brokers", there))}
     only = {
@@ -158,7 +158,7 @@ def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
 
 
 def _has_begun(state: ClusterState) -> bool:
-    """Whether every entry of the pending reassignment is in flight: topics then have what is left to do."""
+    """Whether every entry of the pending reassignment is in flight, and therefore in the topics' state."""
     request = state.requests.reassignment
     return request is not None and request.entries is not None and not request.not_begun
 

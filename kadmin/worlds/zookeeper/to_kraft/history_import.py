@@ -1,7 +1,7 @@
-"""Carries operations from one side's record to the other's: to the brokers' on the way to KRaft, and back.
+"""Copies operations from one side's store to the other's: to the brokers' on the way to KRaft, and back.
 
-Every operation is written whole before it counts, and one that is on both sides alike is left alone: a copy that was
-cut short is done again from its start.
+Every operation is written whole before it counts, and one that is equal on both sides is left alone: a copy that was
+cut short starts again from its beginning.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PURPOSE = "history-import"
 
 
 def direction(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> tuple[Context, Context]:
-    """Return from where to where operations are carried: to the side that is served in the phase.
+    """Return the source and the target of the copy; the target is the side that is served in the phase.
 
     Raises NotCompletedError while neither is served, and StalePlanError where the sides are of two clusters.
     """
@@ -88,7 +88,7 @@ def _age(listing: Listing) -> tuple[str, int]:
 
 
 def _pause(source: Context, listing: Listing, held: Lease, served: Backend) -> None:
-    """Pause an operation whose runner is gone; how far it is shows the side that is `served`."""
+    """Pause an operation whose runner is gone; its progress is read from the side that is `served`."""
     if listing.status.state is OperationState.RUNNING:
         progress = StatusReader(replace(source, backend=served)).read_one(listing.operation_id).progress
         done = "" if progress is None else f", {progress.done}/{progress.total} done"
@@ -98,7 +98,7 @@ def _pause(source: Context, listing: Listing, held: Lease, served: Backend) -> N
 
 
 def _await_runner(source: Context) -> None:
-    """Ask the runner of an operation to pause, and wait until it has let go of the lock."""
+    """Ask the runner of an operation to pause, and wait until it has released the lock."""
     holder, give_up = source.operations.holder(), None
     running = {each.operation_id for each in source.operations.unfinished()}
     while holder is not None and holder.operation_id in running:

@@ -93,7 +93,7 @@ def require_one_cluster(here: ClusterState, there: ClusterState) -> None:
 def _of_doctor(
     zookeeper: ZooKeeperContext, kafka: KafkaContext, phase: MigrationPhase
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """Return what `doctor` finds through the side that is served in a phase, and what it did not check."""
+    """Return the findings of `doctor` through the side that is served in a phase, and its missing checks."""
     if phase.led_by_broker:
         evidence = zookeeper_doctor.look_at_disks(zookeeper, zookeeper_doctor.gather(zookeeper))
         return through_zookeeper.diagnose(evidence), through_zookeeper.unchecked(evidence)
@@ -133,7 +133,7 @@ def _settings(kafka: KafkaContext, state: ClusterState) -> tuple[Mapping[int, Ma
 
 
 def _writers(zookeeper: ZooKeeperContext, state: ClusterState) -> tuple[dict[str, frozenset[str]], tuple[str, ...]]:
-    """Return who may write each znode that controllers write, and the ACLs that this client may not see."""
+    """Return the writers of each znode that controllers write, and the znodes whose ACLs this client may not read."""
     source = ZnodeReader(zookeeper.store, tolerant=True)
     paths = [*_WRITTEN, *(f"{TOPICS}/{name}" for name in sorted(state.topics))]
     found = zip(paths, source.acl_many(paths), strict=True)

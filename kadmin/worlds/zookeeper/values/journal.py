@@ -109,12 +109,12 @@ class Journal:
             return (*known, *(decode_step(node.data) for node in nodes if node is not None and node.data))
 
     def request(self, operation_id: str) -> StopRequest | None:
-        """Return what was asked of an operation."""
+        """Return the request to stop an operation, if any."""
         node = self._store.get(self._paths.request(operation_id))
         return None if node is None else _request(node)
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Leave a request for the runner, without the lock, and return the one that holds now.
+        """Leave a request to stop for the runner, without the lock, and return the one in force.
 
         It replaces one that cannot be decoded.
         """

@@ -46,7 +46,7 @@ class Lock:
         return self._store.session_timeout_s
 
     def holder(self) -> Holder | None:
-        """Return who holds the lock."""
+        """Return the holder of the lock, None where it is free."""
         node = self._store.get(self._paths.lock)
         if node is None:
             return None
@@ -112,7 +112,7 @@ class Lock:
         return holder
 
     def _try_take(self, holder: Holder, version: int) -> Lease | None:
-        """Take lock and fence where the lock is free and the fence has this version; None where that is not so."""
+        """Take lock and fence where the lock is free and the fence has this version; else return None."""
         data = asdict(holder)
         del data["session_id"]
         body = json.dumps(data, sort_keys=True).encode()

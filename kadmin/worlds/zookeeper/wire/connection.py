@@ -67,15 +67,15 @@ class Connection:
     until: float = math.inf
 
     def end(self) -> float:
-        """Return when a call that begins now must end, however many answers it awaits."""
+        """Return the time at which a call that begins now must end, however many answers it awaits."""
         return max(self.until, time.monotonic() + LAST_CALL_S)
 
     def deadline(self, end: float) -> float:
-        """Return when to give up an answer that is awaited from now on."""
+        """Return the time at which to give up an answer that is awaited from now on."""
         return min(time.monotonic() + self.timeout_s, end)
 
     def unreachable(self, reason: str) -> UnreachableError:
-        """Build the error for a deadline that passed; its cause is what each server answers to `srvr`."""
+        """Build the error for a deadline that passed; its cause is each server's answer to `srvr`."""
         left_s = self.end() - time.monotonic()
         limit = "before --timeout ended" if time.monotonic() >= self.until else f"within {self.timeout_s:g} s"
         return UnreachableError(
@@ -98,7 +98,7 @@ class Connection:
         )
 
     def tls_refusal(self) -> NotAuthorizedError | None:
-        """Build the error for servers that do not trust this client, or it them; None where one of them gives none."""
+        """Build the error where TLS fails with every server, on either side; None where one has another complaint."""
         if self.tls is None:
             return None
         found = four_letter.complaints(self.connect.servers, self.tls, self.end() - time.monotonic())

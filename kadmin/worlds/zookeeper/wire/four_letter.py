@@ -31,7 +31,7 @@ def ask_all(servers: Sequence[Server], word: str, tls: ssl.SSLContext | None = N
 
 
 def complaints(servers: Sequence[Server], tls: ssl.SSLContext | None, most_s: float) -> dict[str, str]:
-    """Return why each server gives no session, as found within `most_s` seconds, by `host:port`."""
+    """Return the reason that each server gives no session, by `host:port`, as found within `most_s` seconds."""
     return _of_all(servers, partial(_complaint, tls=tls, deadline_s=min(most_s, _COMPLAINT_S)))
 
 

@@ -39,7 +39,7 @@ def prove(user: Kerberos, host: str, exchange: Callable[[bytes], bytes]) -> None
 def choose_no_layer(offer: bytes) -> bytes:
     """Answer a server's offer of security layers: a bit for each, and the size of messages.
 
-    The answer has no name: the server takes the one of the ticket. Raises KerberosError where a layer is wanted.
+    The answer has no name: the server uses the one in the ticket. Raises KerberosError where a layer is required.
     """
     if len(offer) != _OFFER_BYTES or not offer[0] & _NO_LAYER:
         raise KerberosError("the server wants a security layer, which connections of ZooKeeper do not have")

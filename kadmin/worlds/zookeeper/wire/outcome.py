@@ -1,4 +1,4 @@
-"""Reads what kazoo answers to a multi."""
+"""Reads kazoo's answer to a multi."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BYSTANDERS = (zookeeper.RolledBackError, zookeeper.RuntimeInconsistency)
 
 
 def fate_of(ops: Sequence[Op], results: Sequence[object]) -> MultiResult:
-    """Return whether a multi was applied, and which op was refused for which reason."""
+    """Return the result of a multi: whether it was applied, else the refused op and the reason."""
     errors = [(op, each) for op, each in zip(ops, results, strict=True) if isinstance(each, Exception)]
     if not errors:
         return MultiResult(committed=True)
@@ -34,5 +34,5 @@ def described(ops: Sequence[Op]) -> str:
 
 
 def error_name(error: Exception) -> str:
-    """Name an error as messages do."""
+    """Return the name of an error for messages."""
     return "no answer" if isinstance(error, KazooTimeoutError) else type(error).__name__.removesuffix("Error")

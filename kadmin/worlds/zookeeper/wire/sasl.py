@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.wire.authentication import Sasl
 
 _DROPS = 3
-"""Servers answer wrong credentials by closing the connection: as often, one after the other, no outage does."""
+"""Closed connections in a row that count as wrong credentials, which servers answer by closing the connection."""
 _REFUSED = {
     "DIGEST-MD5": "unknown user or wrong password",
     "GSSAPI": "the server does not take the ticket: it has another key of its service, or another mechanism",
@@ -32,7 +32,7 @@ _REFUSED = {
 
 
 class SaslLogin:
-    """Authenticates the connections of one client; `refusal` says why servers refused the last one."""
+    """Authenticates the connections of one client; `refusal` is the servers' reason for refusing the last one."""
 
     def __init__(self, sasl: Sasl | Kerberos) -> None:
         self._sasl = sasl

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.model import MultiResult, Op
 
 MAX_PACKET_BYTES = 1_000_000
-"""A server cuts the connection at 1,048,575 bytes by default, and the client would see only a lost connection."""
+"""A server closes the connection at 1,048,575 bytes by default, which the client cannot distinguish from an outage."""
 
 WINDOW = 500
 """Requests in flight in a bulk read."""
@@ -296,7 +296,7 @@ class Store:
         return answers
 
     def _require_zookeeper(self) -> None:
-        """Raise an error where there is no session after a moment, and the servers show why.
+        """Raise an error where there is no session after a moment and the servers show the reason.
 
         NotZooKeeperModeError: something else listens there; NotAuthorizedError: one side does not trust the other.
         """

@@ -105,6 +105,6 @@ class ZnodeReader:
         return {key: value for key, value in decoded if value is not None}
 
     def leave_out(self, path: str, error: KadminError) -> None:
-        """Note a znode that could not be read elsewhere."""
+        """Add a znode that another reader could not read to `unreadable`."""
         denied = isinstance(error, NotAuthorizedError)
         self._unreadable[path] = Unreadable(path, error.cause or error.message, denied=denied)

@@ -39,7 +39,7 @@ def deletion_path(topic: str) -> str:
 
 
 def decode_reassignment(data: bytes | None) -> dict[TopicPartition, Replicas]:
-    """Decode as the strictest controllers do, which ignore a node with an unknown key.
+    """Decode by the rules of the strictest controllers, which ignore a node with an unknown key.
 
     Of two entries for one partition the last wins. Empty and repeating lists are returned as found.
     """

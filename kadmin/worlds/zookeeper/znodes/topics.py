@@ -24,7 +24,7 @@ TOPICS = "/brokers/topics"
 
 
 def topic_path(topic: str) -> str:
-    """Return the znode that holds a topic's assignment; raises InvalidInputError for what is no topic name."""
+    """Return the path of a topic's assignment; raises InvalidInputError for an invalid topic name."""
     return f"{TOPICS}/{require_topic_name(topic)}"
 
 

@@ -1,4 +1,4 @@
-"""Messages of Kafka's protocol that kafka-python does not have: how groups of newer kinds are described.
+"""Messages of Kafka's protocol that kafka-python lacks: descriptions of groups of newer kinds.
 
 The JSON files beside this one hold the fields of each message, as kafka-python reads its own.
 """
