@@ -39,7 +39,7 @@ def main() -> NoReturn:
 
 
 def answer_shell() -> int:
-    """Write what can be typed next to stdout, as a shell asks in the environment, and raise SystemExit.
+    """Write completions to stdout, as a shell asks in the environment, and raise SystemExit.
 
     An error gives no suggestions and no message, which would be written into the line that is being typed.
     """

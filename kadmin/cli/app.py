@@ -59,7 +59,7 @@ A command of two words is listed in the group of its first word's command.
 """
 
 _UNKNOWN_SHELL = 1
-"""The exit code with which typer ends where it installs or shows no completion."""
+"""Exit code of typer where it cannot install or show a completion for the shell."""
 
 _PLACES = {name: place for commands in _GROUPS.values() for name, place in commands.items()}
 
@@ -95,7 +95,7 @@ class _Kadmin(CommandTree):
         return {heading: list(commands) for heading, commands in _GROUPS.items()}
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]  # noqa: ANN401 - as above
-        """Find the command that the first words name, one of two words before one of one."""
+        """Find the command that the first words name; a command of two words takes precedence over one of one."""
         both = " ".join(args[:2])
         return super().resolve_command(ctx, [both, *args[2:]] if both in _PLACES else args)
 

@@ -19,7 +19,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def parse_digest(text: str) -> str:
-    """Return a SHA-256 in lower case; raises UsageError for what `sha256sum` cannot have printed."""
+    """Return a SHA-256 in lower case; raises UsageError unless it has the format of `sha256sum`."""
     digest = text.lower()
     if _DIGEST.fullmatch(digest) is None:
         raise UsageError(
@@ -42,10 +42,10 @@ def require_approved(file: DocumentFile, approved: str) -> None:
 
 
 def unattended_command(plan: Plan, cluster: ClusterAddress | None, options: Mapping[str, object]) -> str | None:
-    """Return the command that applies the bytes of a plan's file and no others, and asks nothing.
+    """Return the command that applies exactly these bytes of a plan's file, without a question.
 
-    Options that are None or False are left out. Addresses that the environment has are written: the job has its own
-    environment.
+    Options that are None or False are left out. Addresses from the environment are written out: the job has an
+    environment of its own.
     """
     file = plan.header.file
     if file is None:

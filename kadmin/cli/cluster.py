@@ -158,7 +158,7 @@ def _both_sides(taken: Mapping[str, Any]) -> MigratingCluster:
 def _taken(
     command: Callable[..., Any], taken: Mapping[str, Any], given: dict[str, Any]
 ) -> ClusterAddress | Fleet | None:
-    """Return the cluster of a command; its policy, where none was `given`, is that of the context."""
+    """Return the cluster of a command; where no policy was `given`, it has that of the context."""
     required = inspect.signature(command).parameters["cluster"].default is inspect.Parameter.empty
     of_many = Fleet in get_args(get_type_hints(command)["cluster"])
     options = {name: taken[name] for name in _OPTIONS}
@@ -174,7 +174,7 @@ def _taken(
 
 
 def cluster_named(params: Mapping[str, Any]) -> ClusterAddress | Fleet | None:
-    """Return the cluster that a line names whose values are `params`, as far as it is typed."""
+    """Return the cluster that an incomplete command line names; `params` are the values typed so far."""
     return _cluster(_Given(**{name: params.get(name) for name in _OPTIONS}), required=False, offline=False)
 
 
@@ -209,7 +209,7 @@ class _Given:
     records: Path | None
 
     def named(self) -> dict[str, str]:
-        """Return the options that name a cluster; one that was typed outweighs the variables of the others."""
+        """Return the options that name a cluster; a typed option takes precedence over environment variables."""
         given = {"-z": self.zookeeper, "-b": self.bootstrap, "--context": self.context}
         named = {option: value for option, value in given.items() if value is not None}
         typed = {option: value for option, value in named.items() if value != os.environ.get(_VARIABLES[option])}

@@ -24,12 +24,12 @@ def complete_operation(ctx: typer.Context) -> Suggestions:
 
 
 def complete_unfinished(ctx: typer.Context) -> Suggestions:
-    """Return those that were unfinished when this machine last saw them."""
+    """Return the operations that were unfinished when this machine last read them."""
     return _suggestions(each for each in _operations_on_record(ctx) if not each.status.state.finished)
 
 
 def complete_deletion(ctx: typer.Context) -> Suggestions:
-    """Return those that deleted topics."""
+    """Return the operations that deleted topics."""
     from kadmin.operations.record.record import OperationKind
 
     return _suggestions(each for each in _operations_on_record(ctx) if each.kind is OperationKind.DELETION)

@@ -1,4 +1,4 @@
-"""Opens what a cluster command works with: the cluster, the clock with its signals, and the progress on stderr."""
+"""Opens the context of a cluster command: the cluster, the clock with its signals, and the event sink on stderr."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_S = 1.5
-"""Seconds for what a command still has to do after its deadline, as to release a lock."""
+"""Seconds for the clean-up of a command after its deadline, as the release of a lock."""
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def open_zookeeper(
 
 
 def require_zookeeper(cluster: ClusterAddress, instead: str) -> None:
-    """Raise UsageError for a cluster that is reached through its brokers; `instead` is what serves there."""
+    """Raise UsageError for a cluster that is reached through its brokers; `instead` is the alternative there."""
     if cluster.zookeeper is None:
         raise UsageError(
             "This command reads or repairs znodes, which only ZooKeeper has.",

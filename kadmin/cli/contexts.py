@@ -124,7 +124,7 @@ def _rights(address: ClusterAddress, context: NamedContext, timeout_s: float) ->
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Replace a file whole or not at all, through links, with the permissions that it has."""
+    """Replace a file whole or not at all; links are followed, permissions are kept."""
     with writing(path):
         place = path.resolve()
         with replaced(place) as file:

@@ -20,7 +20,7 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 REPEATED_S = 1.0
-"""The alarm repeats at this interval: what it raises in a finalizer is lost."""
+"""Seconds between two alarms: an error that one raises in a finalizer is lost."""
 
 
 def late(timeout_s: float) -> NotCompletedError:
@@ -41,8 +41,8 @@ class Bell:
 def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[Bell]:
     """Raise NotCompletedError when `timeout_s` and then `grace_s` have passed; None bounds nothing.
 
-    An UnknownOutcomeError, or else an UnreachableError, that was on its way by then is raised in its place: cleaning up
-    after an outage may well take longer than the grace.
+    An UnknownOutcomeError, or else an UnreachableError, that was being raised by then takes its place: cleaning up
+    after an outage may take longer than the grace.
     """
     bell = Bell()
     if timeout_s is None:
@@ -81,7 +81,7 @@ def _on_its_way(error: BaseException, kind: type[KadminError]) -> KadminError | 
 def bounded(command: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Add the option --timeout to a command that needs no cluster; it may be interrupted anywhere.
 
-    An error after the alarm has rung is the alarm's: Py4J takes it for a failure of its own call.
+    An error after the alarm counts as the alarm's, because Py4J reports the alarm as a failure of its own call.
     """
 
     @wraps(command)

@@ -112,7 +112,7 @@ def _show(output: DiffFormat, file: Path, plan: Plan, found: Examination, follow
 
 
 def _unattended(plan: Plan, found: Examination, cluster: ClusterAddress | None, options: Mapping[str, object]) -> str:
-    """Return what follows a diff that would change something; nothing for one that would be refused."""
+    """Return the lines after a diff that would change something; none for a plan that would be refused."""
     if found.work is None or found.refusals:
         return ""
     return f"\n\n{UNATTENDED}:\n\n    {unattended_command(plan, cluster, options)}"

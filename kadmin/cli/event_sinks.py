@@ -99,13 +99,13 @@ class _OnStderr:
             self._follower(event)
 
     def close(self) -> None:
-        """Leave the progress line."""
+        """End the progress line."""
         with self._lock:
             self._follower.close()
 
 
 class _Posts:
-    """Posts every event but most of the progress, and what servers were asked."""
+    """Posts events to a webhook, without most of the progress and without requests to servers."""
 
     def __init__(self, webhook: Webhook, clock: Clock, cluster: str, complain: Callable[[str], None]) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""Shows a plan, asks, and executes it: what apply, rollback and recreate have in common."""
+"""Shows a plan, asks, and executes it, for apply, rollback and recreate."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def execute(
     unattended: str | None = None,
     yes: bool,
 ) -> Outcome:
-    """Show what the plan would do to the cluster at `address`, ask, execute it; `throttle` replaces the plan's own.
+    """Show the plan's changes to the cluster at `address`, ask, execute it; `throttle` replaces the plan's own.
 
     `unattended` is the command that applies the plan without a question; a dry run notes it.
     """
@@ -72,7 +72,7 @@ def execute(
 
 @contextmanager
 def plan_named(file: Path) -> Iterator[None]:
-    """Name the plan's file in the commands of an error, which is raised where only the plan is known."""
+    """Put the plan's file name into the commands of an error that is raised in the block."""
     try:
         yield
     except KadminError as error:
@@ -123,7 +123,7 @@ def ask(question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> N
 
 
 def ask_first(context: Context, question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> None:
-    """Ask as `ask` does, before what takes the lock; the question names a topic that is created for that."""
+    """Ask as `ask` does, before the lock is taken; the question names a topic that would be created for it."""
     ask(_with_creation(context, question), address, yes=yes)
 
 
@@ -165,7 +165,7 @@ def read_cluster_at(context: Context, address: ClusterAddress) -> str:
 def ask_about_unfinished(
     context: Context, operation_id: str, address: ClusterAddress, verb: str, how: str = "", *, yes: bool
 ) -> None:
-    """Ask before an unfinished operation is resumed or cancelled, with what is left of it."""
+    """Ask before an unfinished operation is resumed or cancelled; the question has its remaining work."""
     from kadmin.operations.reading.status import StatusReader
     from kadmin.report.operations.questions import unfinished_question
 

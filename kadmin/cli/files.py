@@ -30,7 +30,7 @@ def find_files(names: Iterable[str]) -> Iterator[Found]:
 
 
 def path_of(name: str) -> Path:
-    """Return the path to read: `-` alone is standard input, `./-` is a file, which Path takes for the same."""
+    """Return the path to read: `-` alone is standard input, `./-` is a file; Path makes no difference between them."""
     return Path(name) if name == STANDARD_INPUT else Path(name).absolute()
 
 

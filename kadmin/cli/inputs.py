@@ -166,7 +166,7 @@ def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
 def read_facts(sizes: Path | None, inventory: Path | None = None) -> ClusterFacts:
     """Read the facts that go with a live cluster: those of a snapshot, and bytes per partition, which take precedence.
 
-    What neither has is asked of the brokers later.
+    The brokers are asked later for facts that neither has.
     """
     from kadmin.plan.facts import ClusterFacts
 

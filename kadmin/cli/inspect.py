@@ -136,7 +136,7 @@ def _inspect(
     watch: bool,
     timeout_s: float | None,
 ) -> int:
-    """Show a table of one cluster, or of several; `instead_of` is what serves through brokers where znodes are read."""
+    """Show a table of one cluster, or of several; `instead_of` is the alternative through brokers to reading znodes."""
     if isinstance(cluster, Fleet):
         from kadmin.cli.side_by_side import highest_exit_code, read_side_by_side
 

@@ -22,7 +22,7 @@ BETWEEN_TICKS_S = 1.0
 
 
 class MetricsFile:
-    """Writes what is known after each event; `complain` gets the first failure, and no other.
+    """Writes the metrics after events; `complain` gets the first failure, and no other.
 
     The first write is at the beginning, and raises NotCompletedError where the file cannot be written.
     """
@@ -36,7 +36,7 @@ class MetricsFile:
         self._write()
 
     def __call__(self, event: Event) -> None:
-        """Take up an event."""
+        """Update the metrics by an event, and write them unless only progress was made a moment ago."""
         self._known = self._known.after(event, time.time())
         if isinstance(event, ServerRequestLogged | Note):
             return

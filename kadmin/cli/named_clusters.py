@@ -1,4 +1,4 @@
-"""Finds the contexts file, and the contexts in it that a name or a pattern means."""
+"""Finds the contexts file, and the contexts in it that match a name or a pattern."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GLOB = frozenset("*?[")
 
 
 def contexts_path() -> Path:
-    """Return where the contexts file is: the variable KADMIN_CONFIG, else the user's folder for settings."""
+    """Return the path of the contexts file: the variable KADMIN_CONFIG, else in the user's folder for settings."""
     named = os.environ.get(CONFIG_VARIABLE)
     if named:
         return Path(named)
@@ -45,7 +45,7 @@ def read_contexts() -> Contexts:
 
 
 def current_context() -> NamedContext | None:
-    """Return the context that the file says is current; None without one, and without a file that is not named."""
+    """Return the file's current context; None where it has none, and where the default file does not exist."""
     if not os.environ.get(CONFIG_VARIABLE) and not contexts_path().exists():
         return None
     contexts = read_contexts()
@@ -75,7 +75,7 @@ def matching_contexts(pattern: str) -> tuple[NamedContext, ...]:
 
 
 def complete_context(incomplete: str) -> list[tuple[str, str]]:
-    """Return the names of the contexts file, each with what it is, for a shell that completes one."""
+    """Return the names in the contexts file, each with a description, for shell completion."""
     return [
         (name, context.description or context.address)
         for name, context in sorted(read_contexts().contexts.items())

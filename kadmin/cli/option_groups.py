@@ -18,8 +18,8 @@ def group_options(
 ) -> Callable[..., Any]:
     """Return the command with `options` at the place of its parameter `name`.
 
-    `build` makes the value of that parameter, of what was given for these options and for the command's others; it may
-    fill in what was not given.
+    `build` makes the value of that parameter from the values of these options and of the command's others; it may fill
+    in values that were not given.
     """
     signature = inspect.signature(command)
     hints = get_type_hints(command, include_extras=True)

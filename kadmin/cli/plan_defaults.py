@@ -1,4 +1,4 @@
-"""Completes a plan by the defaults of a context, where the plan says nothing itself."""
+"""Completes a plan by the defaults of a context, for fields that the plan does not set."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def read_plan_for(cluster: ClusterAddress | None, file: Path, approved: str | No
 
 
 def throttle_for(cluster: ClusterAddress | None, plan: Plan, given: str | None) -> ThrottleSpec | None:
-    """Return the throttle that takes the place of the plan's own: what --throttle gives, or the context's default.
+    """Return the throttle that replaces the plan's own: that of --throttle, or the context's default.
 
-    The default is for a reassignment that says nothing itself. None leaves the plan as it is. Raises UsageError where
+    The default is for a reassignment without a throttle. None leaves the plan unchanged. Raises UsageError where
     --throttle is given and the plan is no reassignment.
     """
     from kadmin.plan.model import ReassignmentPlan

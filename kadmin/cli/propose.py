@@ -215,7 +215,7 @@ def _is_installed(name: str) -> bool:
 
 
 def spark_options(master: str | None, remote: str | None, conf: list[str]) -> Options:
-    """Return how Spark is started or reached; raises UsageError for options that cannot be."""
+    """Return the options to start or reach Spark; raises UsageError for invalid ones."""
     from kadmin.planner.proposal import Options, server_of
 
     if master is not None and remote is not None:

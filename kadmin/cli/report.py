@@ -81,7 +81,7 @@ def report(
 
 
 def _require_operation(what: str | None, cluster: ClusterAddress | None, figures: Path | None) -> None:
-    """Raise UsageError for a plan on a live cluster, which is what `diff --html` is for."""
+    """Raise UsageError for a plan on a live cluster: `diff --html` makes its page."""
     if cluster is not None and what is not None and Path(what).is_file():
         raise UsageError(
             "A plan needs a snapshot here.",

@@ -1,4 +1,4 @@
-"""Finds out what the terminal that a stream leads to can show."""
+"""Detects the abilities of the terminal behind a stream."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNKNOWN_SIZE = (80, 24)
 
 
 def screen_of(stream: TextIO | None) -> Screen:
-    """Return what a stream leads to, nowhere for one that is closed (None).
+    """Return the screen of a stream; that of a closed one (None) is not live.
 
     TERM=dumb is no terminal that can be drawn on; NO_COLOR leaves out colours.
     """

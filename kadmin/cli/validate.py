@@ -1,4 +1,4 @@
-"""`kadmin validate`: what is wrong with documents, all of it at once."""
+"""`kadmin validate`: all problems of documents at once."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def validate(
 
 
 def _refuse_to_replace(out: Path | None, names: Sequence[str | Path], inventory: Path | None) -> None:
-    """Raise UsageError where the answer would be written over what it is about."""
+    """Raise UsageError where the answer would overwrite one of the documents."""
     if out is None:
         return
     read = [*names]
@@ -115,7 +115,7 @@ def _schemas(folder: Path | None) -> SchemaSet | None:
 
 
 def _read(names: Sequence[str]) -> Iterator[tuple[str, bytes | InvalidInputError]]:
-    """Yield each file's bytes, or why it cannot be read: nothing hides the problems of the others."""
+    """Yield each file's bytes, or the error where it cannot be read, so that the other files are still checked."""
     for name, refusal in find_files(names):
         try:
             yield name, refusal or read_document(path_of(name))

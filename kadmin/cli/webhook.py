@@ -35,7 +35,7 @@ class Webhook:
 
     @classmethod
     def parse(cls, url: str) -> Webhook:
-        """Raise UsageError for what is no address of a webhook, without showing it."""
+        """Parse the address of a webhook; raises UsageError, which does not show it."""
         try:
             parts = urlsplit(url)
             usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0 and parts.username is None
@@ -73,7 +73,7 @@ class Poster:
         self._thread.start()
 
     def post(self, value: object) -> None:
-        """Let a value be posted soon."""
+        """Queue a value to be posted."""
         with self._changed:
             self._waiting.append(value)
             self._changed.notify()
@@ -138,4 +138,4 @@ def _reason_of(error: object) -> str:
 
 class _NoRedirections(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: object) -> None:
-        """Follow none."""
+        """Follow no redirect."""

@@ -44,7 +44,7 @@ def context_text(settings: Sequence[Setting]) -> str:
 
 
 def rights_text(context: NamedContext, found: RightsFound) -> str:
-    """Show whom kadmin is taken for, and every right that is missing with what grants it."""
+    """Show kadmin's principal, and every missing right with the command that grants it."""
     who = "" if found.principal is None else f" as {found.principal}"
     lines = [f"{context.name}: reached {context.address}{who}; cluster {found.cluster_id or 'without an id'}"]
     lines.append("no right is missing" if not found.missing else f"missing rights: {len(found.missing)}")

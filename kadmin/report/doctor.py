@@ -29,7 +29,7 @@ def doctor_text(
     counts: PartitionCounts | None = None,
     room: int | None = None,
 ) -> str:
-    """Show every finding with its evidence and remedy, then what could not be checked.
+    """Show every finding with its evidence and remedy, then the missing checks.
 
     `counts` are those of partitions by condition. `room` is that of a terminal, where it is less than 80 columns.
     """
@@ -82,7 +82,7 @@ def finding_details(found: Finding) -> dict[str, Any]:
 
 
 def finding_blocks(findings: Iterable[Finding], width: int, stops: str) -> list[str]:
-    """Show each finding with its evidence and remedy; `stops` says what an error does."""
+    """Show each finding with its evidence and remedy; `stops` describes the effect of an error."""
     return [_finding(number, found, width, stops) for number, found in enumerate(findings, start=1)]
 
 

@@ -24,7 +24,7 @@ def fleet_text(
     blocks: Mapping[str, str],
     failed: Mapping[str, KadminError],
 ) -> str:
-    """Show a row for each cluster that answered, more about some of them, and why others did not answer."""
+    """Show a row for each cluster that answered, the text blocks of some, and the errors of the others."""
     shown = [table(columns, rows)] if rows else []
     shown += [f"{name}:\n{textwrap.indent(block, '  ')}" for name, block in blocks.items()]
     return "\n\n".join([*shown, *failures_text(failed)])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def load_text(figures: Mapping[str, Any], plans: Mapping[str, str]) -> str:
-    """Describe what was built (schemas/answers/load-build.schema.json), and Spark's plans where they were asked for."""
+    """Describe the built load (schemas/answers/load-build.schema.json), and Spark's plans where requested."""
     read = f"{count(figures['samples_read'], 'sample')} of {count(len(figures['days_read']), 'day')} read now"
     days = f"{count(len(figures['days']), 'day')} in {count(figures['weeks'], 'week')}"
     lines = [
@@ -38,7 +38,7 @@ def load_text(figures: Mapping[str, Any], plans: Mapping[str, str]) -> str:
 
 
 def _export_lines(figures: Mapping[str, Any]) -> list[str]:
-    """Name what nothing maps in an export of Prometheus, and the field of --names that maps it."""
+    """Name the unmapped brokers, series and topics of a Prometheus export, and the field of --names that maps them."""
     lines = []
     if instances := figures["instances_without_broker"]:
         of = _mapping("brokers", dict.fromkeys(instances, "ID"))

@@ -1,4 +1,4 @@
-"""Building blocks of Markdown as GitHub and GitLab render it: text that no plan can turn into markup, and tables."""
+"""Building blocks of Markdown for GitHub and GitLab: text that is escaped so that no plan adds markup, and tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_ROWS = 50
-"""Of each list: a comment on GitHub may have 65,536 characters."""
+"""Rows of each list: a comment on GitHub may have 65,536 characters."""
 _SPECIAL = frozenset("\\`*_{}[]<>#|~&")
 _LINK = re.compile(r"(?i)(www|:)(?=\.|//)")
 _BACKTICKS = re.compile("`+")
@@ -29,7 +29,7 @@ def code(text: str) -> str:
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return the first MOST_ROWS rows below headers, and how many more there are."""
+    """Return the first MOST_ROWS rows below headers, and the number of further rows."""
     lines = [headers, ["---"] * len(headers), *rows[:MOST_ROWS]]
     return "\n".join("| " + " | ".join(str(each) for each in line) + " |" for line in lines) + more(rows)
 
@@ -40,7 +40,7 @@ def folded(summary: str, headers: Sequence[str], rows: Sequence[Sequence[object]
 
 
 def more(listed: Sequence[object]) -> str:
-    """Return how many of a list are left out after MOST_ROWS."""
+    """Return the number of a list's rows that are left out after MOST_ROWS."""
     rest = len(listed) - MOST_ROWS
     return f"\n\n... and {rest} more" if rest > 0 else ""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def migration_text(found: Preflight, room: int | None = None) -> str:
-    """Show the phase, go or no-go, every finding, and what stays behind."""
+    """Show the phase, go or no-go, every finding, and the data that stays in ZooKeeper."""
     width = min(WIDTH, room or WIDTH)
     stopping = sum(each.stops_apply for each in found.findings)
     verdict = "go" if found.go else f"no-go: {stopping} of {len(found.findings)} findings"
@@ -32,7 +32,7 @@ def migration_answer(found: Preflight) -> MigrationAnswer:
 
 
 def imported_text(found: Imported, to: str) -> str:
-    """Show how many operations were carried over, and to which side."""
+    """Show the number of imported operations, and the side that they were written to."""
     way = "from ZooKeeper to the brokers" if to == "brokers" else "from the brokers to ZooKeeper"
     carried = count(len(found.carried), "operation")
     return "\n".join([f"{carried} carried over {way}; {found.already} on both sides already", *found.carried])

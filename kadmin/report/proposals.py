@@ -27,7 +27,7 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 
 
 def election_text(proposal: ElectionProposal, path: Path) -> str:
-    """Show what a proposed election holds, and the partitions that cannot be elected."""
+    """Show the number of partitions in a proposed election, and those that cannot be elected."""
     lines = [f"{path}: {count(len(proposal.plan.partitions), 'partition')} to elect"]
     lines += [f"cannot be elected: {partition}: {reason}" for partition, reason in proposal.impossible[:SHOWN_ROWS]]
     return "\n".join(lines)
@@ -47,7 +47,7 @@ def proposals_text(
 ) -> str:
     """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster).
 
-    `throttled`: the request says how fast they copy, or that nothing bounds it.
+    `throttled`: the request sets a throttle, or excludes one.
     """
     lines = [_fleet(figures)]
     if len(figures) == 1:
@@ -91,7 +91,7 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _bound(figures: Mapping[str, Any], name: str, shown: Callable[[Any], str] = str) -> str:
-    """Return a bound on what the plan does; '' for a plan that limits cut, which has none."""
+    """Return a bound on a figure of the plan; '' for a plan that limits cut, which has none."""
     return "" if figures["left_out"] else shown(figures[name])
 
 
@@ -124,7 +124,7 @@ def _zone_rows(zones: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _load_lines(load: Mapping[str, Any]) -> list[str]:
-    """Return the worst hour of each resource when the plan is done, and what evenness of load adds to the plan."""
+    """Return the worst hour of each resource after the plan, and the moves that evenness of load adds to it."""
     lines = []
     for name, title in RESOURCES.items():
         if name in load:

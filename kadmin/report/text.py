@@ -122,7 +122,7 @@ def _are_numbers(cells: Iterable[object]) -> bool:
 
 
 def _widths(columns: Sequence[_Column], room: int | None) -> list[int]:
-    """Return how wide each column is; where they do not fit the room, the widest give way as far as words allow."""
+    """Return the width of each column; where they do not fit, the widest shrink to their longest words."""
     widths = [column.width for column in columns]
     excess = 0 if room is None else sum(widths) + len(_GAP) * (len(widths) - 1) - room
     if excess <= 0:
@@ -138,7 +138,7 @@ def _widths(columns: Sequence[_Column], room: int | None) -> list[int]:
 
 
 def shortened(text: str, total: int, indent: str = "") -> str:
-    """Append how many rows of `total` a list of at most SHOWN_ROWS leaves out."""
+    """Append the number of rows of `total` that a list of at most SHOWN_ROWS leaves out."""
     return (
         text if total <= SHOWN_ROWS else f"{text}\n{indent}... and {total - SHOWN_ROWS} more (all of them with -o json)"
     )

@@ -62,7 +62,7 @@ def audit_answer(findings: Sequence[AuditedThrottle]) -> AuditAnswer:
 
 
 def changes_text(planned: Planned) -> str:
-    """Show each change with the value before and after, and which values of before an operation come back."""
+    """Show each change with the value before and after, and the restored values from before an operation."""
     rows = [
         [
             entity,
@@ -82,7 +82,7 @@ def changes_text(planned: Planned) -> str:
 
 
 def written_text(written: Written, *, by_api: bool) -> str:
-    """Show what was changed, and that brokers in KRaft mode may bring a removed rate back."""
+    """Show the changes made, and a warning that brokers in KRaft mode may restore a removed rate."""
     planned = written.planned
     if not planned.changes:
         return "nothing to do"

@@ -33,7 +33,7 @@ LOSS_FIGURES = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most
 
 
 def loss_text(lost: Sequence[int], found: Prediction) -> str:
-    """Show what a loss of brokers does, the worst first."""
+    """Show the effects of a loss of brokers, the worst first."""
     lossy = found.figures.lossy
     summary = (
         f"without {brokers_in_words(lost)}: "
@@ -191,7 +191,7 @@ def loss_figures(loss: SingleLoss) -> tuple[Bound | None, ...]:
 def worst(losses: Mapping[int, SingleLoss]) -> int | None:
     """Return the broker with the worst loss: most offline, then unclean, then refusing, then leaders on one broker.
 
-    What is unknown counts as if it happened.
+    Unknown effects count as if they happened.
     """
     return max(losses, key=lambda broker: _severity(losses[broker]), default=None)
 

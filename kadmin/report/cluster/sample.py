@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def sampled_text(done: Sampled) -> str:
-    """Show how many samples were written, what is in the last one, and how many times passed without one."""
+    """Show the number of samples written, the contents of the last, and the number of times missed."""
     folder, size_bytes = done.file.parent, done.file.stat().st_size
     without = f"; {count(done.missed, 'time')} passed without a sample" if done.missed else ""
     last = f"{done.file.name}, {counts(done.sample)}, {readable_size(size_bytes)}"

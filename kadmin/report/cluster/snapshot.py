@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def snapshot_text(taken: Snapshot, folder: Path) -> str:
-    """Show what was written, and what could not be read."""
+    """Show the inventory's folder and counts, and the parts that could not be read."""
     counts = (count(taken.brokers, "broker"), count(taken.topics, "topic"), count(taken.partitions, "partition"))
     return "\n".join([f"{folder}: {', '.join(counts)}", *snapshot_notes(taken)])
 
 
 def snapshot_notes(taken: Snapshot) -> list[str]:
-    """Say what could not be read, a line for each."""
+    """Return a line for each part that could not be read."""
     lines = [] if taken.no_sizes is None else [f"without sizes: {taken.no_sizes}"]
     lines += taken.unavailable
     if taken.unsettled:

@@ -51,7 +51,7 @@ def table_answer(
 ) -> dict[str, Any]:
     """Answer `inspect`: the rows under the table's name, each an object of its columns.
 
-    `unavailable` says which answers of brokers are missing; None leaves it out, for tables without brokers' answers.
+    `unavailable` lists the missing answers of brokers; None leaves it out, for tables without brokers' answers.
     """
     return {
         found.name.replace("-", "_"): [

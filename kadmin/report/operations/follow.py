@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kadmin.report.screen import Screen
 
 REPEATED_S = 30.0
-"""Seconds after which a pipe gets a line although nothing changed but bytes."""
+"""Seconds after which a pipe gets a line although only bytes changed."""
 
 
 class Follower:
@@ -60,7 +60,7 @@ class Follower:
             self._tell(event)
 
     def close(self) -> None:
-        """Leave the progress line of a run that is done, and go to the next; any other would still show a time left."""
+        """End the progress line: keep that of a completed run, erase any other, which would still show a time left."""
         if self._drawn is not None:
             self._write("\n" if self._drawn.done == self._drawn.total else ERASE_BELOW)
             self._drawn = None
@@ -92,7 +92,7 @@ class Follower:
             self._wave_since = self._now()
 
     def _end_waves(self, event: Progressed) -> bool:
-        """Write a line for a wave that ended while this run saw it; of those before it nothing is known but the end.
+        """Write a line for a wave that ended during this run; of earlier waves only the end is known.
 
         Return whether a line was written.
         """
@@ -113,5 +113,5 @@ class Follower:
 
 
 def _key(event: Progressed) -> tuple[int, int, str]:
-    """Return what must differ for a line in a pipe."""
+    """Return the fields of which one must change before a pipe gets a new line."""
     return event.done, event.wave, event.reason

@@ -1,4 +1,4 @@
-"""One operation whole, from its record: as text, as JSON, and the words for what came when."""
+"""One operation with its whole record, as text and JSON, and the lines of its timeline."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_DATA = 200
 
 
 def operation_text(found: Timeline, holder: Holder | None) -> str:
-    """Show the head of an operation, then all that is on record of it in order of time; `holder` has the lock."""
+    """Show the head of an operation, then its timeline; `holder` has the lock."""
     record = found.record
     state = found.listing.described_state(has_runner=is_run_by(record.operation_id, holder))
     throttle = current_throttle(record, [span.step for span in found.spans])
@@ -59,7 +59,7 @@ def operation_text(found: Timeline, holder: Holder | None) -> str:
 
 
 def operation_answer(found: Timeline) -> HistoryAnswer:
-    """Answer `history ID`: the one operation, with what `history` leaves out."""
+    """Answer `history ID`: the one operation, with the details that `history` leaves out."""
     record = found.record
     throttle = current_throttle(record, [span.step for span in found.spans])
     operation = RecordedOperation(
@@ -74,7 +74,7 @@ def operation_answer(found: Timeline) -> HistoryAnswer:
 
 
 def moment_text(moment: TimelineEvent, found: Timeline) -> str:
-    """Say what came at a moment, in one line."""
+    """Describe an event of the timeline in one line."""
     if moment.span is not None:
         return _step_text(moment.span, found.waves)
     if moment.status is None or moment.turn is TimelineEventKind.RESUMED:
@@ -121,7 +121,7 @@ def _amounts(span: StepSpan | None) -> list[object]:
 
 
 def took_s(span: StepSpan) -> float | None:
-    """Return the seconds that a step took at most; None where they are not known."""
+    """Return the most seconds that a step took; None where unknown."""
     return None if span.at_s is None or span.until_s is None else span.until_s - span.at_s
 
 

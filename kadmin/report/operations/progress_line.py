@@ -1,4 +1,4 @@
-"""The progress of an operation in one line of text, as full as its room allows."""
+"""The progress of an operation in one line of text, with the fields that fit its width."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DROPPED = ("reason", "rate", "bytes", "wave")
 
 
 def fields(event: Progressed) -> dict[str, str]:
-    """Return what is known, in the order of the line, by the names of the fields."""
+    """Return the known fields by name, in the order of the line."""
     found = {"wave": wave_text(event.wave, event.waves), "count": f"{event.done}/{event.total} done"}
     if event.total_bytes and event.done_bytes is not None:
         found["bytes"] = bytes_text(event.done_bytes, event.total_bytes)
@@ -71,7 +71,7 @@ def _with_bar(event: Progressed, text: str, room: int) -> tuple[str, str, str]:
 
 
 def _share(event: Progressed) -> float:
-    """Return how much is done, from 0 to 1: of the bytes where they are known, else of the partitions or topics."""
+    """Return the share that is done, 0 to 1: of the bytes where known, else of the partitions or topics."""
     if event.total_bytes and event.done_bytes is not None:
         return min(event.done_bytes / event.total_bytes, 1.0)
     return event.done / event.total if event.total else 0.0

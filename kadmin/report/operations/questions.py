@@ -1,4 +1,4 @@
-"""The questions that come before a change: they name the cluster, what will happen, and how much of it."""
+"""The questions before a change: they name the cluster, the change and its amount."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def deletion_question(plan: Plan, examination: Examination, where: str, wanted: 
 
 
 def unfinished_question(verb: str, found: Unfinished, where: str, how: str = "") -> str:
-    """Ask before an unfinished operation is resumed or cancelled; `how` says what happens besides."""
+    """Ask before an unfinished operation is resumed or cancelled; `how` describes further effects."""
     record, words = found.record, words_of(found.listing.kind)
     name = None if record is None else record.plan_name
     of_plan = "" if name is None else f" of plan {one_line(name)}"

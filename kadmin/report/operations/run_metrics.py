@@ -47,7 +47,7 @@ class RunMetrics:
         return self
 
     def gauges(self) -> tuple[Gauge, ...]:
-        """Return the gauges; one whose value is not known has no sample."""
+        """Return the gauges; one with an unknown value has no sample."""
         labels, found = {"operation": self.operation, "cluster_id": self.cluster_id}, self.progress
         state = Gauge(
             "kadmin_operation_state",

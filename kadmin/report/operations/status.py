@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def status_text(status: Status) -> str:
-    """Show each unfinished operation, who runs it, and the commands that finish it."""
+    """Show each unfinished operation, its runner, and the commands that finish it."""
     lines = [line for each in status.operations for line in _unfinished(each, status)]
     late = [f"applied late, of a finished operation: {each}; to take it back: {each.remedy}" for each in status.late]
     return "\n".join([*(lines or ["no operation is unfinished"]), *late])
@@ -67,7 +67,7 @@ def status_answer(status: Status) -> answers.StatusAnswer:
 
 
 def ended_text(listing: Listing) -> str:
-    """Say how an operation that was shown before ended."""
+    """Describe the end of an operation that was shown before."""
     return f"operation {listing.operation_id} {one_line(str(listing.status))}"
 
 
@@ -112,7 +112,7 @@ def listed(listing: Listing) -> dict[str, Any]:
 
 
 def lock_text(holder: Holder | None) -> str:
-    """Show who holds the lock."""
+    """Show the holder of the lock."""
     return "the lock is free" if holder is None else f"operation {holder.operation_id}, {holder}"
 
 

@@ -18,7 +18,7 @@ _INDENT = "    "
 
 
 class Watched:
-    """Writes an answer over the one before, where the cursor waits meanwhile. In a pipe each has its time."""
+    """Writes an answer over the previous one on a terminal; in a pipe each has its time."""
 
     def __init__(self, write: Callable[[str], None], screen: Screen, clock: Clock) -> None:
         self._write = write

@@ -1,4 +1,4 @@
-"""The even share of each broker: what the colours and the dashed lines of a page compare brokers with."""
+"""The even share of each broker, to which the colours and the dashed lines of a page compare brokers."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def heat_of(ratio: float) -> int:
 
 
 def amounts(load: Load) -> tuple[int | None, ...]:
-    """Return what a broker holds: replicas, leaders, bytes and leader bytes."""
+    """Return the amounts of a broker: replicas, leaders, bytes and leader bytes."""
     return load.replicas, load.leaders, load.size_bytes, load.leader_bytes
 
 
 def even_shares(found: Forecast, figures: Mapping[str, Any] | None = None, *, reassigned: bool = True) -> EvenShares:
     """Return the even shares: before of the live brokers, after of those that may hold replicas.
 
-    `figures` (schemas/answers/figures) name these with their weights, and what is proved. Without figures, a broker
+    `figures` (schemas/answers/figures) name these with their weights, and the proved amounts. Without figures, a broker
     that a reassignment empties may not hold any.
     """
     live = [each for each in found.brokers if each.alive]

@@ -22,7 +22,7 @@ _FIFTIETHS, _MOST = 50, 255
 
 
 def load_charts(found: LoadHours, times: tuple[str, str]) -> tuple[Chart, ...]:
-    """Return charts of every broker in the hour in which all brokers together have most to do."""
+    """Return charts of every broker in the hour with the highest load of all brokers together."""
     made = []
     for name, hours in found.resources.items():
         busiest = max(range(len(hours.total)), key=hours.total.__getitem__)

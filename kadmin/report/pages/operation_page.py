@@ -1,4 +1,4 @@
-"""Builds the page of an operation: what it published, when, and what the cluster holds now."""
+"""Builds the page of an operation: its steps with their times, and the partitions in the cluster now."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def operation_page(
     read_at: str,
     runner: Holder | None,
 ) -> page.Page:
-    """Build the page; `progress` is how far each partition of a reassignment is now, `runner` who is at work."""
+    """Build the page; `progress` is that of each partition of a reassignment now, `runner` the holder that runs it."""
     record, status = found.record, found.status
     state = found.listing.described_state(has_runner=runner is not None)
     parts, shares = [_span_section(found)], even_shares(forecast)
@@ -73,7 +73,7 @@ def operation_page(
 
 
 def _verdict(found: Timeline, state: str, runner: Holder | None) -> page.Notice:
-    """Say how the operation is, and the command that fits: beside a runner none but `status` would get anywhere."""
+    """Return the operation's state in words, and the next command; while a runner is at work that is `status`."""
     status = found.status
     told = f"{state.capitalize()}{f': {one_line(status.message)}' if status.message else ''}"
     if status.state.finished:
@@ -123,7 +123,7 @@ def _work_cards(
 
 
 def _copied(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> str:
-    """Say how many bytes were copied: of a completed operation all that were published, else those at the target."""
+    """Describe the bytes copied: all that were published for a completed operation, else those at the target."""
     published = _published(found)
     if found.status.state is OperationState.COMPLETED:
         told = copied_bytes(published)

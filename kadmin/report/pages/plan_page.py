@@ -37,7 +37,7 @@ _MOST_TARGETS = 500
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """The plan, its file, where the cluster was read, and its figures (schemas/answers/figures) and load if known."""
+    """The plan, its file, the source of the state, and its figures (schemas/answers/figures) and load if known."""
 
     plan: Plan
     source: str

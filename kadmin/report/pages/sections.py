@@ -86,7 +86,7 @@ def brokers(found: Forecast, shares: EvenShares, times: tuple[str, str], limits:
 
 
 def racks(found: Forecast, times: tuple[str, str]) -> Section:
-    """Return what each rack and its brokers hold, and the partitions that its loss takes offline."""
+    """Return the amounts of each rack and its brokers, and the partitions that its loss takes offline."""
     pairs = [(name, time) for name in ("Replicas", "Leaders", "Bytes") for time in times]
     asked = [each for each in found.racks if each.rack is not None]
     columns = [

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def diff_answer(examination: Examination) -> DiffAnswer:
-    """Answer `diff`: what would change, wave by wave with the exact payload, and what would stop an apply."""
+    """Answer `diff`: the changes, wave by wave with the exact payload, and the refusals of an apply."""
     return DiffAnswer(
         examination.work is not None,
         refusals=tuple(

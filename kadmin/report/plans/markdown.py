@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def diff_markdown(name: str, plan: Plan, examination: Examination) -> str:
-    """Return a comment: the verdict first, then what stops the plan, the warnings, and the change in numbers."""
+    """Return a comment: the verdict, the refusals, the warnings, and the change in numbers."""
     blocks = [f"### kadmin: {code(name)}", _verdict(plan, examination)]
     if examination.refusals:
         rows = [[e.exit_code, cell(e.message), cell(e.next_command or "")] for e in examination.refusals]

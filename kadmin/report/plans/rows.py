@@ -22,7 +22,7 @@ BROKER_COLUMNS = ("broker", "replicas", "preferred leaders", "bytes")
 
 
 def broker_rows(found: PlanDiff, *, changed_only: bool = False) -> list[list[object]]:
-    """Return what each broker holds before and after, below BROKER_COLUMNS."""
+    """Return the amounts of each broker before and after, below BROKER_COLUMNS."""
     return [
         [
             broker,
@@ -41,7 +41,7 @@ def partition_row(target: PartitionTarget) -> list[str]:
 
 
 def target_table(plan: Plan, found: Examination) -> tuple[list[str], list[list[str]]]:
-    """Return the headers and rows of what is elected, with the leaders, or of what is deleted or recreated."""
+    """Return the headers and rows of the elected partitions with their leaders, or of deleted or recreated topics."""
     title = words_of(plan).targets(len(found.targets))
     if not found.leaders:
         return [title], [[name] for name in found.targets]
@@ -61,7 +61,7 @@ def busiest(moves: Mapping[int, int]) -> str:
 
 
 def makespan_text(throttle: Throttle) -> str:
-    """Return about how long all waves take, the bound for any waves, and the ratio of both."""
+    """Return the estimated time of all waves, the bound for any waves, and the ratio of both."""
     seconds, bound = throttle.makespan_seconds, throttle.bound_seconds
     if seconds is None or bound is None:
         return "makespan unknown"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def diff_text(plan: Plan, examination: Examination) -> str:
-    """Show what a plan would do and what would stop it."""
+    """Show the changes of a plan, and the refusals."""
     blocks = []
     if examination.change is not None:
         blocks.append(_change(examination.change, examination.throttle))
