@@ -54,7 +54,7 @@ def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[Bell]:
         raise late(timeout_s)
 
     previous = signal.signal(signal.SIGALRM, expire)
-    # An alarm of zero seconds would never ring. It repeats: what is raised in a finalizer or in a callback of the
+    # An alarm of zero seconds would never ring. It repeats: an error raised in a finalizer or in a callback of the
     # collector is lost, and a lock taken just then is never freed.
     signal.setitimer(signal.ITIMER_REAL, max(timeout_s + grace_s, 0.001), REPEATED_S)
     try:

@@ -143,7 +143,7 @@ def _ask_to_type(question: Callable[[], str], wanted: str, how: str) -> None:
 
 @contextmanager
 def _own_line() -> Iterator[None]:
-    # Nobody ended the line of a question that a signal interrupts.
+    # A signal interrupts a question in the middle of its line, which is ended here.
     try:
         yield
     except StoppedError:

@@ -244,5 +244,5 @@ def _show(
             if not watch or context.clock.now() + options.BETWEEN_READS_S >= context.clock.until:
                 return
             context.clock.wait(options.BETWEEN_READS_S)
-            # Python drops what a signal raised where it came in a finalizer: then the clock alone knows of it.
+            # Python drops an error that a signal handler raises in a finalizer: then only the clock has the signal.
             context.clock.stop_if_asked("nothing was changed")

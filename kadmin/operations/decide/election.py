@@ -97,7 +97,7 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
         reason = "the controller has not answered the probe yet" if probing else "electing"
         return awaiting_pickup(reason, memory, now)
     asked = Counter(p for step in observed.steps if step.kind is StepKind.ELECTION for p in step.partitions)
-    # A preferred replica that died meanwhile may be back: it is requested again, after all others.
+    # A preferred replica that failed meanwhile may be back: it is requested again, after all others.
     wanted = [partition for partition in electable(scope, observed.state) if asked[partition] < ELECTION_ATTEMPTS]
     wanted.sort(key=asked.__getitem__)
     if not wanted:

@@ -30,7 +30,7 @@ def watched_leaders(
             last = () if before is None else (*before.isr, *before.elr)
             without.setdefault(partition, frozenset((*found.isr, *found.elr, *last)))
         elif found.leader in state.brokers and (in_sync := without.pop(partition, None)):
-            # A run that began later does not know the last ISR, and what was lost once stays lost.
+            # A run that began later does not have the last ISR, and records that were lost stay lost.
             led[partition] = led.get(partition, True) and found.leader in in_sync
     return without, led
 

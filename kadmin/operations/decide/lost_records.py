@@ -4,7 +4,7 @@ Goals: to distinguish a loss from the effects of moves, retention and compaction
 records.
 Constraints: the high watermark at the beginning was in every in-sync replica, and a clean election never goes back
 behind it. So in the log of every later leader that epoch, with all before it, ends there or later (KIP-320).
-Example: 7,100 records were there in epoch 4, which ends at offset 100 in the log of the leader of now: 7,000 are gone.
+Example: 7,100 records existed in epoch 4, which ends at offset 100 in the present leader's log: 7,000 are gone.
 """
 
 from __future__ import annotations

@@ -31,13 +31,13 @@ def find_unfinished(context: Context, operation_id: str | None) -> str | None:
 
 
 def find_resumable(context: Context, operation_id: str | None) -> str | None:
-    """Do as `find_unfinished`; raises UnreachableError where the cluster does not answer."""
+    """Return as `find_unfinished` does; raises UnreachableError where the cluster does not answer."""
     context.backend.check()
     return find_unfinished(context, operation_id)
 
 
 def resume(context: Context, operation_id: str | None, lock_timeout_s: float) -> Outcome:
-    """Complete an unfinished operation; of a finished one return its state.
+    """Complete an unfinished operation; return the state of a finished one.
 
     A pending pause is dropped; a pending cancel is carried out.
     """
@@ -61,9 +61,9 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
 def stop(
     context: Context, operation_id: str | None, kind: Stop, lock_timeout_s: float, *, allow_foreign: bool = False
 ) -> Outcome:
-    """Pause or cancel: ask the runner, or where there is none take the operation over and do it here.
+    """Pause or cancel an operation: by a request to its runner, or here where there is none.
 
-    To ask takes the record alone: it works while the cluster has no controller.
+    A request needs the record alone, so it works while the cluster has no controller.
     """
     unfinished = find_unfinished(context, operation_id)
     if unfinished is None:
@@ -161,7 +161,7 @@ def _require_reassignment(context: Context, operation_id: str) -> None:
 
 def patience(holder: Holder) -> float:
     """Return the seconds to wait for an answer of a runner."""
-    # A runner that died keeps its lock for one session timeout; one that lives may be reading a large cluster.
+    # A runner that has ended keeps its lock for one session timeout; a live one may be reading a large cluster.
     return 2 * holder.expires_s
 
 

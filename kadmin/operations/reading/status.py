@@ -137,7 +137,7 @@ class StatusReader:
         return replace(listing, status=replace(listing.status, message=message))
 
     def _replica_bytes(self, work: OperationSpec) -> ReplicaBytes:
-        # Which brokers do not answer is the runner's to tell: here it would break what is drawn on a terminal.
+        # The runner notes brokers that do not answer: a note here would break the drawing on a terminal.
         context = self._context
         return ReplicaBytes(work, context.backend.brokers, context.clock, lambda _: None)
 

@@ -228,7 +228,7 @@ def _dump_partitions(partitions: Sequence[TopicPartition]) -> list[list[Any]]:
 
 
 def _dump_health(health: Health, high_watermarks: Mapping[TopicPartition, HighWatermark]) -> dict[str, Any]:
-    # Versions that do not know the high watermarks skip them here, and could not read a record that had them beside.
+    # Versions without high watermarks skip them here, and could not read a record that had them beside.
     marks = [[tp.topic, tp.partition, each.offset, each.leader_epoch] for tp, each in sorted(high_watermarks.items())]
     return {
         "high_watermarks": marks,

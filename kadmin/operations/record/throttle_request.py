@@ -13,7 +13,7 @@ from kadmin.plan.units import readable_rate
 
 @dataclass(frozen=True, slots=True)
 class ThrottleRequest:
-    """The rate that is asked for, in bytes per second, by whom and when."""
+    """A request for a rate in bytes per second, with author and time."""
 
     rate: int
     by: str

@@ -62,7 +62,7 @@ def lacking_rights(rights: OwnRights, *, writes: bool = True) -> Iterator[Lackin
     Rights on topics are those on topics that are seen.
     """
     if rights.cluster is not None:
-        # Brokers tell rights on the cluster only to those who may describe it.
+        # Brokers report rights on the cluster only with Describe on the cluster.
         told = _CLUSTER if _DESCRIBE in rights.cluster else _CLUSTER[:1]
         for need in told:
             if need.operation not in rights.cluster and (writes or not need.writes):

@@ -164,7 +164,7 @@ def _defaults(connection: KafkaConnection, state: ClusterState) -> dict[str, str
 
 
 def _broker(found: BrokerMetadata, protocol: str) -> Broker:
-    # Brokers tell the address of the listener that was asked, and not its name.
+    # Brokers report the address of the listener that was asked, and not its name.
     return Broker(found.broker_id, found.rack, (Endpoint(protocol, found.host, found.port, protocol),))
 
 

@@ -97,7 +97,7 @@ class _Examination:
 
     def _pause(self) -> None:
         self._context.clock.wait(STAYS_S)
-        # Looks that were cut short are not seconds apart, and prove nothing.
+        # Looks that were cut short are not STAYS_S apart, and prove nothing.
         self._context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
 
     def _with_operations(self, evidence: KafkaEvidence) -> KafkaEvidence:
@@ -112,7 +112,7 @@ class _Examination:
         asked = askers(moves_in_flight(state), listings, partial(self._lists, state, steps))
         past = dict.fromkeys(each.operation_id for each in asked.values() if each.status.state.finished)
         late: tuple[LateRequest, ...] = ()
-        if len(steps) == len(listings):  # otherwise it is not known what was asked for last
+        if len(steps) == len(listings):  # otherwise the last request is unknown
             question = partial(late_among, self._context, listings, steps, state, lambda _: asked)
             late = self._ask("late requests", question) or ()
         return replace(

@@ -87,7 +87,7 @@ def write(values: Mapping[str, bytes | None], token: int, *, begun: bool) -> Ste
             if not begun:
                 claimant, _ = yield from _claim()
                 log: TopicLog = yield CatchUp()
-                # What a reader has not seen yet says nothing: another process claimed, or the leader answers old.
+                # A log without our claim proves nothing: another process claimed, or a deposed leader answered.
                 begun = log.writer == claimant
                 if begun and not log.is_held(token):
                     return False

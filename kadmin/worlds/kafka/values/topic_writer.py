@@ -112,7 +112,7 @@ class TopicWriter:
                 except LostLockError:
                     return
                 except KadminError:
-                    continue  # the next one may come through; what is written meanwhile raises the same
+                    continue  # the next renewal may succeed; a write meanwhile raises the same error
 
     def _write(self, values: Mapping[str, bytes | None]) -> None:
         if self._lost or not self._carry_out(write(values, self.token, begun=self._producer is not None)):

@@ -227,7 +227,7 @@ class KafkaConnection:
         node_id, limit_ms = self._manager.cluster.bootstrap_brokers()[0].node_id, patience_s * 1000
         self._manager.reset_backoff(node_id)
         try:
-            # Not told of its failure, the manager begins no search of its own for the brokers, which has no deadline.
+            # The failure is kept from the manager, so that it begins no bootstrap of its own, which has no deadline.
             connection = self._manager.get_connection(node_id, limit_ms, refresh_metadata_on_err=False)
             await self._manager.wait_for(connection.init_future, limit_ms)
             if not self.servers.security.protocol.has_sasl:

@@ -29,7 +29,7 @@ def diagnose(evidence: Evidence) -> tuple[Finding, ...]:
     nodes, topics = tuple(admin_troubles(evidence)), tuple(topic_troubles(evidence))
     looping = loops(evidence)
     if looping:
-        # A controller that resigns within milliseconds watches nothing, which says nothing about the next one.
+        # A controller that resigns within milliseconds watches nothing, which proves nothing about the next one.
         nodes = tuple(found for found in nodes if found.code is not Trouble.DEAF_CONTROLLER)
     return (
         *_controller(evidence, (*nodes, *topics), looping=looping),

@@ -55,7 +55,7 @@ def gather(context: ZooKeeperContext) -> Evidence:
     while len(samples) <= (_MORE_SAMPLES + 1 if _unsteady(samples) else 1):
         _pause(context, BETWEEN_SAMPLES_S)
         samples.append(_sample(source))
-    # The last one is asked about: a controller that was elected meanwhile may be deaf, too.
+    # The last controller is checked: one that was elected meanwhile may not watch either.
     asked = samples[-1].controller
     listening = _listening(context, asked)
     if first.reassignment or first.election or first.deletions:

@@ -140,7 +140,7 @@ def _move(finding: Finding, diagnosis: Diagnosis) -> RepairStep:
 
 
 def _names_moves(path: str, state: ClusterState) -> bool:
-    # Controllers up to 2.3 forget a reassignment that is not in the node, and keep its old and new replicas for good.
+    # Controllers up to 2.3 drop a reassignment that is not in the node, and keep its old and new replicas for good.
     node = state.requests.reassignment
     if path != REASSIGN_PARTITIONS or node is None or node.entries is None:
         return False

@@ -85,7 +85,7 @@ def diagnose_migration(evidence: MigrationEvidence, found: tuple[Finding, ...]) 
     )
     said = {(Trouble.FOREIGN_NODE, each.znode) for each in own if each.code is MigrationTrouble.PENDING_REQUEST}
     if any(each.code is MigrationTrouble.HISTORY_BEHIND for each in own):
-        # Whose a move is, the brokers' record does not know yet.
+        # The brokers' record does not have the operations of moves yet.
         said |= {(Trouble.FOREIGN_MOVE, each.znode) for each in found}
     others = (each for each in found if (each.code, each.znode) not in said)
     return (*own, *(replace(each, severity="error") if each.code in _STOPS else each for each in others))

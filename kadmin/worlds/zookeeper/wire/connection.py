@@ -112,7 +112,7 @@ class Connection:
         )
 
     def sasl_refusal(self, reason: str) -> NotAuthorizedError:
-        """Build the error for a user whom the servers, or the realm, do not take."""
+        """Build the error for a user that the servers, or the Kerberos realm, refuse."""
         remedies = _KERBEROS_REMEDIES if isinstance(self.authentication.sasl, Kerberos) else {}
         return NotAuthorizedError(
             f"ZooKeeper at {self.connect} refuses {self.authentication}.",
