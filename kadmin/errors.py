@@ -1,4 +1,4 @@
-"""What can go wrong, exit code by exit code.
+"""Errors, by exit code.
 
 ::
 
@@ -75,7 +75,7 @@ class StalePlanError(KadminError):
 
 
 class BusyError(KadminError):
-    """Somebody else holds the lock, an admin node, or a reassignment in flight."""
+    """Another process has the lock, an admin node, or a reassignment in flight."""
 
     exit_code = 5
 

@@ -1,4 +1,4 @@
-"""What a way to a cluster can do."""
+"""The capabilities of an access path to a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PublishLimits:
-    """What one publish can hold, whatever a plan asks: partitions, bytes, and what each topic adds beside its name."""
+    """The limits of one publish, whatever the plan: partitions, bytes, and the bytes of each topic beside its name."""
 
     max_bytes: int
     bytes_per_topic: int
@@ -20,7 +20,7 @@ class PublishLimits:
 
 
 class MetadataMode(StrEnum):
-    """Where a cluster keeps its metadata."""
+    """The storage of a cluster's metadata."""
 
     ZOOKEEPER = "zookeeper"
     KRAFT = "kraft"
@@ -58,5 +58,5 @@ class Capabilities:
 
     @property
     def publish(self) -> PublishLimits:
-        """What one publish can hold."""
+        """The limits of one publish."""
         return PUBLISH_LIMITS[self.mode]

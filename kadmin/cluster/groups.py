@@ -64,7 +64,7 @@ class Groups:
 
     @property
     def unseen(self) -> tuple[tuple[str, str], ...]:
-        """What was not seen, and the reason."""
+        """The groups, or parts of them, that could not be read, each with the reason."""
         names: dict[str, list[str]] = {}
         for group in self.listed:
             if group.unseen is not None:

@@ -18,7 +18,7 @@ NO_LEADER = -1
 
 
 class MigrationPhase(StrEnum):
-    """How far a cluster is on its way from ZooKeeper to KRaft mode (KIP-866)."""
+    """The phase of a cluster's migration from ZooKeeper to KRaft mode (KIP-866)."""
 
     ZOOKEEPER = "zookeeper"
     """Brokers elect the controller among themselves."""
@@ -204,7 +204,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class OwnRights:
-    """What the user of a connection may do, by ACLs' names of operations (AlterConfigs), on topics that it sees.
+    """The ACL operations (such as AlterConfigs) that the user of a connection may do, on topics that it may describe.
 
     `cluster` is None, and topics are left out, where brokers do not say.
     """

@@ -19,7 +19,7 @@ ZOOKEEPER_SERVICE = "zookeeper"
 
 
 class Protection(StrEnum):
-    """What a context wants of commands that write."""
+    """The protection of a context against commands that write."""
 
     NONE = "none"
     CONFIRM = "confirm"
@@ -98,7 +98,7 @@ class TlsFiles:
 
 @dataclass(frozen=True, slots=True)
 class ZooKeeperAccess:
-    """How ZooKeeper is reached."""
+    """The connection string, credentials and TLS files for ZooKeeper."""
 
     connect: str
     sasl: SaslUser | KerberosUser | None = None
@@ -108,7 +108,7 @@ class ZooKeeperAccess:
 
 @dataclass(frozen=True, slots=True)
 class KafkaAccess:
-    """How brokers are reached; `records` is the folder that keeps lock and records in place of the cluster."""
+    """The access to brokers; `records` is the folder that keeps lock and records in place of the cluster."""
 
     bootstrap_servers: str | None = None
     command_config: Path | None = None
@@ -133,7 +133,7 @@ class NamedContext:
 
     @property
     def address(self) -> str:
-        """Where the cluster is: ZooKeeper, or else its brokers."""
+        """The address of the cluster: its ZooKeeper, or else its brokers."""
         return (self.zookeeper.connect if self.zookeeper is not None else self.kafka.bootstrap_servers) or ""
 
 

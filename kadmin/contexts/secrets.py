@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kadmin.contexts.model import SecretReference
 
 COMMAND_S = 15.0
-"""How long a program may take to print a secret."""
+"""Timeout of a program that prints a secret."""
 _MOST_BYTES = 64 * 1024
 
 

@@ -21,7 +21,7 @@ _ALL = "every kind"
 
 
 class Source(StrEnum):
-    """Where a value comes from; the first in this order that has one gives it."""
+    """The source of a value; the first source in this order that has one takes precedence."""
 
     FLAG = "flag"
     ENVIRONMENT = "environment"

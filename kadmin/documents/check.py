@@ -49,7 +49,7 @@ _VALUES = {"ClusterInventory", PROMETHEUS_NAMES}
 """Kinds for which their schema is all that must hold; their value is the document."""
 
 _NUMBER_KEYS = {("spec", "brokers", "substitute"), ("spec", "brokers", "weights")}
-"""Where keys are broker ids, and so may be written as plain numbers."""
+"""Fields whose keys are broker ids, and so may be written as plain numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _first(fault: Diagnostic) -> Field | None:
 
 
 def _schema_problems(value: object, blind: set[Field], schemas: SchemaSet | None) -> list[PendingDiagnostic]:
-    """Return what the schema of the value's kind forbids, except what concerns stand-ins for unreadable values."""
+    """Return violations of the schema of the value's kind, without those that concern placeholders, `blind`."""
     if not isinstance(value, dict):
         return [PendingDiagnostic(Diagnostic(codes.WRONG_TYPE, "a document is a mapping", "begin with kind and spec"))]
     if "kind" not in value:

@@ -28,7 +28,7 @@ MOST_FAULTS = 1_000
 
 
 class EventKind(Enum):
-    """What an event says."""
+    """The kind of an event."""
 
     SCALAR = 0
     MAPPING = 1

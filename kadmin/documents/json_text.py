@@ -120,7 +120,7 @@ def _syntax_error(text: str) -> json.JSONDecodeError | None:
 
 
 def _scalar(word: str) -> tuple[Any, Diagnostic | None]:
-    """Return the value of a well-formed scalar, or a stand-in and the fault that it stands for."""
+    """Return the value of a well-formed scalar, or its text as a placeholder and the fault."""
     if word.startswith('"'):
         value = json.loads(word)
         if _SURROGATE.search(value):

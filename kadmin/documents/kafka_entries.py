@@ -21,7 +21,7 @@ _OF_REASSIGNMENTS = frozenset({"replicas", "log_dirs"})
 
 
 class KafkaFile(StrEnum):
-    """What a JSON file of Kafka's tools can be."""
+    """The kind of a JSON file of Kafka's tools."""
 
     REASSIGNMENT = "a reassignment"
     ELECTION = "an election"

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Document
 
 KafkaDocument: TypeAlias = ReassignmentPlan | ElectionPlan | RebalanceRequest
-"""What a file of Kafka's tools can be in kadmin."""
+"""kadmin's document of a file of Kafka's tools."""
 
 Plan = TypeVar("Plan", ReassignmentPlan, ElectionPlan)
 

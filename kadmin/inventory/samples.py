@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Metric(StrEnum):
-    """What a row of a sample measures; bytes and requests are of a topic on a broker, without a partition."""
+    """The metric of a row of a sample; bytes and requests are of a topic on a broker, without a partition."""
 
     LOG_END_OFFSET = "log_end_offset"
     LOG_START_OFFSET = "log_start_offset"
@@ -61,9 +61,9 @@ _NAME = "samples-%Y%m%dT%H%M%SZ.parquet"
 
 @dataclass(frozen=True, slots=True)
 class LoadSample:
-    """What brokers answered at one time: end offsets by the leader, bytes of each replica by broker, offsets by group.
+    """The answers of brokers at one time: end offsets by the leader, bytes of each replica by broker, offsets by group.
 
-    Times are when brokers were asked. `unavailable` says what they did not answer.
+    Times are those of the requests. `unavailable` describes the requests without an answer.
     """
 
     taken_at: datetime

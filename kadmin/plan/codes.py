@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Code(NamedTuple):
-    """What a code says, and the error that commands refuse with where they find it; None: they go on, and warn.
+    """The meaning of a code, and the error that commands raise for it; None: they warn and continue.
 
-    `of_request` is the error where it differs for a request: that was not made from the cluster, and cannot be stale.
+    `of_request` is the error where it differs for a request, which is not made from the cluster and cannot be stale.
     """
 
     meaning: str

@@ -1,4 +1,4 @@
-"""How much of a reassignment is copied, how fast the copies grow, and how long the rest takes.
+"""Measures a running reassignment: the bytes copied, the speed of the copies, and the remaining time.
 
 Goals: a rate of this run that is steady to read, and a remaining time that holds from the first tenth of the bytes on.
 Constraints: waves follow each other, and in each the busier direction of the busiest broker decides. A broker fetches
@@ -58,7 +58,7 @@ class Copied:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was copied at a time of a monotonic clock."""
+    """The bytes copied at a time of a monotonic clock."""
 
     at: float
     copied: Copied
@@ -67,7 +67,7 @@ class Sample:
 def replicas_to_measure(
     copying: Iterable[PartitionTarget], unsized: Iterable[PartitionTarget], state: ClusterState
 ) -> dict[int, set[TopicPartition]]:
-    """Return, by broker, the replicas that tell how far copies are, and the sizes of other partitions."""
+    """Return, by broker, the replicas whose sizes give the progress of copies and the sizes of `unsized` partitions."""
     found: dict[int, set[TopicPartition]] = {}
     for target, brokers in (
         *((each, (*_holders(each, state), *added(each))) for each in copying),

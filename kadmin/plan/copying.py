@@ -1,4 +1,4 @@
-"""How much a reassignment copies through each broker, at which rate, and how long that takes.
+"""Estimates the bytes that a reassignment copies through each broker, the rate, and the time.
 
 A throttle counts what a broker sends and what it receives separately, so the busier direction of the busiest broker
 decides. Waves follow each other: their times add up. Once in sync, a throttled partition's ordinary replication is no
@@ -49,7 +49,7 @@ class Throttle:
 
     @property
     def makespan_seconds(self) -> float | None:
-        """How long all waves take at least, one after the other; None where a size is unknown."""
+        """The least time of all waves, one after the other; None where a size is unknown."""
         known = [seconds for seconds in self.wave_seconds if seconds is not None]
         return sum(known) if len(known) == len(self.wave_seconds) else None
 

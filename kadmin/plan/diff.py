@@ -1,4 +1,4 @@
-"""What a reassignment plan would change on a cluster: the same list of waves that `apply` executes."""
+"""Compares a reassignment plan with a cluster: the same list of waves that `apply` executes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How far one partition of a reassignment plan is, judged from the cluster alone.
+"""Judges the progress of one partition of a reassignment plan from the cluster alone.
 
-The admin node alone proves nothing: controllers drop entries silently, and the topic znode reaches the target
+The admin node alone proves nothing: controllers drop entries without an error, and the topic znode reaches the target
 before the node disappears. So the assignment, the partition state and the node are read together. The order of the
 tests is part of the meaning: the first that fits, counts.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Progress(StrEnum):
-    """How far a partition is between its current and its target replicas."""
+    """The progress of a partition from its current to its target replicas."""
 
     RUNNING = "running"
     """The controller is at work on our target, or has our target in its node."""
@@ -31,7 +31,7 @@ class Progress(StrEnum):
     WAITING = "waiting"
     """Exactly the replicas that the plan was made on."""
     CANCELLED = "cancelled"
-    """As waiting, and the operation that was to reassign it was cancelled."""
+    """Like `WAITING`, and the operation that was to reassign it was cancelled."""
     STALE = "stale"
     """Anything else, a missing partition included."""
 

@@ -43,7 +43,7 @@ MAY_RETURN = (
 )
 """In KRaft mode a broker starts with the own configs of its last snapshot; no request shows which those are."""
 WILDCARD = "*"
-"""As a list: every replica of the topic."""
+"""The value of a replica list that names every replica of the topic."""
 
 ConfigValues: TypeAlias = Mapping[str, Mapping[str, str]]
 """Values by entity (`topics/orders`, `brokers/1`) and key."""

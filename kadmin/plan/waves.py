@@ -35,7 +35,7 @@ _FRAME_BYTES = len('{"version":1,"partitions":[]}')
 
 @dataclass(frozen=True, slots=True)
 class Wave:
-    """What one publish holds. `moved_bytes` is None where a size is unknown; counters are per broker."""
+    """The reassignments of one publish. `moved_bytes` is None where a size is unknown; counters are per broker."""
 
     index: int
     reassignments: tuple[PartitionTarget, ...]

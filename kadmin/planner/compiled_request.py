@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 MOST_BYTES = 2**62
-"""What all replicas of a cluster may have together: sums and differences of sizes are computed in 64 bits."""
+"""The most bytes of all replicas of a cluster: sums and differences of sizes are computed in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

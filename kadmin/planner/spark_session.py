@@ -50,7 +50,7 @@ _CONNECT_RETRIES = 4
 """Of the first call, some seconds in all; PySpark would try for ten minutes. Later calls are tried that long."""
 _DETAILS = re.compile(r'^\s*details = "(.*)"$', re.MULTILINE)
 _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
-"""The variable by which PySpark knows that its functions are those of Spark Connect."""
+"""The environment variable that makes PySpark's functions those of Spark Connect."""
 _ARCHIVING_S = 600
 LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
 # A proposal ends before the optimizing compiler pays off: without it the JVM needs half the CPU time.

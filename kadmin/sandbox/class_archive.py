@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kadmin.java import JavaRuntime
 
 WRITE_S = 60.0
-"""How long a broker that recorded its classes may take to end: it writes about 50 MB."""
+"""Timeout for the end of a broker that recorded its classes: it writes about 50 MB."""
 _WRITTEN = "classes.jsa"
 _DESTINATION = "classes.txt"
 

@@ -1,4 +1,4 @@
-"""What a sandbox consists of: its specification, the ports of its servers, and their folders."""
+"""The layout of a sandbox: its specification, the ports of its servers, and their folders."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Layout:
 
     @property
     def connect_string(self) -> str:
-        """What `--zookeeper` takes, chroot included; empty in a sandbox that began in KRaft mode."""
+        """The value of `--zookeeper`, chroot included; empty in a sandbox that began in KRaft mode."""
         return ",".join(f"127.0.0.1:{port}" for port in self.zookeeper_ports) + self.spec.chroot
 
     @property

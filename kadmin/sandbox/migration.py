@@ -43,9 +43,9 @@ def start(sandbox: Sandbox) -> Sandbox:
 
 
 def brokers(sandbox: Sandbox) -> Sandbox:
-    """Restart brokers so that they know the controllers, and wait until these have taken over the metadata.
+    """Restart brokers with the controllers in their settings; wait until these have taken over the metadata.
 
-    From then on controllers write all metadata to both sides, and nobody serves the admin znodes.
+    From then on controllers write all metadata to both sides, and no controller serves the admin znodes.
     """
     changed = _restarted(_go_on(sandbox, MigrationPhase.DUAL_WRITE))
     if not wait_until(lambda: zookeeper_mode.is_led_by_kraft(changed), READY_S):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Mode(Protocol):
-    """What the modules zookeeper_mode and kraft_mode have in common."""
+    """The interface of the modules zookeeper_mode and kraft_mode."""
 
     def start_quorum(self, layout: Layout, launcher: Launcher) -> None: ...
 

@@ -51,7 +51,7 @@ TOPICS = (
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """How many topics, partitions and records were made."""
+    """The numbers of topics, partitions and records that were made."""
 
     topics: int
     partitions: int

@@ -42,7 +42,7 @@ _QUIET = {
 """Nothing happens on its own: no topic creation, no leader rebalance, no cleaning."""
 
 MIGRATING = {MIGRATION_SETTING: "true"}
-"""What every server has while metadata is in ZooKeeper and with the controllers."""
+"""The setting of every server while metadata is both in ZooKeeper and with the controllers."""
 
 LOG4J = """log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender

@@ -88,7 +88,7 @@ def cluster_id(layout: Layout) -> str:
 
 
 def is_led_by_kraft(layout: Layout) -> bool:
-    """Whether a KRaft controller has taken over the metadata; between two controllers nobody has."""
+    """Whether a KRaft controller has taken over the metadata; False between two controllers."""
     with Store.connect(layout.connect_string) as store:
         nodes = read_migration(ZnodeReader(store))
     return nodes.controller is not None and nodes.led_by_kraft

@@ -1,8 +1,8 @@
-"""Reads the schemas of a folder and checks values against them. The only place that knows jsonschema.
+"""Reads the schemas of a folder and checks values against them. The only module that runs jsonschema.
 
-jsonschema-rs passes what conforms, a plan of 50,000 partitions in 0.1 s; jsonschema, which needs 4 s for that plan,
-judges what does not, and says why. Schemas of others are judged by jsonschema alone: they may have no end. Nothing is
-fetched: a `$ref` that leads out of its schema is an error of that schema.
+jsonschema-rs accepts values that conform, a plan of 50,000 partitions in 0.1 s; jsonschema, which needs 4 s for that
+plan, finds the violations of the others. Schemas of others are checked by jsonschema alone: they may recurse without
+end. No URL is fetched: a `$ref` that leads out of its schema is an error of that schema.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _NAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PlanEffect:
-    """What a plan changes: targets of partitions, partitions that get their preferred leader, deleted topics.
+    """The changes of a plan: targets of partitions, partitions that get their preferred leader, deleted topics.
 
     `elects`: the preferred replica of each target is elected, too. `may_elect`: partitions of an election whose in-sync
     replicas are unknown. `leaders_only`: replicas stay where they are.

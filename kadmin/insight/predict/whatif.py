@@ -110,7 +110,7 @@ class UnknownOutcome:
 
 @dataclass(frozen=True, slots=True)
 class LossFigures:
-    """How many partitions get another leader, have none, begin to refuse acks=all, or get one that lacks records."""
+    """Partitions that change leader, go offline, begin to refuse acks=all, or get a leader that lacks records."""
 
     leader_changes: Bound
     offline: Bound
@@ -120,7 +120,7 @@ class LossFigures:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What certainly changes for partitions; `figures` bound what may. Loads cover the brokers alive at each time.
+    """The certain changes of partitions; `figures` bound the possible ones. Loads cover the brokers alive at each time.
 
     `already_offline` have no leader before, and are in no figure.
     """

@@ -139,7 +139,7 @@ def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
 
 
 def _unsized(found: Diagnostic, world: ClusterView | None) -> Diagnostic:
-    """Without a cluster, brokers may still tell the sizes: a warning. With one, say why they do not."""
+    """Make it a warning without a cluster, where brokers may still report sizes; else add why they reported none."""
     if world is None:
         return replace(found, severity="warning")
     return replace(found, hint="; ".join([*world.facts.disks_unavailable, _ADD_SIZES]))

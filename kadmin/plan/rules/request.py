@@ -35,10 +35,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class RequestScope:
-    """What these rules ask of a cluster; the planner, which holds a cluster as arrays, answers it, too.
+    """The part of a cluster that these rules read; the planner makes one from its arrays, too.
 
     `racks` covers every broker that is known, `alive` those that may receive replicas. `partitions` and `reassigning`
-    answer for pinned partitions at least. `unsized` counts the partitions whose size is unknown.
+    cover at least the pinned partitions. `unsized` counts the partitions whose size is unknown.
     """
 
     racks: Mapping[int, str | None]

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanFootprint:
-    """What a plan reassigns, deletes, and uses (topics that must exist); `elects` picks those it elects leaders of."""
+    """The partitions that a plan reassigns, and the topics that it deletes and that it needs.
+
+    `elects` selects the partitions whose leaders the plan elects.
+    """
 
     reassigned: tuple[TopicPartition, ...] = ()
     deleted: tuple[str, ...] = ()
@@ -26,7 +29,7 @@ class PlanFootprint:
 
 @dataclass(frozen=True, slots=True)
 class NamedDocument:
-    """A document by the name of its file: what it touches, of which cluster (None: it does not say)."""
+    """A document by the name of its file, with its footprint and its cluster id (None: the document has none)."""
 
     file: str
     cluster_id: str | None
@@ -34,9 +37,9 @@ class NamedDocument:
 
 
 def check_beside(document: NamedDocument, earlier: Sequence[NamedDocument]) -> Iterator[Diagnostic]:
-    """Yield what one document must not do beside earlier ones; of two plans that meet the later one is reported.
+    """Yield the conflicts of a document with earlier ones; of two plans in conflict the later one is reported.
 
-    Plans of different clusters (by their `cluster_id`) do not meet.
+    Plans of different clusters (by their `cluster_id`) do not conflict.
     """
     others = [each for each in earlier if _one_cluster(document, each)]
     partitions: dict[TopicPartition, str] = {}

@@ -1,4 +1,4 @@
-"""Tells where heavy partitions are best, before lighter ones are looked at.
+"""Assigns heavy partitions to brokers before lighter ones are swapped.
 
 A broker that takes a heavy partition has too much load until others have left it; so swaps that must gain one by one
 never take it there. Here each broker's load counts as if, of its lighter replicas, it kept the lightest: as many as the

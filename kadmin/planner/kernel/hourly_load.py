@@ -21,7 +21,7 @@ Rates: TypeAlias = npt.NDArray[np.floating[Any]]
 """Rates of partitions by hour: 32 bits are enough, and halve the memory of the largest arrays."""
 
 QUIET = 0.6
-"""Hours with less than this part of the busiest hour's load count as if they had it: an idle hour hurts nobody."""
+"""Least load of an hour, as a fraction of the busiest hour's: quieter hours count as this, for they need no balance."""
 
 _BLOCK = 4096
 """Partitions of which two matrices are added at a time."""
@@ -53,10 +53,10 @@ class Resource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaderCosts:
-    """What partitions cost by the zone of their leader, in thousandths of a byte per second that cross zones.
+    """Costs of partitions by the zone of their leader, in thousandths of a byte per second that cross zones.
 
-    `zone` [B], from 0 on; `client` [P, Z] what clients cost with a leader in each zone, `copy` [P] what each follower
-    in another zone than the leader does.
+    `zone` [B], from 0 on; `client` [P, Z]: the cost of clients with a leader in each zone; `copy` [P]: the cost of each
+    follower in another zone than the leader.
     """
 
     zone: Ints

@@ -88,7 +88,7 @@ def _place_heavy(group: TopicGroup, columns: Columns, heavy: Rates, budget: int)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
-    """Replicas of one broker that may go to another: arrays [N]; `slope`: what the descent gains by their leaving."""
+    """Replicas of one broker that may go to another: arrays [N]; `slope`: the descent's gain if they leave."""
 
     partition: Ints
     cost: Ints
@@ -100,7 +100,7 @@ class _Held:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Between:
-    """What a pivot and a partner may swap; `wanted`: the gain if all that is above the limit left the pivot."""
+    """Replicas that a pivot and a partner may swap; `wanted`: the gain if the pivot's whole excess left it."""
 
     brokers: tuple[int, int]
     out: _Held

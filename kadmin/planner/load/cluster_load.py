@@ -43,7 +43,7 @@ _FIELDS = {ResourceName.IN: "in_", ResourceName.OUT: "out", ResourceName.CPU: "c
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterLoad:
-    """The load of one cluster: its history, the kernel's input, and what the history does not know."""
+    """The load of one cluster: its history, the kernel's input, and notes of the gaps in the history."""
 
     history: LoadHistory
     spec: LoadSpec

@@ -1,4 +1,4 @@
-"""Completes a load history: rates that it does not know are taken from their topic's profile. Missing is not zero.
+"""Fills the gaps of a load history from the profiles of topics; a missing rate does not count as zero.
 
 Goals: a partition's unknown hours follow its topic, on the level of the hours that are known of the partition.
 Algorithm: a topic's profile and its partitions' levels are fitted to the known rates together, rate = level * profile,

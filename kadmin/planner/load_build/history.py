@@ -54,7 +54,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the folder holds: sample files by name, and the days.
+    """The sample files, by name, and the days of the folder.
 
     `made` says how the tables in the folder above were made of just these days; None where they were not.
     """
@@ -88,10 +88,10 @@ def beside(days: Iterable[Day]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class NewSamples:
-    """What a run has to read: the sample files (None for all that there are), and the days that it keeps to.
+    """The input of a run: sample files (None for all of the source), and the days whose rows it reads.
 
-    `days` are ranges of days, first and last, outside of which rows are passed over; empty for no limit. `merges`
-    are days whose roll-ups stay and get the new rows.
+    `days` are ranges of days, first and last, outside of which rows are skipped; empty for no limit. `merges` are days
+    whose roll-ups are kept and get the new rows.
     """
 
     files: tuple[str, ...] | None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HOUR_US = 3_600_000_000
 UNKNOWN_ID = -1
-"""Stands for no partition and for an unknown broker: joins on null would need another comparison."""
+"""The id of no partition, and of an unknown broker: joins on null would need another comparison."""
 
 SERIES = ("cluster", "topic", "partition", "broker_id", "group", "metric", "counter")
 _SUMMARY = ("samples", "first_at", "last_at", "first", "last", "lowest", "highest", "total")

@@ -68,7 +68,7 @@ _STRAY = 1000
 
 @dataclass(frozen=True, slots=True)
 class LoadTask:
-    """Where samples are, the folder of the result, and how weeks are merged; None keeps each week apart.
+    """The source of samples, the folder of the result, and the merge of weeks; None keeps each week apart.
 
     With `explain`, the report has Spark's plans.
     """
@@ -80,13 +80,13 @@ class LoadTask:
 
     @property
     def merge_name(self) -> str:
-        """What answers call the merge."""
+        """The merge's name in answers."""
         return PER_WEEK if self.merge is None else self.merge.value
 
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What was built, as load.json has it, and Spark's plans of the jobs."""
+    """The figures of the load, as in load.json, and Spark's plans of the jobs."""
 
     figures: Mapping[str, Any]
     plans: Mapping[str, str]

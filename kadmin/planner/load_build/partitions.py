@@ -43,13 +43,13 @@ def thousandths(value: SparkColumn) -> SparkColumn:
 
 
 def partition_hours(rates: DataFrame) -> DataFrame:
-    """Return one row for each partition and hour, and for each topic, broker and hour that meters tell of.
+    """Return one row for each partition and hour, and for each topic, broker and hour of meters.
 
     Columns: PARTITION_KEY, `hour`, `records` (per second), `log` (bytes per second, where no segment was deleted),
     `consumed` (records per second, all groups), the `size` of the log and the records `held` in it where they are
-    known, what meters have (`metered_in`, `metered_out`, `metered_requests`), and who led: `leader`, `other_leader`
-    where leadership moved within the hour, and `leader_part`, the part of the first in the records. UNKNOWN_ID where
-    nobody knows. Rows of a topic have the partition UNKNOWN_ID, and as `leader` the broker that reported.
+    known, the rates of meters (`metered_in`, `metered_out`, `metered_requests`), and the leaders: `leader`,
+    `other_leader` where leadership moved within the hour, and `leader_part`, the part of the first in the records.
+    UNKNOWN_ID where unknown. Rows of a topic have the partition UNKNOWN_ID, and as `leader` the broker that reported.
     `rates` are those of hourly_rates.
     """
     return _by_hour(_by_broker(rates.repartition(*PARTITION_KEY)))  # one shuffle serves both steps

@@ -42,9 +42,9 @@ _ANSWER = f"status string, error string, data struct<resultType: string, result:
 
 @dataclass(frozen=True, slots=True)
 class PrometheusNames:
-    """What series mean: metric and kind by name, the labels that say of what, in order, and broker ids by instance.
+    """The mapping of series: (metric, kind) by series name, labels by column, in order, and broker ids by instance.
 
-    `topics` are those that labels call by another name.
+    `topics` are the names of topics by the names that labels have for them.
     """
 
     metrics: Mapping[str, tuple[str, str]]
@@ -146,7 +146,7 @@ def _meter(row: dict[str, Any]) -> Meter:
 
 
 def _require_one_value(session: SparkSession, names: PrometheusNames, paths: Iterable[str]) -> None:
-    """Refuse series that have two values at the same time: their labels do not tell them apart."""
+    """Refuse series with two values at the same time: their labels are ambiguous."""
     value, lowest, highest = (f.col(name) for name in ("value", "lowest", "highest"))
     for points in _points(session, paths):
         rows = points.select(*_keys(names), TIME, value.try_cast("double").alias("value"))

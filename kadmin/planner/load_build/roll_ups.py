@@ -52,9 +52,9 @@ def hold(out: Path) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What there is: the history so far, all sample files by name, and what of them is new; None for nothing.
+    """The history so far, all sample files by name, and the new ones among them, `reading`; None for none.
 
-    A source whose files are not listed is all new, and takes the place of the history.
+    A source whose files are not listed is all new, and replaces the history.
     """
 
     history: History
