@@ -38,15 +38,15 @@ Through the brokers' API the controller takes 10,000 partitions of one request; 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """One field for each question that an operation asks of the way to its cluster.
+    """Properties of an access path to a cluster that operations depend on.
 
-    `mode`: where the cluster keeps its metadata.
+    `mode`: the storage of the cluster's metadata.
     `late_requests`: the controller may apply a request that got no answer, even after its operation has ended.
-    `late_configs`: so may a change of configs, and take a later one's place.
+    `late_configs`: the controller may also apply a change of configs late, and overwrite a later one.
     `lagging_reads`: the topics may be read as they were before a request was applied.
     `explains_refusals`: a refused partition has a reason; otherwise one that a finished request left unchanged was
     refused.
-    `restores_lists`: a move is taken back by a reassignment to the original list, and not only ended.
+    `restores_lists`: a move is reverted by a reassignment to the original list, and not only ended.
     """
 
     mode: MetadataMode

@@ -22,7 +22,7 @@ class ListedGroup:
     """A group as its coordinator lists it.
 
     `kind` is classic, consumer (KIP-848), share or streams, `protocol` the protocol type of a classic group; `state` is
-    empty where brokers do not tell.
+    empty where brokers do not report it.
     """
 
     name: str
@@ -52,7 +52,7 @@ class ConsumerGroup:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups that brokers list, by name; `unlisted` says which others there may be, and why, as `unseen` does."""
+    """The groups that brokers list, by name; `unlisted` are others that there may be, each with the reason."""
 
     listed: tuple[ConsumerGroup, ...]
     unlisted: tuple[tuple[str, str], ...] = ()

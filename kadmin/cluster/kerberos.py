@@ -1,4 +1,4 @@
-"""Kerberos: tickets of a key table or of a cache, and what Kerberos says when it gives none."""
+"""Kerberos tickets of a key table or of a cache, and Kerberos's errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _NOTHING_SAID = "Success"
 _NO_CACHE = -1765328189 % 2**32
-"""KRB5_FCC_NOFILE: nothing was had for the cache in memory, and so there is none."""
+"""KRB5_FCC_NOFILE: the cache in memory does not exist, because it got no ticket."""
 
 
 class KerberosError(Exception):

@@ -1,4 +1,4 @@
-"""Finds out what listens at a port: it asks in the protocol of each server that an address may be mistaken for."""
+"""Identifies the server at a port, by requests in the protocol of each server that an address may be mistaken for."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def listeners_instead(
 
 
 def complaints(addresses: Sequence[str]) -> Mapping[str, str]:
-    """Return why addresses, the first few, give no answer: REFUSED where no process has the port."""
+    """Return the errors of addresses, of the first few, without an answer: REFUSED where no process has the port."""
     return _of_all(addresses, _complaint)
 
 
 def no_answer(error: OSError | UnicodeError) -> str:
-    """Say why a server gave no answer."""
+    """Return the reason that a server gave no answer."""
     if isinstance(error, socket.gaierror | UnicodeError):
         return "the host name cannot be resolved"
     if isinstance(error, TimeoutError):

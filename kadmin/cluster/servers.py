@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SecurityProtocol(StrEnum):
-    """Kafka's `security.protocol`: what a listener speaks."""
+    """Kafka's `security.protocol`: the protocol of a listener."""
 
     PLAINTEXT = "PLAINTEXT"
     SSL = "SSL"
@@ -38,7 +38,7 @@ class Mechanism(Protocol):
 
     @property
     def mechanism(self) -> str:
-        """Kafka's name of the mechanism, as SCRAM-SHA-512."""
+        """Kafka's name of the mechanism, such as SCRAM-SHA-512."""
         ...
 
     @property

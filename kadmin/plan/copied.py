@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from kadmin.plan.model import PartitionTarget
 
 SAMPLE_S = 2.0
-"""Seconds between two samples: as often is a broker asked."""
+"""Seconds between two samples, and between two requests to a broker."""
 WINDOW_S = 30.0
 WINDOW_SAMPLES = 5
 _SHARPNESS = 8
 """A broker that sends or receives half as much as the busiest weighs 2^8 times less."""
 _LEAST_SHARE = 0.1
-"""The busy brokers copy at least this part of what the average broker copies, or their speed says nothing yet."""
+"""The least growth of the busy brokers, as a fraction of the average broker's, that gives a remaining time."""
 
 Sizes: TypeAlias = Mapping[TopicPartition, int]
 """Bytes to copy to each new replica, by partition."""
@@ -45,8 +45,8 @@ OnDisk: TypeAlias = Mapping[int, Mapping[TopicPartition, int]]
 class Copied:
     """Bytes copied of bytes to copy.
 
-    `left` is what the busiest broker of each wave has left, added up; `level` the same for the mean of the
-    busy brokers, `mean` for that of all brokers.
+    `left` is the sum over waves of the bytes left on the busiest broker; `level` the same for the mean of the busy
+    brokers, `mean` for that of all brokers.
     """
 
     done: int
@@ -79,7 +79,7 @@ def replicas_to_measure(
 
 
 def sizes_told(targets: Iterable[PartitionTarget], state: ClusterState, held: OnDisk) -> Sizes:
-    """Return the sizes of those targets whose holders answered, and one of them has a replica.
+    """Return the sizes of targets whose holders all answered, at least one with a replica.
 
     `held` has no entry of a replica that is not there: a leader that the reassignment removes may have deleted its own
     since `state` was read, which says nothing of the size.
@@ -166,7 +166,7 @@ def _holders(target: PartitionTarget, state: ClusterState) -> tuple[int, ...]:
 
 
 def _level(lefts: Sequence[float], totals: Sequence[float]) -> float:
-    """Return the mean of what brokers have left, weighted by what they carry in the whole wave."""
+    """Return the mean of the bytes left on brokers, weighted by their bytes in the whole wave."""
     most = max(totals)
     weights = [(total / most) ** _SHARPNESS for total in totals]
     return sum(weight * rest for weight, rest in zip(weights, lefts, strict=True)) / sum(weights)

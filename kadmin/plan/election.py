@@ -1,4 +1,4 @@
-"""Preferred leaders: which partitions have another leader, which can be elected, and why the others cannot."""
+"""Preferred leader elections: partitions with another leader, those that can be elected, obstacles of the others."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> P
 
 
 def copying(targets: Iterable[PartitionTarget], state: ClusterState) -> tuple[PartitionTarget, ...]:
-    """Return those of published targets whose new replicas copy, or may."""
+    """Return the published targets whose new replicas copy, or may copy."""
     running = {Progress.RUNNING, Progress.SETTLED}
     return tuple(target for target in targets if judge(target, state, published=True) in running)
 
@@ -83,8 +83,7 @@ def is_union(target: PartitionTarget, replicas: Replicas) -> bool:
 def still_copied(target: PartitionTarget, state: ClusterState) -> bool:
     """Whether new replicas still copy though no node and no API reassignment names the partition.
 
-    So it is with a union left behind (up to 2.3), and with a target that was reached while an added, live broker is
-    not in sync.
+    Cases: a union left behind (up to 2.3), and a target that was reached while an added, live broker is not in sync.
     """
     replicas, found = state.replicas(target.partition), state.states.get(target.partition)
     if replicas is None or found is None:

@@ -159,7 +159,7 @@ class Packing:
         )
 
     def refusal(self, target: PartitionTarget) -> InvalidInputError:
-        """Say why even an empty wave cannot take this target."""
+        """Return the reason that even an empty wave cannot take this target."""
         alone = bytes_alone(target)
         if alone > self.limits.max_payload:
             limit = format_size(self.limits.max_payload)

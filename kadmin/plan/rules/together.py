@@ -1,4 +1,4 @@
-"""Rules on several documents: what each may do, but not both."""
+"""Rules on several documents: conflicts of plans that are each valid alone."""
 
 from __future__ import annotations
 

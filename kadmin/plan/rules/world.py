@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClusterView:
-    """One cluster. Every topic was read.
+    """The state and facts of one cluster, with every topic.
 
     `live` is True where a command is about to act: requests that are pending then count.
     """

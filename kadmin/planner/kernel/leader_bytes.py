@@ -27,7 +27,7 @@ _NEAR = 0.01
 """The distance from the mean, as a fraction of it, that needs no swap."""
 
 _LEAST_GAIN = 0.001
-"""A swap must bring the pair nearer to the mean by this fraction of it."""
+"""The least approach of a pair to the mean by a swap, as a fraction of the mean."""
 
 _PARTNERS = 12
 """Partners tried for a swap."""

@@ -1,4 +1,4 @@
-"""Lists the partitions that could change their leader from one broker to another, and counts what that changes."""
+"""Lists the partitions whose leadership could pass from one broker to another, and counts the leader changes."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ def leader_candidates(problem: PlacementProblem, lists: Ints, leader: Ints, orde
 
 
 def added_leader_changes(problem: PlacementProblem, partitions: Ints, giver: Ints | int, taker: Ints | int) -> Ints:
-    """Return the leader changes that a plan has more when `taker` leads each partition instead of `giver`, [N]."""
+    """Return the leader changes, -1 to 1, that a plan adds if `taker` leads each partition instead of `giver`, [N]."""
     first = problem.current[partitions, 0]
     return np.asarray((first == giver).astype(np.int64) - (first == taker))

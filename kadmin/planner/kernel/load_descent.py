@@ -26,7 +26,7 @@ _STEPS = (0.5, 0.75, 0.85)
 """Fraction of the excess over the goal that each step of the limit keeps, one for each descent from the best so far."""
 
 _LAST = 0.002
-"""Within this fraction of the goal, the goal itself is the next limit."""
+"""The fraction above the goal within which the goal itself is the next limit."""
 
 _KEPT = 256
 """Exchanges of a batch whose gain is computed exactly."""
@@ -50,14 +50,14 @@ that only some of the largest clusters reach."""
 
 
 class Exchanger(Protocol):
-    """An exchange of replicas, or of the leadership of partitions, between brokers."""
+    """Finds and makes exchanges of replicas, or of the leadership of partitions, between brokers."""
 
     @property
     def most_cost(self) -> int:
         """The most that one exchange costs."""
 
     def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:
-        """Yield batches of exchanges that relieve the pivot, each with lower bounds of their gains by the slope, [N].
+        """Yield batches of exchanges that relieve the pivot, each with upper bounds of their gains by the slope, [N].
 
         Batches of free ones come first; then, unless `cost` is 0, those that cost up to so much.
         """
@@ -138,7 +138,7 @@ class LoadDescent:
         """Make the exchanges of a batch that gain enough, the best first; returns whether there was one."""
         levels, before = self._levels, len(self._made)
         own = float(levels.squares()[pivot])
-        if not (slope_gain > _least(found, own)).any():  # a sum of squares is convex: the slope tells at least the gain
+        if not (slope_gain > _least(found, own)).any():  # squares are convex: the slope bounds the gain from above
             return False
         some = found.only(levels.screen(found, slope_gain, _KEPT))
         while len(some):
