@@ -61,7 +61,7 @@ class ClusterAddress:
 
     @property
     def typed(self) -> str:
-        """The options that name this address, but for those that the environment or the contexts file has."""
+        """The options that name this address, without those that the environment or the contexts file has."""
         context, kafka = self.context, None if self.context is None else self.context.kafka
         known = {
             "--context": context and not self.typed_context and context.name,

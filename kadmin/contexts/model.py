@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WAVE_SIZES = ("max_bytes", "max_payload")
 """The limits of waves that are bytes."""
 ZOOKEEPER_SERVICE = "zookeeper"
-"""The first part of the principals of ZooKeeper's servers, if a context does not say another."""
+"""The first part of the principals of ZooKeeper's servers, unless a context has another."""
 
 
 class Protection(StrEnum):
@@ -48,7 +48,7 @@ class SecretVariable:
 
 @dataclass(frozen=True, slots=True)
 class SecretCommand:
-    """A secret that a program prints, which is run in `folder`. Its arguments are not shown: they may hold secrets."""
+    """A secret that a program prints, run in `folder`. Its arguments are not shown: they may hold secrets."""
 
     program: str
     arguments: tuple[str, ...] = field(repr=False)

@@ -46,7 +46,7 @@ KINDS = {
 }
 """Kinds of documents and the names of their schemas."""
 _VALUES = {"ClusterInventory", PROMETHEUS_NAMES}
-"""Kinds for which their schema is all that must hold; their value is the document."""
+"""Kinds that are checked by their schema alone; their value is the document."""
 
 _NUMBER_KEYS = {("spec", "brokers", "substitute"), ("spec", "brokers", "weights")}
 """Fields whose keys are broker ids, and so may be written as plain numbers."""
@@ -54,7 +54,7 @@ _NUMBER_KEYS = {("spec", "brokers", "substitute"), ("spec", "brokers", "weights"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A document that was read, and what is wrong with it, in order of place.
+    """A document that was read, and its problems, in order of place.
 
     `document` is there when its schema holds, even where a rule is broken; an inventory's header, names of Prometheus
     and contexts have only `value`. The `text` of contexts is empty: a line of it may hold a secret, and is not shown.
@@ -82,7 +82,7 @@ def examine(data: bytes, source: str, schemas: SchemaSet | None = None) -> Check
 
 
 def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
-    """Read a document and check it by its schema; what has a `document` has no problems yet.
+    """Read a document and check it by its schema; a result with a `document` has no problems yet.
 
     `source` names the file in locations; by its ending (.json, .yaml, .yml), else by the text's first character, it is
     read as JSON or YAML.

@@ -105,5 +105,5 @@ def _quote(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return JSON with escapes for what a reader may take for a line's end, or not see."""
+    """Return JSON with escapes for characters that a reader may take for a line's end, or that are invisible."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -25,7 +25,7 @@ _LONGEST_SHOWN = 40
 
 
 class OddNumberError(ValueError):
-    """A number in a spelling that is not read the same everywhere; the message says how to write it."""
+    """A number in a spelling that readers understand differently; the message says how to write it."""
 
 
 def resolve(text: str) -> str | int | float | bool | None:

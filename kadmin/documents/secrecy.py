@@ -1,4 +1,4 @@
-"""Keeps what a contexts file holds out of messages: a secret that was written into it must not be shown."""
+"""Keeps the text of a contexts file out of messages: a secret that was written into it must not be shown."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Metric(StrEnum):
 
 
 class SampleKind(StrEnum):
-    """Whether a value is a total that grows, or a value of its moment."""
+    """The kind of a value: a total that grows, or a value at one time."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -40,7 +40,7 @@ class SampleKind(StrEnum):
 
 TIME = "ts"
 PROMETHEUS = "prometheus"
-"""The format of what Prometheus exported; others are those of Spark."""
+"""The format of exports of Prometheus; others are those of Spark."""
 
 SAMPLE_COLUMNS = (
     Column(TIME, ColumnKind.TIME, required=True),
@@ -76,7 +76,7 @@ class LoadSample:
     start_offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
 
     def stretched(self, begun: datetime, times: float) -> LoadSample:
-        """Return the sample with so many times as much time since `begun`, in which an hour lasts an hour again."""
+        """Return the sample with its times since `begun` multiplied by `times`."""
 
         def later(at: datetime) -> datetime:
             return begun + (at - begun) * times
@@ -86,7 +86,7 @@ class LoadSample:
 
 
 class SampleExistsError(NotCompletedError):
-    """There is a sample of that second, which is left as it is."""
+    """A sample of that second exists, and is kept."""
 
 
 def file_name(taken_at: datetime) -> str:

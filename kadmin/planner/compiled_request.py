@@ -1,4 +1,4 @@
-"""Compiles a request for one cluster into the kernel's problem: which broker may hold, receive and lead what.
+"""Compiles a request for one cluster into the kernel's problem: the partitions that brokers may hold, receive, lead.
 
 A broker without a row, or with `alive` false, is dead. It receives nothing, and partitions with a replica on it do not
 change (the controller would wait for the dead broker without limit) until the request drains or substitutes it.
@@ -142,7 +142,7 @@ class _Compiler:
             )
 
     def brokers(self) -> Brokers:
-        """Return what each broker may hold, receive and lead."""
+        """Return the brokers, with those that may hold, receive and lead."""
         cluster, request = self._cluster, self._request
         may_hold = cluster.alive & ~self._leaving
         weight = np.ones(len(may_hold))

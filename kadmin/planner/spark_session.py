@@ -47,7 +47,7 @@ _SQL = {
 }
 _SHUTDOWN_S = 10
 _CONNECT_RETRIES = 4
-"""Of the first call, some seconds in all; PySpark would try for ten minutes. Later calls are tried that long."""
+"""Retries of the first call, some seconds in all; PySpark would try for ten minutes, as it does for later calls."""
 _DETAILS = re.compile(r'^\s*details = "(.*)"$', re.MULTILINE)
 _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
 """The environment variable that makes PySpark's functions those of Spark Connect."""

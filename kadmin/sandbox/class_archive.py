@@ -27,7 +27,7 @@ _DESTINATION = "classes.txt"
 
 
 def archive_of(version: str, java: JavaRuntime, class_path: str, cache: Path) -> Path:
-    """Return where the archive of a version is kept; a JVM takes it only with the same Java and the same jars."""
+    """Return the path of the archive of a version; a JVM takes it only with the same Java and the same jars."""
     files = [java.executable.resolve(), *map(Path, class_path.split(os.pathsep))]
     fits = "\n".join(f"{file} {file.stat().st_mtime_ns}" for file in files)
     return cache / "class-archives" / f"kafka-{version}-{hashlib.sha256(fits.encode()).hexdigest()[:16]}.jsa"
@@ -41,7 +41,7 @@ def options(archive: Path, folder: Path, *, record: bool) -> Sequence[str]:
 
 
 def keep_at_end(archive: Path, folder: Path) -> None:
-    """Have the classes that the server of a folder records kept when it is stopped."""
+    """Mark the server of a folder, so that the classes that it records are kept when it is stopped."""
     if not archive.is_file():
         (folder / _DESTINATION).write_text(str(archive), encoding="utf-8")
 

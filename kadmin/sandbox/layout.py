@@ -25,7 +25,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The servers of a sandbox; `phase` says how far a migration to KRaft is.
+    """The servers of a sandbox; `phase` is that of a migration to KRaft.
 
     A sandbox that began in KRaft mode is FINALIZED. `quorum_ports`: one per ZooKeeper server, then its election ports.
     `added_racks` are the racks of brokers that were added after the others had started.

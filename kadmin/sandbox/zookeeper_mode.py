@@ -95,7 +95,7 @@ def is_led_by_kraft(layout: Layout) -> bool:
 
 
 def forget_kraft(layout: Layout) -> None:
-    """Remove what KRaft controllers left, once they are gone: brokers then elect a controller among themselves."""
+    """Remove the znodes of KRaft controllers that have ended: brokers then elect a controller among themselves."""
     with Store.connect(layout.connect_string) as store:
         for path in (CONTROLLER, MIGRATION):
             if (node := store.get(path)) is not None:

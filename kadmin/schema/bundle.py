@@ -56,7 +56,7 @@ class SchemaSet:
         return (self.folder / f"{name}{SUFFIX}").read_text(encoding="utf-8")
 
     def violations(self, value: object, name: str) -> list[SchemaViolation]:
-        """Return what is wrong with a value made of JSON's types, at most MOST_VIOLATIONS; empty where it conforms.
+        """Return the violations of a value made of JSON's types, at most MOST_VIOLATIONS; empty where it conforms.
 
         Raises InvalidInputError where the schema itself is invalid.
         """
@@ -199,7 +199,7 @@ def schema_file_name(name: str) -> str:
 
 
 def validate_value(value: object, schema_name: str) -> list[SchemaViolation]:
-    """Return what one of kadmin's own schemas forbids in a value."""
+    """Return the violations of one of kadmin's own schemas by a value."""
     return [] if _quick(schema_name)(value) else bundled().violations(value, schema_name)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
 
 LAG_S = 60.0
-"""A controller that was last caught up so long ago keeps waves from starting."""
+"""Seconds since a controller was last caught up, above which no wave starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def return_or_replace(ids: Collection[int]) -> str:
 
 
 def new_trouble(before: Health, state: ClusterState, repaired: Collection[TopicPartition]) -> tuple[str, ...]:
-    """Return what is wrong in a state and was not before, without the partitions that the plan repairs."""
+    """Return the new troubles of a state compared to `before`, without the partitions that the plan repairs."""
     now = health_of(state)
     missing = sorted(before.brokers - now.brokers)
     offline = sorted(now.offline - before.offline - set(repaired))

@@ -53,7 +53,7 @@ class PlanEffect:
 
 
 def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
-    """Return what a plan changes on a cluster; topics that it creates are not part of the state."""
+    """Return the effect of a plan on a cluster; topics that it creates are not part of the state."""
     match plan:
         case ReassignmentPlan():
             targets = {target.partition: target for target in plan.reassignments}
@@ -83,7 +83,7 @@ def _in_sync_unknown(partition: TopicPartition, state: ClusterState) -> bool:
 
 
 def require_fitting(plan: Plan, state: ClusterState) -> None:
-    """Raise StalePlanError for a plan of another cluster, or one that names what this one does not have."""
+    """Raise StalePlanError for a plan of another cluster, or with names that this cluster does not have."""
     wrong = [each for each in check(plan, ClusterView(state)) if each.code in _NAMES]
     if wrong:
         raise StalePlanError(

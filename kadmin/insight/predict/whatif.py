@@ -1,4 +1,4 @@
-"""Predicts what a loss of brokers would do, by the controller's own rule, in ZooKeeper mode and in KRaft mode.
+"""Predicts the effects of a loss of brokers, by the controller's own rule, in ZooKeeper mode and in KRaft mode.
 
 Goals: name each partition whose leader changes, that has no leader left, or that would refuse acks=all; and the load of
 the remaining brokers. Constraints: pure, and one pass over the partitions for the losses of every single broker.
@@ -6,7 +6,7 @@ Algorithm: the next leader is the first live in-sync broker in the order of the 
 live in-sync broker it is the first live eligible one (ELR, KRaft mode of 4.0 and later), again in the order of the
 assignment; then the first live one where unclean elections are allowed. Otherwise the partition goes offline (Kafka:
 OfflinePartitionLeaderElectionStrategy and PartitionChangeBuilder.electAnyLeader; docs/eras.md). Where the leader or the
-ISR is unknown, replicas alone say what is certain: without a live replica the partition is offline, and a broker that
+ISR is unknown, replicas alone give the certain part: without a live replica the partition is offline, and a broker that
 holds no replica changes nothing. The rest is unknown, and counts in the most of a figure, not in its least.
 Example: replicas [4, 2, 3], ISR [4, 3, 2]: after the loss of 4, broker 2 leads.
 Example: replicas [1, 2, 3], ISR [1], ELR [2], 2 and 3 alive: after the loss of 1, broker 2 leads, and nothing is lost.
@@ -97,7 +97,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class UnknownOutcome:
-    """A partition of which it is unknown who leads it afterwards, or whether it begins to refuse acks=all.
+    """A partition whose next leader is unknown, or of which it is unknown whether it begins to refuse acks=all.
 
     `affected`: by the loss or the plan; the others stay as they are.
     """
@@ -238,7 +238,7 @@ def compare(
 def without(placement: PlacedPartition, left: Collection[int]) -> PlacedPartition:
     """Return a partition when only the brokers `left` are alive; an offline one stays offline.
 
-    Why it is offline is not known: a failed directory leaves a live broker in the ISR.
+    The cause is unknown: a failed directory leaves a live broker in the ISR.
     """
     leader, isr = _outcome(placement, left)
     return replace(placement, leader=leader, isr=isr)

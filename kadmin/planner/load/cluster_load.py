@@ -36,7 +36,7 @@ _COLUMNS = {
     ResourceName.OUT: "net_out_bytes_per_s",
     ResourceName.CPU: "cpu",
 }
-"""The columns of an inventory's brokers with what each can carry."""
+"""The columns of an inventory's brokers with their capacity for each resource."""
 _FIELDS = {ResourceName.IN: "in_", ResourceName.OUT: "out", ResourceName.CPU: "cpu"}
 """The fields of LoadFigures and HoldoutFigures."""
 

@@ -27,7 +27,7 @@ _NUMBERS = 2**31
 class HourlyRates:
     """The rates of each partition in each hour of the week, [P, HOURS], none unknown.
 
-    `bytes_out` is what consumers read. None: unknown of every partition.
+    `bytes_out` are the bytes that consumers read. None: unknown of every partition.
     """
 
     bytes_in: Rates

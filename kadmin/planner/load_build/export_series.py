@@ -1,4 +1,4 @@
-"""Judges the series of an export of Prometheus: whose meters they are, which names and topics nothing maps. Pure."""
+"""Checks the series of a Prometheus export: the brokers of meters, and names and topics without a mapping. Pure."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Keeps hourly roll-ups of samples and the hours of partitions in a folder, by day, and from which files they are.
+"""Keeps hourly roll-ups of samples and the hours of partitions in a folder, by day, with their source files.
 
     hourly/index.json            the sample files that are in, and the folders of each day: replaced as the last step
     hourly/000003/day=2026-03-02 Parquet files of one day: its roll-ups, or the hours of partitions made of them
     hourly/lock                  held with flock by the run that writes
 
-A run that ends before it has replaced the index leaves folders that nothing names; the next run removes them. A day
-whose hours are not made yet is made up for by the next run.
+A run that ends before it has replaced the index leaves folders that no index names; the next run removes them. The next
+run also makes the hours of days that have none yet.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class NewSamples:
 
 
 def to_read(history: History, files: Mapping[str, SampleFile]) -> NewSamples | None:
-    """Return what is new since the last run, or None for nothing.
+    """Return the samples that are new since the last run, or None for none.
 
     New files merge with the days that they touch. A file that changed has its days made anew, from every file that has
     rows of them. Files that are gone stay in the roll-ups.

@@ -99,7 +99,7 @@ def day_of(hour: SparkColumn) -> SparkColumn:
 
 
 def _is_counter() -> SparkColumn:
-    """Offsets only grow and log sizes do not, whatever the exporter calls them."""
+    """Whether a sample is of a counter: offsets only grow and log sizes do not, whatever the exporter calls them."""
     metric = f.col("metric")
     return metric.isin(Metric.LOG_END_OFFSET, Metric.GROUP_OFFSET) | (
         (metric != Metric.LOG_SIZE_BYTES) & f.coalesce(f.col("kind") == SampleKind.COUNTER, f.lit(False))  # noqa: FBT003 - lit takes it by position

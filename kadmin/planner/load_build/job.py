@@ -63,7 +63,7 @@ _WHILE_BUILDING = {
     "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
 }
 _STRAY = 1000
-"""A day with fewer samples than this part of the fullest day's comes from a clock that was wrong."""
+"""Divisor of the fullest day's samples: a day with fewer comes from a clock that was wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _java_options(environment: Mapping[str, str]) -> str:
 
 @contextmanager
 def _settings(session: SparkSession) -> Iterator[None]:
-    """Set how Parquet is written, and set it back: the session may be the caller's."""
+    """Set Spark's settings for writing Parquet, and restore them at the end: the session may be the caller's."""
     before = {key: session.conf.get(key, None) for key in _WHILE_BUILDING}
     for key, value in _WHILE_BUILDING.items():
         session.conf.set(key, value)

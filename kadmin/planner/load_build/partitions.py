@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 TOPIC_KEY = ("cluster", "topic")
 PARTITION_KEY = (*TOPIC_KEY, "partition")
 METERS = {Metric.BYTES_IN: "in", Metric.BYTES_OUT: "out", Metric.REQUESTS: "requests"}
-"""The meters of clients, and the rate that each one is of. What replication moves is no client's."""
+"""The meters of clients, and the rate that each one is of. Bytes of replication are no client's."""
 
 _ENOUGH_HOURS = 3
 _MOST, _WHOLE = 0.9, 0.8
-"""Of all hours' bytes a record this quantile is a whole one; an hour with less than this part of it is not."""
+"""The quantile of hours' bytes a record that counts as whole; the fraction of it below which an hour does not."""
 _HELD = {"size": Metric.LOG_SIZE_BYTES, "start": Metric.LOG_START_OFFSET, "end": Metric.LOG_END_OFFSET}
 _RATIO = ("ratio", "log", "records")
 _LEAST_STEADY, _LEAST_WHOLE = 0.1, 0.5

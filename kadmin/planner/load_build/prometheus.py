@@ -1,6 +1,6 @@
-"""Reads what Prometheus exported as samples: answers of query_range as JSON, or rows of labels, time and value.
+"""Reads exports of Prometheus as samples: answers of query_range as JSON, or rows of labels, time and value.
 
-Which series are samples, and which of their labels say of what, is in documents of kind PrometheusNames.
+Documents of kind PrometheusNames map series to metrics, and labels to topics and partitions.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _points(session: SparkSession, paths: Iterable[str]) -> list[DataFrame]:
 
 
 def export_gaps(session: SparkSession, names: PrometheusNames, paths: Sequence[str]) -> ExportGaps:
-    """Return what of the series nothing maps.
+    """Return the gaps in the mapping of the series.
 
     Raises InvalidInputError for a file that is no export, and for meters of which no label tells brokers apart.
     """
@@ -186,7 +186,7 @@ def _answers(session: SparkSession, paths: Sequence[str]) -> DataFrame:
 
 
 def _checked(answers: DataFrame) -> DataFrame:
-    """Return the answers; raises InvalidInputError for what is none of query_range."""
+    """Return the answers; raises InvalidInputError for one that is not of query_range."""
     good = (f.col("status") == "success") & (f.col("data.resultType") == "matrix")
     bad = answers.where(~f.coalesce(good, f.lit(False))).select("file", "error", "data.resultType")  # noqa: FBT003 - lit takes it by position
     for row in bad.limit(1).toArrow().to_pylist():
@@ -205,7 +205,7 @@ def _series(answers: DataFrame) -> DataFrame:
 
 
 def _keys(names: PrometheusNames) -> list[SparkColumn]:
-    """Return what series are of, and their `name`.
+    """Return the key columns of series, such as topic and partition, and their `name`.
 
     Meters of several names add up: the name keeps them apart in `group`, and so do all labels that are left where none
     says the broker, since the counters of several brokers are not one.
@@ -237,12 +237,12 @@ def _is_of_partition() -> SparkColumn:
 
 
 def _is_of_no_broker() -> SparkColumn:
-    """Whether a series is a meter that some broker keeps, and nothing says which one."""
+    """Whether a series is a meter of an unknown broker."""
     return f.col("metric").isNotNull() & ~f.col("of_partition") & f.col("broker_id").isNull()
 
 
 def _left(names: PrometheusNames) -> SparkColumn:
-    """Return the labels that do not say of what a series is, as JSON in their order."""
+    """Return the labels without a column, as JSON in their order."""
     used = [_NAME, *(label for of in (CLUSTER.name, "topic", "partition") for label in names.labels.get(of, ()))]
     left = f.map_filter("series", lambda label, _value: ~label.isin(*used))
     return f.to_json(f.map_from_entries(f.array_sort(f.map_entries(left)))).alias("left")

@@ -83,7 +83,7 @@ class Update:
 
 
 def find(source: SampleSource, out: Path) -> Found:
-    """Find the samples that are new since the last run, and remove what a killed run left."""
+    """Find the samples that are new since the last run, and remove leftovers of a killed run."""
     folder = folder_of(out)
     history = read_history(folder)
     remove_leftovers(folder, history)
