@@ -83,7 +83,7 @@ class ConsumerRegistration:
     timestamp_ms: int | None
 
     def threads(self, topic: str) -> int:
-        """Return how many threads consume a topic, by its name or by a pattern; 0 for a topic that is not consumed."""
+        """Return the number of threads that consume a topic, by its name or by a pattern; 0 if it is not consumed."""
         if self.pattern not in {"white_list", "black_list"}:
             return self.subscription.get(topic, 0)
         for pattern, threads in self.subscription.items():

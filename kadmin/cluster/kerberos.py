@@ -64,7 +64,7 @@ class Kerberos:
             with suppress(ExpiredCredentialsError):
                 if found.lifetime != 0:
                     return found
-            # The library does not say why it could not renew them; for a cache of which it knows nothing it does.
+            # The library gives no reason for a failed renewal; for a new cache its error has the reason.
             found = self._acquire(f"{cache}:{uuid4()}")
         return found
 

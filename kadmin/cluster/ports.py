@@ -144,7 +144,7 @@ def _client_hello() -> bytes:
 
 
 def _ask(server: tuple[str, int], question: bytes, give_up: float) -> bytes:
-    """Return what a server answers first, empty where it closes the connection."""
+    """Return the first answer of a server, empty where it closes the connection."""
     with socket.create_connection(server, max(give_up - time.monotonic(), 0.001)) as connection:
         connection.settimeout(max(give_up - time.monotonic(), 0.001))
         with suppress(ConnectionError):

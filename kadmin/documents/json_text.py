@@ -115,7 +115,7 @@ def _syntax_error(text: str) -> json.JSONDecodeError | None:
     except json.JSONDecodeError as error:
         return error
     except RecursionError:
-        return None  # well-formed for a thousand levels: the events will tell that this is too deep
+        return None  # well-formed for a thousand levels: the events report that this is too deep
     return None
 
 

@@ -47,7 +47,7 @@ def leaders_elected(scope: Iterable[TopicPartition], state: ClusterState) -> tup
 
 
 def obstacle(partition: TopicPartition, state: ClusterState) -> str | None:
-    """Say why the preferred replica cannot lead, or None when it can."""
+    """Return the reason that the preferred replica cannot lead, or None when it can."""
     replicas, found = state.replicas(partition), state.states.get(partition)
     if not replicas:
         return "no such partition"

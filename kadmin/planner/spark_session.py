@@ -197,7 +197,7 @@ def _shut_down_started(started: Future[Any]) -> None:
 def _shut_down(gateway: Any, timeout_s: float) -> None:  # noqa: ANN401 - Py4J has no types
     """End the JVM, which Spark would otherwise reuse, with its settings, for the next session of this process."""
     gateway.shutdown()
-    gateway.proc.stdin.close()  # the end of its input tells the JVM that Python has ended
+    gateway.proc.stdin.close()  # the JVM ends at the end of its input
     try:
         gateway.proc.wait(timeout_s)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Words an error of jsonschema for those who write plans, with a hint at what to write instead.
+"""Words an error of jsonschema for authors of plans, with a hint at the correct text.
 
 jsonschema's `best_match` names one error of a document, without a hint: of the documents under tests/documents 25 of 83
 errors, 73 of which have a hint here. Its own messages are used for bounds; others show patterns and whole values.

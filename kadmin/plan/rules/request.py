@@ -248,7 +248,7 @@ def _pins(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic
 
 
 def _why_not_pinned(pin: Pin, request: RebalanceRequest, scope: RequestScope) -> tuple[str, str] | None:
-    """Return why a pin cannot be kept, and what to change so that it can."""
+    """Return the reason that a pin cannot be kept, and the change to the request that allows it."""
     if not set(pin.replicas) <= (usable := _usable(request, scope)):
         brokers = name_some(sorted(usable), most=10) or "none now"
         return "names a broker that is dead or to be emptied", f"choose brokers that may hold replicas ({brokers})"

@@ -19,7 +19,7 @@ def leader_candidates(problem: PlacementProblem, lists: Ints, leader: Ints, orde
     The arc from leader a to candidate b is a * B + b. Within an arc, partitions come in `order` (partition indices).
     """
     brokers = problem.brokers
-    able = np.append(brokers.may_lead & brokers.may_hold, np.False_)  # the last element stands for NONE
+    able = np.append(brokers.may_lead & brokers.may_hold, np.False_)  # the last element is for NONE
     order = order[problem.movable[order]]
     listed, leads = lists.take(order, axis=0), leader[order]
     others = able[listed]

@@ -54,7 +54,7 @@ def keep_leaders(problem: PlacementProblem, lists: Ints) -> Ints:
     Raises NoPlanError where none of a partition's replicas may lead.
     """
     first = problem.start[:, 0]
-    may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element stands for NONE
+    may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element is for NONE
     stays = (contains(lists, first) & may_lead[first]) | ~problem.movable
     leader = np.where(stays, first, NONE)
     count = np.bincount(leader[leader != NONE], minlength=len(problem.brokers)).tolist()

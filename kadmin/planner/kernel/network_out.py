@@ -70,7 +70,7 @@ class _LeaderRoles:
     def __init__(self, problem: PlacementProblem, lists: Ints, leader: Ints, resources: Sequence[Resource]) -> None:
         self._problem, self._lists, self._leader = problem, lists, leader
         able = problem.brokers.may_lead & problem.brokers.may_hold
-        self._able = np.append(able, np.False_)  # the last element stands for NONE
+        self._able = np.append(able, np.False_)  # the last element is for NONE
         self.levels = LoadLevels(_columns(problem, lists, leader, resources))
 
     def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:

@@ -73,7 +73,7 @@ class _NextLeaders:
         brokers = len(problem.brokers)
         self._ordered = ordered
         self._may_hold = problem.brokers.may_hold
-        self._may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element stands for NONE
+        self._may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element is for NONE
         has_next = np.flatnonzero(ordered[:, 1] != NONE)
         pairs = ordered[has_next, 0] * brokers + ordered[has_next, 1]
         self._after = np.bincount(pairs, minlength=brokers * brokers).reshape(brokers, brokers)

@@ -2,7 +2,7 @@
 
 Brokers report bytes and requests of clients for each topic, not for each partition. The partitions of a topic that a
 broker led in an hour are scaled, so that they add up to what it reported; where leadership moved within the hour, by
-the records that came while each broker led. Where it is not known who led, they are scaled to what all brokers
+the records that came while each broker led. Where the leader is unknown, they are scaled to what all brokers
 reported about the topic.
 """
 

@@ -96,7 +96,7 @@ def _by_hour(by_broker: DataFrame) -> DataFrame:
         (f.max("end") - f.max("start")).alias("held"),
         *(f.sum(name).alias(name) for name in ("consumed", *(f"metered_{name}" for name in METERS.values()))),
     )
-    # More than an hour in an hour: every replica reported its end offset, and nobody knows which one led.
+    # More than an hour in an hour: every replica reported its end offset, and the leader among them is unknown.
     led = (f.col("leaders") <= _MOST_LEADERS) & (f.col("grown_us") <= _MORE_THAN_AN_HOUR_US)
     moved = led & (f.col("leader") != f.col("other_leader"))
     part = f.when(f.col("grown") > 0, f.col("leader_grown") / f.col("grown")).otherwise(

@@ -108,7 +108,7 @@ def _points(session: SparkSession, paths: Iterable[str]) -> list[DataFrame]:
 def export_gaps(session: SparkSession, names: PrometheusNames, paths: Sequence[str]) -> ExportGaps:
     """Return the gaps in the mapping of the series.
 
-    Raises InvalidInputError for a file that is no export, and for meters of which no label tells brokers apart.
+    Raises InvalidInputError for a file that is no export, and for meters without a label that is unique per broker.
     """
     answers, rows = _by_form(paths)
     seen = []

@@ -149,7 +149,7 @@ def read_hours(session: SparkSession, out: Path, days: Iterable[Day]) -> DataFra
 
 
 def folder_of(out: Path) -> Path:
-    """Return the folder of the roll-ups, in which what a killed run left is removed by the next one."""
+    """Return the folder of the roll-ups; leftovers of a killed run are removed there by the next one."""
     return out / "hourly"
 
 
