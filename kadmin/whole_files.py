@@ -27,7 +27,7 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
 def created(path: Path) -> Iterator[IO[bytes]]:
     """Write a new file like `replaced`; raises FileExistsError where the file exists or another process writes it."""
     with _moved(path.with_name(f".{path.name}.partial"), path) as file:
-        # Whoever made the partial file is the only one who writes this one.
+        # Only the process that made the partial file writes this one.
         if path.exists():
             raise FileExistsError
         yield file

@@ -90,7 +90,7 @@ def refused() -> Iterator[None]:
     try:
         yield
     except GSSError as error:
-        # The minor status is what Kerberos says; where it says nothing, the major one is of the library itself.
+        # The minor status is Kerberos's error; without one, the major status is the library's.
         said = [each for each in error.get_all_statuses(error.min_code, False) if each != _NOTHING_SAID]  # noqa: FBT003 - as gssapi has it
         said = said or error.get_all_statuses(error.maj_code, True)  # noqa: FBT003 - as above
         raise KerberosError("; ".join(said)) from error

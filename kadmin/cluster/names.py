@@ -30,5 +30,5 @@ def escaped(value: str | bytes | None, most: int = _MOST_SHOWN) -> str:
 
 def one_line(text: str) -> str:
     """Return text with its unprintable characters escaped."""
-    # Most text needs nothing, and a large cluster has much of it.
+    # Fast path: most text needs no escape, and a large cluster has much text.
     return text if text.isprintable() else escaped(text, len(text))

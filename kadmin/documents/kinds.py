@@ -199,7 +199,7 @@ def _throttle(by: ThrottleBy) -> _Field:
 
 
 _THROTTLE = (
-    # Before its three mappings: of one of these it reads nothing.
+    # The word `none` is tried before the three mappings; for a mapping it reads None.
     _Field(
         "throttle",
         "throttle",

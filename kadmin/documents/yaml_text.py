@@ -49,7 +49,7 @@ def yaml_events(text: str) -> Iterator[Event]:
                     yield EventKind.STOP, fault, mark.line + 1, mark.column + 1
                     return
                 begun = True
-    except yaml.MarkedYAMLError as error:  # the one kind that is left: what its reader refuses is no text here
+    except yaml.MarkedYAMLError as error:  # the reader of yaml, whose errors are not marked, never fails here
         yield _syntax_error(error, text)
 
 

@@ -250,7 +250,7 @@ def _same(key: str, value: str | None, other: str | None) -> bool:
 
 
 def _is_emptied(key: str, wanted: str | None, now: str | None) -> bool:
-    # Through the brokers a list loses its entries first, and then its key where none is wanted.
+    # Through the brokers a list is emptied first, and its key is removed after that.
     return key in LISTS and wanted is None and now is not None and not entries(now)
 
 

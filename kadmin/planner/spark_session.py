@@ -103,7 +103,7 @@ def _connected(remote: str, conf: Mapping[str, str], ends: ExitStack) -> SparkSe
     session = SparkSession.builder.remote(remote).getOrCreate()
     try:
         session.client.set_retry_policies([DefaultPolicy(max_retries=_CONNECT_RETRIES)])
-        with warnings.catch_warnings(action="ignore"):  # PySpark warns of what the error says
+        with warnings.catch_warnings(action="ignore"):  # the error repeats PySpark's warning
             for key, value in {**_SQL, **conf}.items():
                 session.conf.set(key, value)
         session.client.set_retry_policies([DefaultPolicy()])

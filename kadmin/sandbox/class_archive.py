@@ -57,7 +57,7 @@ def keep(folder: Path) -> None:
     (folder / _DESTINATION).unlink()
     with contextlib.suppress(OSError), (folder / _WRITTEN).open("rb") as written:
         if not any(written.read(4)):
-            return  # its header comes last: the server was killed while it wrote
+            return  # no header, which is written last: the server was killed before
         archive.parent.mkdir(parents=True, exist_ok=True)
         written.seek(0)
         with replaced(archive) as file:

@@ -66,7 +66,7 @@ def start(command: Sequence[str], log: Path, record: Path) -> Process:
         child = subprocess.Popen(  # noqa: S603 - our own command line
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
-    child.returncode = 0  # its end is seen through its id, not waited for
+    child.returncode = 0  # never waited for: its id shows when it has ended
     process = Process(child.pid, _start_time(child.pid) or "")
     record.write_text(json.dumps(asdict(process)), encoding="ascii")
     return process

@@ -121,7 +121,7 @@ def compile_quick(schema: Schema) -> Check:
     def conforms(value: object) -> bool:
         try:
             return validator.is_valid(value) and not _has_integral_float(value)
-        except ValueError:  # a value that JSON does not have, half a surrogate pair among them
+        except ValueError:  # a value that JSON does not have, such as half a surrogate pair
             return False
 
     return conforms

@@ -87,7 +87,7 @@ def _schema(error: ValidationError) -> dict[str, Any]:
 
 
 def _type(error: ValidationError) -> Iterator[SchemaViolation]:
-    if "enum" in _schema(error):  # which lists what may be written
+    if "enum" in _schema(error):  # its own violation lists the allowed values
         return
     expected = _items(error.validator_value) or [error.validator_value]
     found = "this is null" if error.instance is None else _PYTHON_KINDS.get(type(error.instance), "a value")

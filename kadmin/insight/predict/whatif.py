@@ -215,9 +215,9 @@ def compare(
             unknown.append(UnknownOutcome(was.partition, affected, now.leader is None, verdict.refusing is None))
         if not affected:
             continue
-        if now.replicas != was.replicas:  # a plan copies: what is in sync then has every record
+        if now.replicas != was.replicas:  # a plan copies: in-sync replicas then have every record
             verdict = verdict._replace(lossy=False)
-        if now.leader is None and lost.isdisjoint(was.replicas):  # no plan ends the leader that may be there
+        if now.leader is None and lost.isdisjoint(was.replicas):  # a plan does not end a leader that may exist
             verdict = verdict._replace(offline=False, lossy=False)
         tally.add(0, verdict)
         if verdict.changed and now.leader is not None:
@@ -307,7 +307,7 @@ class _Tally:
         self._most: dict[int, list[int]] = {}
 
     def add(self, broker: int, verdict: _Verdict) -> None:
-        if verdict == _NOTHING:  # most of all
+        if verdict == _NOTHING:  # true of most partitions
             return
         least = self._least.setdefault(broker, [0] * len(verdict))
         most = self._most.setdefault(broker, [0] * len(verdict))

@@ -131,7 +131,7 @@ def moment(since_1970_ms: int) -> str | None:
 def _safe(cell: Cell) -> Cell:
     if isinstance(cell, str):
         return one_line(cell)
-    if isinstance(cell, tuple) and cell and isinstance(cell[0], str):  # all of them are, then
+    if isinstance(cell, tuple) and cell and isinstance(cell[0], str):  # elements of a tuple have one type
         return tuple(one_line(str(each)) for each in cell)
     return cell
 

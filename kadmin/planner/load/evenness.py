@@ -91,7 +91,7 @@ def figures_of(before: Measured, after: Measured, cluster: ClusterArrays) -> Res
     of_hour = after.of_partitions()[:, hour]
     total = after.load.sum(axis=0)
     even = after.resource.capacity[broker] * max(float(total[hour]), QUIET * float(total.max()))
-    if float(of_hour.max()) > even:  # then it is the share
+    if float(of_hour.max()) > even:  # the largest partition then sets the share
         largest = int(of_hour.argmax())
         topic, partition = cluster.topics[cluster.topic[largest]], int(cluster.partition[largest])
         worst = replace(worst, topic=topic, partition=partition)

@@ -77,7 +77,7 @@ def _fit(rates: Rates | Floats, group: Ints) -> tuple[Floats, Floats]:
             level = np.where(np.isfinite(level), level, np.where(known.any(axis=1) & (total == 0), 0.0, np.nan))
     profile = np.where(np.isfinite(profile), profile, np.nan)
     silent = np.add.reduceat(known.any(axis=1), first).astype(np.bool_) & (np.add.reduceat(total, first) == 0)
-    profile[silent] = 0.0  # what is known of the group is that it carries nothing
+    profile[silent] = 0.0  # every known rate of the group is 0
     return level, profile
 
 

@@ -105,7 +105,7 @@ def update(
     if reading is None:
         return Update(history)
     counted = Observation()
-    # Spark finds all files of a folder itself, but for those of several forms.
+    # Spark lists the files of a folder itself, unless they are of several forms.
     paths = _paths(source, found.names if source.names else reading.files or ())
     gaps = export_gaps(session, source.names, paths) if source.names else ExportGaps()
     merged_with = [folder / history.days[day].roll_ups for day in reading.merges]
