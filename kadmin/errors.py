@@ -69,7 +69,7 @@ class InvalidInputError(KadminError):
 
 
 class StalePlanError(KadminError):
-    """The plan was made for another state or another cluster, or names what the live cluster does not have."""
+    """The plan was made for another state or another cluster, or has names that the live cluster does not have."""
 
     exit_code = 4
 

@@ -29,7 +29,7 @@ class MigrationPhase(StrEnum):
     KRAFT_BROKERS = "kraft-brokers"
     """Every broker is in KRaft mode; controllers still write to ZooKeeper, and the way back is open."""
     FINALIZED = "finalized"
-    """Controllers have left ZooKeeper, which keeps what they wrote last."""
+    """Controllers no longer write to ZooKeeper, which keeps their last writes."""
 
     @property
     def led_by_broker(self) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kadmin.plan.throttle import ConfigValues
 
 NAMED_LINK, NAMED_LINK_SHARE = 125_000_000, 3
-"""A link of 1 Gbit/s, in bytes per second; a third of what is left of it is a rate to begin with."""
+"""A link of 1 Gbit/s, in bytes per second, and the divisor of its unused part for a first rate."""
 LEAST_SHARE = 10
 """Divisor of a link's budget: copies get at least this part (a tenth); without it the reassignment would not end."""
 

@@ -305,7 +305,7 @@ class FreeBytes:
 
 @dataclass(frozen=True, slots=True)
 class RebalanceRequest:
-    """Kind `RebalanceRequest`: what the planner works on. Patterns are globs, matched against whole names.
+    """Kind `RebalanceRequest`: the planner's input. Patterns are globs, matched against whole names.
 
     `throttle` is written into the plan as it is.
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """The findings, what was not checked, and the versions of Kafka where znodes show them.
+    """The findings, the unchecked parts, and the versions of Kafka where znodes show them.
 
     `counts` are partitions by condition, None where configs were not read.
     """

@@ -63,7 +63,7 @@ def check_beside(document: NamedDocument, earlier: Sequence[NamedDocument]) -> I
 
 
 def _elections(document: NamedDocument, others: Sequence[NamedDocument]) -> Iterator[Diagnostic]:
-    """Warn where of two plans one reassigns what the other elects."""
+    """Warn of two plans where one reassigns partitions whose leaders the other elects."""
     for other in others:
         for elector, mover in ((document, other), (other, document)):
             if met := elector.touched.elects(mover.touched.reassigned):

@@ -31,7 +31,7 @@ INDEX = "index.json"
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day: the folder of its roll-ups, that of the hours of partitions, None until they are made, and what it has.
+    """A day: the folder of its roll-ups, that of the hours of partitions (None until they are made), and its contents.
 
     Folders are relative to `hourly`. `samples` is a number of samples, `sparse` one of roll-ups that cover little of
     their hour; `metered` and `fleet` say whether topics are metered and clusters named; hours count from 1970.

@@ -54,7 +54,7 @@ class PrometheusNames:
 
 
 def prometheus_names(file: Path | None) -> PrometheusNames:
-    """Return the built-in names with what a file changes in them; raises InvalidInputError where it is not valid."""
+    """Return the built-in names with the changes of a file; raises InvalidInputError where it is not valid."""
     names = _read(BUILT_IN)
     return names if file is None else _together(names, _read(file))
 
