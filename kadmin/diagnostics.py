@@ -1,4 +1,4 @@
-"""One thing wrong with a document or a cluster: the only type for it; kadmin.report.problems has a renderer per format.
+"""The one type for a problem of a document or a cluster; kadmin.report.problems has a renderer per format.
 
 ::
 
@@ -50,7 +50,7 @@ NOWHERE = Location("", 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing wrong. `field` () is the whole document, or leaves it to `partition`, `broker` and `topic`."""
+    """One problem. `field` () is the whole document, or a problem located by `partition`, `broker` and `topic`."""
 
     code: str
     message: str

@@ -1,4 +1,4 @@
-"""What can go wrong, exit code by exit code.
+"""Errors, by exit code.
 
 ::
 
@@ -69,13 +69,13 @@ class InvalidInputError(KadminError):
 
 
 class StalePlanError(KadminError):
-    """The plan was made for another state or another cluster, or names what the live cluster does not have."""
+    """The plan was made for another state or another cluster, or has names that the live cluster does not have."""
 
     exit_code = 4
 
 
 class BusyError(KadminError):
-    """Somebody else holds the lock, an admin node, or a reassignment in flight."""
+    """Another process has the lock, an admin node, or a reassignment in flight."""
 
     exit_code = 5
 

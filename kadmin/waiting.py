@@ -1,4 +1,4 @@
-"""Tries again and again until a deadline."""
+"""Polls until a deadline."""
 
 from __future__ import annotations
 

@@ -25,9 +25,9 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def created(path: Path) -> Iterator[IO[bytes]]:
-    """As `replaced`, but raises FileExistsError where there is the file, or another process writes it."""
+    """Write a new file like `replaced`; raises FileExistsError where the file exists or another process writes it."""
     with _moved(path.with_name(f".{path.name}.partial"), path) as file:
-        # Whoever made the partial file is the only one who writes this one.
+        # Only the process that made the partial file writes this one.
         if path.exists():
             raise FileExistsError
         yield file

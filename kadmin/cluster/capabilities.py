@@ -1,4 +1,4 @@
-"""What a way to a cluster can do."""
+"""The capabilities of an access path to a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PublishLimits:
-    """What one publish can hold, whatever a plan asks: partitions, bytes, and what each topic adds beside its name."""
+    """The limits of one publish, whatever the plan: partitions, bytes, and the bytes of each topic beside its name."""
 
     max_bytes: int
     bytes_per_topic: int
@@ -20,7 +20,7 @@ class PublishLimits:
 
 
 class MetadataMode(StrEnum):
-    """Where a cluster keeps its metadata."""
+    """The storage of a cluster's metadata."""
 
     ZOOKEEPER = "zookeeper"
     KRAFT = "kraft"
@@ -38,15 +38,15 @@ Through the brokers' API the controller takes 10,000 partitions of one request; 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """One field for each question that an operation asks of the way to its cluster.
+    """Properties of an access path to a cluster that operations depend on.
 
-    `mode`: where the cluster keeps its metadata.
+    `mode`: the storage of the cluster's metadata.
     `late_requests`: the controller may apply a request that got no answer, even after its operation has ended.
-    `late_configs`: so may a change of configs, and take a later one's place.
+    `late_configs`: the controller may also apply a change of configs late, and overwrite a later one.
     `lagging_reads`: the topics may be read as they were before a request was applied.
     `explains_refusals`: a refused partition has a reason; otherwise one that a finished request left unchanged was
     refused.
-    `restores_lists`: a move is taken back by a reassignment to the original list, and not only ended.
+    `restores_lists`: a move is reverted by a reassignment to the original list, and not only ended.
     """
 
     mode: MetadataMode
@@ -58,5 +58,5 @@ class Capabilities:
 
     @property
     def publish(self) -> PublishLimits:
-        """What one publish can hold."""
+        """The limits of one publish."""
         return PUBLISH_LIMITS[self.mode]

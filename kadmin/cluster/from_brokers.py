@@ -17,13 +17,13 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class FromBrokers(Generic[Answer]):
-    """What each broker answered; `failed` holds the error of each one that did not."""
+    """The answers by broker id; `failed` has the error of each broker without an answer."""
 
     given: Mapping[int, Answer]
     failed: Mapping[int, KadminError]
 
 
 def why(error: KadminError) -> str:
-    """Return an error as a clause; the cause is left out where a broker is silent, which is all there is to say."""
+    """Return an error as a clause, with its cause unless it is an UnreachableError, whose message says all."""
     message = error.message.removesuffix(".")
     return message if error.cause is None or type(error) is UnreachableError else f"{message} ({error.cause})"

@@ -22,7 +22,7 @@ class ListedGroup:
     """A group as its coordinator lists it.
 
     `kind` is classic, consumer (KIP-848), share or streams, `protocol` the protocol type of a classic group; `state` is
-    empty where brokers do not tell.
+    empty where brokers do not report it.
     """
 
     name: str
@@ -52,7 +52,7 @@ class ConsumerGroup:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups that brokers list, by name; `unlisted` says which others there may be, and why, as `unseen` does."""
+    """The groups that brokers list, by name; `unlisted` are others that there may be, each with the reason."""
 
     listed: tuple[ConsumerGroup, ...]
     unlisted: tuple[tuple[str, str], ...] = ()
@@ -64,7 +64,7 @@ class Groups:
 
     @property
     def unseen(self) -> tuple[tuple[str, str], ...]:
-        """What was not seen, and the reason."""
+        """The groups, or parts of them, that could not be read, each with the reason."""
         names: dict[str, list[str]] = {}
         for group in self.listed:
             if group.unseen is not None:
@@ -83,7 +83,7 @@ class ConsumerRegistration:
     timestamp_ms: int | None
 
     def threads(self, topic: str) -> int:
-        """Return how many threads consume a topic, by its name or by a pattern; 0 for a topic that is not consumed."""
+        """Return the number of threads that consume a topic, by its name or by a pattern; 0 if it is not consumed."""
         if self.pattern not in {"white_list", "black_list"}:
             return self.subscription.get(topic, 0)
         for pattern, threads in self.subscription.items():

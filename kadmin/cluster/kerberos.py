@@ -1,4 +1,4 @@
-"""Kerberos: tickets of a key table or of a cache, and what Kerberos says when it gives none."""
+"""Kerberos tickets of a key table or of a cache, and Kerberos's errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _NOTHING_SAID = "Success"
 _NO_CACHE = -1765328189 % 2**32
-"""KRB5_FCC_NOFILE: nothing was had for the cache in memory, and so there is none."""
+"""KRB5_FCC_NOFILE: the cache in memory does not exist, because it got no ticket."""
 
 
 class KerberosError(Exception):
@@ -38,7 +38,7 @@ class Kerberos:
 
     @property
     def longer_names(self) -> frozenset[str]:
-        """What servers call the user that keep the host, the realm or both."""
+        """The user's names on servers that keep the host, the realm or both."""
         if self.user is None:
             return frozenset()
         name, _, realm = self.user.partition("@")
@@ -64,7 +64,7 @@ class Kerberos:
             with suppress(ExpiredCredentialsError):
                 if found.lifetime != 0:
                     return found
-            # The library does not say why it could not renew them; for a cache of which it knows nothing it does.
+            # The library gives no reason for a failed renewal; for a new cache its error has the reason.
             found = self._acquire(f"{cache}:{uuid4()}")
         return found
 
@@ -90,7 +90,7 @@ def refused() -> Iterator[None]:
     try:
         yield
     except GSSError as error:
-        # The minor status is what Kerberos says; where it says nothing, the major one is of the library itself.
+        # The minor status is Kerberos's error; without one, the major status is the library's.
         said = [each for each in error.get_all_statuses(error.min_code, False) if each != _NOTHING_SAID]  # noqa: FBT003 - as gssapi has it
         said = said or error.get_all_statuses(error.maj_code, True)  # noqa: FBT003 - as above
         raise KerberosError("; ".join(said)) from error

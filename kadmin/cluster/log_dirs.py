@@ -1,4 +1,4 @@
-"""What brokers have on their disks."""
+"""The replicas and the disk space of brokers' log directories."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ NO_LEADER = -1
 
 
 class MigrationPhase(StrEnum):
-    """How far a cluster is on its way from ZooKeeper to KRaft mode (KIP-866)."""
+    """The phase of a cluster's migration from ZooKeeper to KRaft mode (KIP-866)."""
 
     ZOOKEEPER = "zookeeper"
     """Brokers elect the controller among themselves."""
@@ -29,7 +29,7 @@ class MigrationPhase(StrEnum):
     KRAFT_BROKERS = "kraft-brokers"
     """Every broker is in KRaft mode; controllers still write to ZooKeeper, and the way back is open."""
     FINALIZED = "finalized"
-    """Controllers have left ZooKeeper, which keeps what they wrote last."""
+    """Controllers no longer write to ZooKeeper, which keeps their last writes."""
 
     @property
     def led_by_broker(self) -> bool:
@@ -119,7 +119,7 @@ class PartitionState:
     """Leader and ISR of a partition. `leader` is NO_LEADER (-1) where there is none; the ISR keeps its last member.
 
     With eligible leader replicas (KIP-966, KRaft mode) the ISR may be empty: then one of `elr` may lead without a loss,
-    and `last_known_elr` names who led last. `offline_replicas` are on dead brokers or failed disks. These three are
+    and `last_known_elr` names the last leader. `offline_replicas` are on dead brokers or failed disks. These three are
     empty where they are not served or were not read. `isr_known` is false where an inventory has the leader alone;
     `isr` is that leader then.
     """
@@ -204,9 +204,9 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class OwnRights:
-    """What the user of a connection may do, by ACLs' names of operations (AlterConfigs), on topics that it sees.
+    """The ACL operations (such as AlterConfigs) that the user of a connection may do, on topics that it may describe.
 
-    `cluster` is None, and topics are left out, where brokers do not say.
+    `cluster` is None, and topics are left out, where brokers do not report them.
     """
 
     cluster: frozenset[str] | None
@@ -219,10 +219,10 @@ class ClusterState:
 
     Topics that do not exist are not in `topics`, partitions without a state not in `states`. `brokers` are those alive,
     `fenced_brokers` those that are registered and not alive (None: unknown). `controller_epoch` counts elections of the
-    controller (-1: unknown). `topic_configs` and `broker_defaults` (the dynamic cluster-wide default, and what a broker
-    tells of its properties file) are empty unless they were read. `unsettled` names topics that kept changing while
-    they were read. With `may_hide_topics`, topics that may not be described are left out. `details` is for the back-end
-    that read the state.
+    controller (-1: unknown). `topic_configs` and `broker_defaults` (the dynamic cluster-wide default, and the values
+    that a broker reports of its properties file) are empty unless they were read. `unsettled` names topics that kept
+    changing while they were read. With `may_hide_topics`, topics that may not be described are left out. `details` is
+    for the back-end that read the state.
     """
 
     cluster_id: str | None

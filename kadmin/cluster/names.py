@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 RECORD_TOPIC = "__kadmin"
-"""Keeps kadmin's lock and record of a cluster in KRaft mode."""
+"""The topic with kadmin's lock and records of a cluster in KRaft mode."""
 DEFAULT_ENTITY = "brokers/<default>"
 """The dynamic configs that all brokers have by default."""
 MIGRATION_SETTING = "zookeeper.metadata.migration.enable"
@@ -29,6 +29,6 @@ def escaped(value: str | bytes | None, most: int = _MOST_SHOWN) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return text with what is not printable escaped."""
-    # Most text needs nothing, and a large cluster has much of it.
+    """Return text with its unprintable characters escaped."""
+    # Fast path: most text needs no escape, and a large cluster has much text.
     return text if text.isprintable() else escaped(text, len(text))

@@ -1,4 +1,4 @@
-"""Where the logs of partitions start and end, and what groups have committed."""
+"""The start and end offsets of partitions' logs, and the committed offsets of groups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LogEnd(IntEnum):
-    """Where a partition's log is asked for its offset; the values are those of ListOffsets."""
+    """The end of a partition's log whose offset is requested; the values are those of ListOffsets."""
 
     LAST = -1
     """After the last record that consumers can read."""
@@ -35,9 +35,9 @@ class LogOffsets:
 
 
 EPOCHS_NOT_KEPT = "the log has no leader epochs"
-"""Why a leader cannot tell where an epoch ends: messages older than 0.11, or a topic that was made again since."""
+"""The error of a leader that has no end offset for an epoch: messages older than 0.11, or a topic recreated since."""
 OFFSETS_AT = {LogEnd.LAST: "end offsets", LogEnd.FIRST: "start offsets"}
-"""What people call the offsets at each end."""
+"""The words for the offsets at each end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def encode_election(partitions: Iterable[TopicPartition]) -> bytes:
 
 
 def partition_entry(partition: TopicPartition) -> dict[str, object]:
-    """Return the entry that names a partition; raises ValueError for what may not be written."""
+    """Return the entry that names a partition; raises ValueError for one that may not be written."""
     if not isinstance(partition.topic, str) or not partition.topic:
         raise ValueError(f"not a topic name: {partition.topic!r}")
     return {"topic": partition.topic, "partition": require_id(partition.partition)}

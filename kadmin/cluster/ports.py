@@ -1,4 +1,4 @@
-"""Finds out what listens at a port: it asks in the protocol of each server that an address may be mistaken for."""
+"""Identifies the server at a port, by requests in the protocol of each server that an address may be mistaken for."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 
 ASK_AFTER_S = 2.0
-"""How long a connection may take before the ports are asked what they are."""
+"""Time that a connection may take before the ports are probed."""
 ANSWER_S = 2.0
-"""How long to ask a port, all questions together."""
+"""Timeout of the probes of a port, all together."""
 
 _API_VERSIONS = struct.pack(">ihhih6s", 16, 18, 0, 0, 6, b"kadmin")
 """An ApiVersions request, version 0; every Kafka server answers it, before any authentication."""
@@ -32,7 +32,7 @@ _OTHER_MECHANISMS = 33
 _PRODUCE, _LEADER_AND_ISR, _BROKER_REGISTRATION = 0, 4, 62
 """Keys of requests that only some servers take: brokers, brokers in ZooKeeper mode, and controllers."""
 _TLS_RECORDS = (b"\x16\x03", b"\x15\x03")
-"""How the first record of a TLS server begins: a handshake or an alert."""
+"""First bytes of a TLS server's first record: a handshake or an alert."""
 REFUSED = os.strerror(errno.ECONNREFUSED)
 _WHOLE_ANSWER = 64 * 1024
 _MOST_ASKED = 10
@@ -52,9 +52,9 @@ class Listener(StrEnum):
 def listeners_instead(
     addresses: Sequence[str], *wanted: Listener, within_s: float = ANSWER_S
 ) -> Mapping[str, Listener]:
-    """Return what listens at addresses (`host:port`) where none of them is wanted, else nothing.
+    """Return the listener by address (`host:port`) if none is of a `wanted` kind, else an empty mapping.
 
-    The first few are asked, at the same time. One where nothing listens, or something silent or unknown, is left out.
+    The first few are probed, at the same time. Addresses without a listener, or without a known answer, are left out.
     """
     found = _of_all(addresses, partial(listener_at, within_s=within_s))
     if any(listener in wanted for listener in found.values()):
@@ -63,12 +63,12 @@ def listeners_instead(
 
 
 def complaints(addresses: Sequence[str]) -> Mapping[str, str]:
-    """Return why addresses, the first few, give no answer: REFUSED where no process has the port."""
+    """Return the errors of addresses, of the first few, without an answer: REFUSED where no process has the port."""
     return _of_all(addresses, _complaint)
 
 
 def no_answer(error: OSError | UnicodeError) -> str:
-    """Say why a server gave no answer."""
+    """Return the reason that a server gave no answer."""
     if isinstance(error, socket.gaierror | UnicodeError):
         return "the host name cannot be resolved"
     if isinstance(error, TimeoutError):
@@ -77,7 +77,7 @@ def no_answer(error: OSError | UnicodeError) -> str:
 
 
 def listener_at(address: str, *, within_s: float = ANSWER_S) -> Listener | None:
-    """Return what listens at `host:port`; None where nothing does, or something silent or unknown."""
+    """Return the kind of the listener at `host:port`; None where there is none, or none with a known answer."""
     server, give_up = _server(address), time.monotonic() + within_s
     try:
         if kafka := _kafka(_ask(server, _API_VERSIONS, give_up)):
@@ -144,7 +144,7 @@ def _client_hello() -> bytes:
 
 
 def _ask(server: tuple[str, int], question: bytes, give_up: float) -> bytes:
-    """Return what a server answers first, empty where it closes the connection."""
+    """Return the first answer of a server, empty where it closes the connection."""
     with socket.create_connection(server, max(give_up - time.monotonic(), 0.001)) as connection:
         connection.settimeout(max(give_up - time.monotonic(), 0.001))
         with suppress(ConnectionError):

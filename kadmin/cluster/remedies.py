@@ -1,4 +1,4 @@
-"""What to do by what OpenSSL and Kerberos say of a refused connection; how each thing is named is the caller's."""
+"""Next steps by the error texts of OpenSSL and Kerberos for a refused connection; the caller words the steps."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def tls_remedies(*, name: str, expired: str, authority: str, own: str) -> dict[str, str]:
-    """Return what to do by what OpenSSL says.
+    """Return the next step by error text of OpenSSL.
 
-    `name`: the servers' certificate is for another host; `expired`: it has ended; `authority`: nobody who is trusted
-    has signed it; `own`: servers do not take the client's.
+    `name`: the servers' certificate is for another host; `expired`: it has expired; `authority`: no trusted authority
+    signed it; `own`: servers refuse the client's certificate.
     """
     return {
         "Hostname mismatch": name,
@@ -25,7 +25,7 @@ def tls_remedies(*, name: str, expired: str, authority: str, own: str) -> dict[s
 
 
 def kerberos_remedies(key_table: str, service: str) -> dict[str, str]:
-    """Return what to do by what Kerberos says: how a key table is named, and the service corrected, is the caller's."""
+    """Return the next step by error text of Kerberos; the caller words those for a key table and for the service."""
     have_tickets = f"kinit, or {key_table}"
     return {
         "Ticket expired": have_tickets,
@@ -37,5 +37,5 @@ def kerberos_remedies(key_table: str, service: str) -> dict[str, str]:
 
 
 def remedy_for(said: str, remedies: Mapping[str, str]) -> str | None:
-    """Return the first remedy whose words were said; None where none of them was."""
+    """Return the first remedy whose error text is in `said`; None without one."""
     return next((remedy for words, remedy in remedies.items() if words in said), None)

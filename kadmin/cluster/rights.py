@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """The right that a request needs: an operation as ACLs name it, on the cluster or on something of this name."""
+    """The right that a request needs: an ACL operation, on the cluster or on a resource of this name."""
 
     operation: str
     topic: str | None = None

@@ -1,4 +1,4 @@
-"""Where the brokers of a cluster are, and how a client proves itself to them."""
+"""The addresses of a cluster's brokers, and the protocol and credentials of a client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SecurityProtocol(StrEnum):
-    """Kafka's `security.protocol`: what a listener speaks."""
+    """Kafka's `security.protocol`: the protocol of a listener."""
 
     PLAINTEXT = "PLAINTEXT"
     SSL = "SSL"
@@ -38,12 +38,12 @@ class Mechanism(Protocol):
 
     @property
     def mechanism(self) -> str:
-        """Kafka's name of the mechanism, as SCRAM-SHA-512."""
+        """Kafka's name of the mechanism, such as SCRAM-SHA-512."""
         ...
 
     @property
     def principal(self) -> str | None:
-        """The name that brokers give the client by default; None where they alone know it."""
+        """The name that brokers give the client by default; None where the mechanism does not imply it."""
         ...
 
     def settings(self) -> dict[str, Any]:
@@ -53,9 +53,9 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """How a client of Kafka is protected and proves itself; by default it does neither.
+    """The security protocol and credentials of a Kafka client; by default it neither encrypts nor authenticates.
 
-    `tls` is given where the protocol has TLS, `sasl` where it has SASL. `source` is the file that says so.
+    `tls` is given where the protocol has TLS, `sasl` where it has SASL. `source` is the file of these settings.
     """
 
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
@@ -76,9 +76,9 @@ PLAIN = Security()
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Addresses of a cluster's brokers, `host:port`, and how a client proves itself there.
+    """Addresses of a cluster's brokers, `host:port`, and a client's security there.
 
-    `unasked` brokers are not to be asked for anything.
+    `unasked`: no request may be sent to these brokers.
     """
 
     addresses: Sequence[str]
@@ -100,12 +100,12 @@ class Servers:
 
     @property
     def options(self) -> str:
-        """The options by which Kafka's own tools reach them."""
+        """The options of Kafka's own tools that connect to them."""
         source = self.security.source
         return f"--bootstrap-server {self}" + ("" if source is None else f" --command-config {source}")
 
     @property
     def principal(self) -> str:
-        """Whom a right is granted to, as `User:kadmin`; `User:NAME` where brokers alone know the name."""
+        """The principal of a grant, such as `User:kadmin`; `User:NAME` where the name is unknown."""
         sasl = self.security.sasl
         return f"User:{(sasl and sasl.principal) or 'NAME'}"

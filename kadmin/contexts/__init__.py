@@ -1,1 +1,1 @@
-"""Named clusters: addresses, credentials by reference, defaults and protection; where each value comes from."""
+"""Named clusters: addresses, credentials by reference, defaults and protection, with the source of each value."""

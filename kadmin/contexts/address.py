@@ -1,4 +1,4 @@
-"""How a cluster is reached, and the options that name it in the commands of messages."""
+"""The address of a cluster, and the options that name it in the commands of messages."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _WITHOUT_CLUSTER = tuple(
 
 @dataclass(frozen=True, slots=True)
 class ClusterAddress:
-    """How a cluster is reached: through `zookeeper`, or through the brokers of `bootstrap`; one of the two is set.
+    """The address of a cluster: a `zookeeper` connection string or `bootstrap` brokers; one of the two is set.
 
-    `command_config` is the file that says how brokers are asked. `records` is the folder that keeps lock and records in
-    place of the cluster. `context` is the one that the address is of, `typed_context` whether --context named it, and
-    `confirmed` whether --confirm did, too. `without_brokers`: what brokers know beside `zookeeper` is not wanted.
+    `command_config` is the file of the brokers' client settings. `records` is the folder that keeps lock and records in
+    place of the cluster. `context` is the context of the address, `typed_context` whether --context named it, and
+    `confirmed` whether --confirm did, too. `without_brokers`: brokers are not asked for what `zookeeper` lacks.
     """
 
     zookeeper: str | None = None
@@ -61,7 +61,7 @@ class ClusterAddress:
 
     @property
     def typed(self) -> str:
-        """The options that name this address, but for those that the environment or the contexts file has."""
+        """The options that name this address, without those that the environment or the contexts file has."""
         context, kafka = self.context, None if self.context is None else self.context.kafka
         known = {
             "--context": context and not self.typed_context and context.name,

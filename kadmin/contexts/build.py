@@ -1,4 +1,4 @@
-"""Builds contexts from a value that their schema allows; what the schema cannot say is checked here."""
+"""Builds contexts from a value that their schema allows, and checks the rules that the schema cannot express."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def holds_secret(path: Field) -> bool:
 
 
 def check_contexts(value: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """Yield what is wrong with contexts whose schema holds."""
+    """Yield the problems of contexts whose schema holds."""
     current, contexts = value.get("current"), value["contexts"]
     if current is not None and current not in contexts:
         known = f"there are {name_some(contexts)}" if contexts else "there is none"
@@ -62,7 +62,7 @@ def check_contexts(value: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def build_contexts(value: Mapping[str, Any], folder: Path) -> Contexts:
-    """Return the contexts of a value that `check_contexts` finds nothing in; relative paths begin at `folder`."""
+    """Return the contexts of a value without problems in `check_contexts`; relative paths begin at `folder`."""
     contexts = {name: _Builder(folder).context(name, entry) for name, entry in value["contexts"].items()}
     return Contexts(contexts, value.get("current"))
 

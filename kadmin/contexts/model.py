@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 WAVE_SIZES = ("max_bytes", "max_payload")
 """The limits of waves that are bytes."""
 ZOOKEEPER_SERVICE = "zookeeper"
-"""The first part of the principals of ZooKeeper's servers, if a context does not say another."""
+"""The first part of the principals of ZooKeeper's servers, unless a context has another."""
 
 
 class Protection(StrEnum):
-    """What a context wants of commands that write."""
+    """The protection of a context against commands that write."""
 
     NONE = "none"
     CONFIRM = "confirm"
@@ -48,7 +48,7 @@ class SecretVariable:
 
 @dataclass(frozen=True, slots=True)
 class SecretCommand:
-    """A secret that a program prints, which is run in `folder`. Its arguments are not shown: they may hold secrets."""
+    """A secret that a program prints, run in `folder`. Its arguments are not shown: they may hold secrets."""
 
     program: str
     arguments: tuple[str, ...] = field(repr=False)
@@ -98,7 +98,7 @@ class TlsFiles:
 
 @dataclass(frozen=True, slots=True)
 class ZooKeeperAccess:
-    """How ZooKeeper is reached."""
+    """The connection string, credentials and TLS files for ZooKeeper."""
 
     connect: str
     sasl: SaslUser | KerberosUser | None = None
@@ -108,7 +108,7 @@ class ZooKeeperAccess:
 
 @dataclass(frozen=True, slots=True)
 class KafkaAccess:
-    """How brokers are reached; `records` is the folder that keeps lock and records in place of the cluster."""
+    """The access to brokers; `records` is the folder that keeps lock and records in place of the cluster."""
 
     bootstrap_servers: str | None = None
     command_config: Path | None = None
@@ -133,7 +133,7 @@ class NamedContext:
 
     @property
     def address(self) -> str:
-        """Where the cluster is: ZooKeeper, or else its brokers."""
+        """The address of the cluster: its ZooKeeper, or else its brokers."""
         return (self.zookeeper.connect if self.zookeeper is not None else self.kafka.bootstrap_servers) or ""
 
 

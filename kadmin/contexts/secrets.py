@@ -1,4 +1,4 @@
-"""Reads secrets where a context says they are, when a command connects; no error names their value."""
+"""Reads the secrets of a context when a command connects; no error shows their value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kadmin.contexts.model import SecretReference
 
 COMMAND_S = 15.0
-"""How long a program may take to print a secret."""
+"""Timeout of a program that prints a secret."""
 _MOST_BYTES = 64 * 1024
 
 
@@ -39,7 +39,7 @@ def _read_file(reference: SecretFile) -> str:
 
 
 def _run(reference: SecretCommand, within_s: float) -> str:
-    """Run a program; what it writes on standard error is not shown, for it may name the secret."""
+    """Run a program; its standard error is not shown, for it may have the secret."""
     remedy = f"run it by hand: {reference.program}"
     limit_s = max(0.1, min(within_s, COMMAND_S))
     try:

@@ -1,4 +1,4 @@
-"""Every value of a context, and where it comes from: an option, the environment, the context, or a default."""
+"""Every value of a context, and its source: an option, the environment, the context, or a default."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ALL = "every kind"
 
 
 class Source(StrEnum):
-    """Where a value comes from; the first in this order that has one gives it."""
+    """The source of a value; the first source in this order that has one takes precedence."""
 
     FLAG = "flag"
     ENVIRONMENT = "environment"
@@ -44,7 +44,7 @@ class Setting:
 
 
 def name_of(environment: Mapping[str, str], contexts: Contexts, file: str) -> Setting:
-    """Return which context commands use that name none: that of KADMIN_CONTEXT, or the current one."""
+    """Return the context of commands that name none: that of KADMIN_CONTEXT, or the current one."""
     if environment.get(CONTEXT_VARIABLE):
         return Setting("context", environment[CONTEXT_VARIABLE], Source.ENVIRONMENT, CONTEXT_VARIABLE)
     if contexts.current is not None:

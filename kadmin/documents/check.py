@@ -46,15 +46,15 @@ KINDS = {
 }
 """Kinds of documents and the names of their schemas."""
 _VALUES = {"ClusterInventory", PROMETHEUS_NAMES}
-"""Kinds for which their schema is all that must hold; their value is the document."""
+"""Kinds that are checked by their schema alone; their value is the document."""
 
 _NUMBER_KEYS = {("spec", "brokers", "substitute"), ("spec", "brokers", "weights")}
-"""Where keys are broker ids, and so may be written as plain numbers."""
+"""Fields whose keys are broker ids, and so may be written as plain numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A document that was read, and what is wrong with it, in order of place.
+    """A document that was read, and its problems, in order of place.
 
     `document` is there when its schema holds, even where a rule is broken; an inventory's header, names of Prometheus
     and contexts have only `value`. The `text` of contexts is empty: a line of it may hold a secret, and is not shown.
@@ -82,7 +82,7 @@ def examine(data: bytes, source: str, schemas: SchemaSet | None = None) -> Check
 
 
 def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
-    """Read a document and check it by its schema; what has a `document` has no problems yet.
+    """Read a document and check it by its schema; a result with a `document` has no problems yet.
 
     `source` names the file in locations; by its ending (.json, .yaml, .yml), else by the text's first character, it is
     read as JSON or YAML.
@@ -155,7 +155,7 @@ def _first(fault: Diagnostic) -> Field | None:
 
 
 def _schema_problems(value: object, blind: set[Field], schemas: SchemaSet | None) -> list[PendingDiagnostic]:
-    """Return what the schema of the value's kind forbids, except what concerns stand-ins for unreadable values."""
+    """Return violations of the schema of the value's kind, without those that concern placeholders, `blind`."""
     if not isinstance(value, dict):
         return [PendingDiagnostic(Diagnostic(codes.WRONG_TYPE, "a document is a mapping", "begin with kind and spec"))]
     if "kind" not in value:

@@ -1,4 +1,4 @@
-"""Sets `current` in the text of a contexts file; every other byte stays."""
+"""Sets `current` in the text of a contexts file, and keeps every other byte."""
 
 from __future__ import annotations
 

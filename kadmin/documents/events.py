@@ -1,4 +1,4 @@
-"""The stream of events that both YAML and JSON are read as, and what is built from it: a value, or places.
+"""The stream of events of a YAML or JSON text, and the value, or the places, that are built from it.
 
 A value is built without places, which would cost ten times its memory. To find the place of a path, the text is read
 once more.
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from kadmin.diagnostics import Field
 
 MOST_EVENTS = 3_000_000
-"""Keys, values and ends of mappings and lists: a plan of 150,000 partitions with every field has so many."""
+"""The most keys, values and ends of mappings and lists: those of a plan of 150,000 partitions with every field."""
 MOST_DEPTH = 100
 MOST_FAULTS = 1_000
 
 
 class EventKind(Enum):
-    """What an event says."""
+    """The kind of an event."""
 
     SCALAR = 0
     MAPPING = 1
@@ -40,10 +40,10 @@ class EventKind(Enum):
 
 
 Event: TypeAlias = tuple[EventKind, Any, int, int]
-"""Kind, payload, line and column. The payload is a scalar's value, or the Diagnostic of a FAULT, STAND_IN or STOP.
+"""Kind, payload, line and column. The payload is a scalar's value, or the Diagnostic of a FAULT, PLACEHOLDER or STOP.
 
-A FAULT or STAND_IN concerns the node that follows it. After a STAND_IN that node only replaces a value that cannot be
-read, and the schema must not judge it. A STOP ends the stream.
+A FAULT or PLACEHOLDER concerns the node that follows it. After a PLACEHOLDER that node only replaces a value that
+cannot be read, and is not checked by the schema. A STOP ends the stream.
 """
 
 
@@ -56,9 +56,9 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class ReadResult:
-    """A value, and what is wrong with the way it is written; each diagnostic has its field and location.
+    """A value, and the problems of its text; each diagnostic has its field and location.
 
-    `number_keys` are keys written as plain integers, which some fields allow. `blind` are fields with stand-ins for
+    `number_keys` are keys written as plain integers, which some fields allow. `blind` are fields with placeholders for
     values. `complete` is False where reading had to stop.
     """
 
@@ -212,7 +212,7 @@ def _quote_it(key: str) -> Diagnostic:
 
 
 def locate(events: Iterable[Event], paths: Iterable[Field]) -> dict[Field, Place]:
-    """Find the places of paths and of all that leads to them; of a duplicate key the first counts.
+    """Find the places of paths and of their containers; of a duplicate key the first counts.
 
     A path that is not in the text is left out.
     """
@@ -229,7 +229,7 @@ def locate(events: Iterable[Event], paths: Iterable[Field]) -> dict[Field, Place
 
 
 def _places(events: Iterable[Event], wanted: Callable[[Field], bool]) -> Iterator[tuple[Field, Place]]:
-    """Yield the paths that are wanted; a container that is not wanted is skipped with all that it holds."""
+    """Yield the wanted paths; a container that is not wanted is skipped with its contents."""
     outer: list[_Container] = []
     skipped = 0
     for kind, payload, line, column in events:

@@ -1,4 +1,4 @@
-"""Kafka's own files: which one a value is, and what is wrong with its entries beyond the schema of a plan."""
+"""Files of Kafka's own tools: the kind of a value, and problems of its entries beyond the schema of a plan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_REASSIGNMENTS = frozenset({"replicas", "log_dirs"})
 
 
 class KafkaFile(StrEnum):
-    """What a JSON file of Kafka's tools can be."""
+    """The kind of a JSON file of Kafka's tools."""
 
     REASSIGNMENT = "a reassignment"
     ELECTION = "an election"
@@ -29,7 +29,7 @@ class KafkaFile(StrEnum):
 
 
 def kafka_file_of(value: object) -> KafkaFile | None:
-    """Return which file of Kafka's tools the value is, None for every other value."""
+    """Return the kind of a value that is a file of Kafka's tools, None for every other value."""
     if not isinstance(value, dict) or "kind" in value:
         return None
     if "topics" in value:
@@ -47,7 +47,7 @@ def note(code: str, message: str, hint: str | None, field: Field, *, at_key: boo
 
 
 def root_notes(value: Mapping[str, Any], items: str) -> Iterator[PendingDiagnostic]:
-    """Find what is wrong with the outermost object, whose list is called `items`."""
+    """Find the problems of the outermost object, whose list is called `items`."""
     for key in value:
         if key not in {"version", items}:
             hint = f"allowed here: version, {items}"
@@ -69,7 +69,7 @@ def key_notes(items: str, entries: Sequence[Any], allowed: Sequence[str]) -> Ite
 
 
 def log_dir_notes(entries: Sequence[Any]) -> Iterator[PendingDiagnostic]:
-    """Find `log_dirs` that say more than "any" for every replica."""
+    """Find `log_dirs` that are not "any" once for every replica."""
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict) or "log_dirs" not in entry:
             continue
@@ -95,7 +95,7 @@ def _log_dir(whose: str, name: object, path: Field) -> PendingDiagnostic:
 
 
 def topic_notes(entries: object) -> Iterator[PendingDiagnostic]:
-    """Find what is no list of objects with the one key `topic`."""
+    """Find entries other than objects with the one key `topic`."""
     if not isinstance(entries, list):
         yield note(codes.WRONG_TYPE, f"{show(entries)} is not a list", None, ("topics",))
         return

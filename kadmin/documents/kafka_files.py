@@ -1,4 +1,4 @@
-"""The JSON files of Kafka's own tools, to plans and back. Whatever cannot be converted is refused.
+"""Converts the JSON files of Kafka's own tools to plans and back. A part that cannot be converted is refused.
 
 ::
 
@@ -7,7 +7,7 @@
     topics to move   {"version":1,"topics":[{"topic":"foo"}]}
 
 `kafka-reassign-partitions --generate` prints two reassignments, each under a heading; that text is read as well.
-Kafka's tools pass over keys that they do not know; here every such key is an error, with its place.
+Kafka's tools ignore unknown keys; here every such key is an error, with its place.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Document
 
 KafkaDocument: TypeAlias = ReassignmentPlan | ElectionPlan | RebalanceRequest
-"""What a file of Kafka's tools can be in kadmin."""
+"""kadmin's document of a file of Kafka's tools."""
 
 Plan = TypeVar("Plan", ReassignmentPlan, ElectionPlan)
 
@@ -90,10 +90,10 @@ class _Section(NamedTuple):
 
 
 def parse_kafka_file(data: bytes, source: str) -> KafkaDocument:
-    """Return what a file of Kafka's tools says; raises InvalidInputError that lists every problem with its place.
+    """Return the document of a file of Kafka's tools; raises InvalidInputError that lists every problem with its place.
 
     A reassignment or election becomes a plan in the file's order, topics to move become the topics of a
-    RebalanceRequest. `log_dirs` of nothing but "any" mean nothing and go; the output of --generate fills `current`.
+    RebalanceRequest. `log_dirs` of "any" alone are dropped; the output of --generate fills `current`.
     """
     try:
         text = decode(data, source)
@@ -126,10 +126,10 @@ def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
 
 
 def dump_kafka_file(plan: Document, *, current: bool) -> str:
-    """Return the file of Kafka's tools, in the plan's order, less what `losses` names.
+    """Return the file of Kafka's tools, in the plan's order, without the fields that `losses` names.
 
-    `current` asks for the lists that the plan was made on instead of its targets: the file that takes it back. Raises
-    InvalidInputError for a plan that no such file can say.
+    With `current` it has the lists that the plan was made on instead of its targets: the file that reverts it. Raises
+    InvalidInputError for a plan that no such file can express.
     """
     if isinstance(plan, ReassignmentPlan):
         return _reassignment_text(plan, current=current)
@@ -273,7 +273,7 @@ def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceReq
 
 
 def _by_schema(kind: str, name: str, spec: Mapping[str, Any]) -> list[PendingDiagnostic]:
-    """Return what the schema of a kadmin document forbids; Kafka's file has the same below `spec`."""
+    """Return the violations of the schema of a kadmin document; Kafka's file has the same below `spec`."""
     found = validate_value({"kind": kind, "spec": spec}, name)
     return [note(code_of(each), each.message, each.hint, each.path[1:]) for each in found]
 
@@ -292,7 +292,7 @@ def _sound(section: _Section, plan: Plan) -> Plan:
 
 
 def _only(entries: Sequence[Any], keys: Sequence[str]) -> list[Any]:
-    """Return the entries with no other keys than these, as a plan has them; what is no object as it is."""
+    """Return the entries with no other keys than these, as in a plan; values other than objects are kept."""
     return [
         {key: part for key, part in entry.items() if key in keys} if isinstance(entry, dict) else entry
         for entry in entries

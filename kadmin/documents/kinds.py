@@ -97,8 +97,8 @@ def build(value: Mapping[str, Any]) -> tuple[Document | None, list[Diagnostic]]:
 def to_value(document: Document) -> dict[str, Any]:
     """Return a document as JSON's types: fields in the order of the schema, defaults left out where harmless.
 
-    What bounds or changes an execution (wave limits, `order`, `elect`, `layout`, `more_than`) is always written, so
-    that a plan means the same under a version of kadmin with other defaults.
+    Fields that bound or change an execution (wave limits, `order`, `elect`, `layout`, `more_than`) are always written,
+    so that a plan means the same under a version of kadmin with other defaults.
     """
     spec: dict[str, Any] = {}
     for field in _FIELDS[type(document)]:
@@ -199,7 +199,7 @@ def _throttle(by: ThrottleBy) -> _Field:
 
 
 _THROTTLE = (
-    # Before its three mappings: of one of these it reads nothing.
+    # The word `none` is tried before the three mappings; for a mapping it reads None.
     _Field(
         "throttle",
         "throttle",

@@ -1,4 +1,4 @@
-"""Answers words of Kafka's own tools, where a document has them for a kind or a key, with the command that does it."""
+"""Maps words of Kafka's own tools, where a document has them for a kind or a key, to the command of kadmin."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ _ANSWERS = {
 
 
 def answer_to(word: object) -> str | None:
-    """Return what does that in kadmin, or beside it; spaces, case and dashes do not count."""
+    """Return the equivalent in kadmin, or beside it; spaces, case and dashes do not count."""
     return _ANSWERS.get(re.sub(r"[\s_-]", "", word).lower()) if isinstance(word, str) else None

@@ -1,4 +1,4 @@
-"""Which field of a document a diagnostic of the rules is about."""
+"""Finds the field of a document that a diagnostic of the rules is about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gives diagnostics of a document their places: what leads to a value in the text, found by its path."""
+"""Gives diagnostics of a document their places in the text, found by the path of a value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PendingDiagnostic(NamedTuple):
-    """A diagnostic and how to place it: by its location where that is known, else by its field.
+    """A diagnostic without a place: it gets its location where that is known, else that of its field.
 
     `first` is the field that it repeats. `at_key`: the place is the field's key, not its value. `schema` is the
     violation whose hint depends on the text.
@@ -70,7 +70,7 @@ def _mark(field: Field, places: Mapping[Field, Place], *, at_key: bool) -> Mark:
 
 
 def _within(mark: Mark, lines: Sequence[str]) -> Mark:
-    """Return the mark, or the end of the text where a parser means what is missing behind it."""
+    """Return a parser's mark, or the end of its line or of the text where the mark is behind that."""
     if mark.line > len(lines):
         return Mark(len(lines), len(lines[-1]) + 1)
     return Mark(mark.line, min(mark.column, len(lines[mark.line - 1]) + 1))

@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means: the core schema of YAML 1.2, less everything that readers understand differently.
+"""Resolves plain YAML scalars: the core schema of YAML 1.2, without the spellings that readers understand differently.
 
 `no`, `on`, dates and `12:30:45` are strings. Integers are decimal digits without sign prefix, leading zero or
 underscore; other spellings (`0123`, `0x1F`, `1_000`, `+5`, `.nan`) are refused, because YAML 1.1 and YAML 1.2 readers
@@ -25,7 +25,7 @@ _LONGEST_SHOWN = 40
 
 
 class OddNumberError(ValueError):
-    """A number in a spelling that is not read the same everywhere; the message says how to write it."""
+    """A number in a spelling that readers understand differently; the message says how to write it."""
 
 
 def resolve(text: str) -> str | int | float | bool | None:

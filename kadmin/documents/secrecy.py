@@ -1,4 +1,4 @@
-"""Keeps what a contexts file holds out of messages: a secret that was written into it must not be shown."""
+"""Keeps the text of a contexts file out of messages: a secret that was written into it must not be shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNREAD = {
     codes.KEY_NOT_TEXT: "a key that is not a string",
     codes.DUPLICATE_KEY: "a key is repeated",
 }
-"""What is said of a text that could not be read as it was meant: any part of it may be a secret."""
+"""Messages for contexts that cannot be read; they quote no text, because any part of it may be a secret."""
 
 
 def may_hold_secrets(text: str) -> bool:

@@ -34,7 +34,7 @@ class Mark(NamedTuple):
 
 
 class UnreadableTextError(ValueError):
-    """The bytes are no text that can be parsed; `diagnostic` says why and where."""
+    """Bytes that are no text that can be parsed; `diagnostic` has the cause and the place."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -89,7 +89,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """Replace what a terminal or reader would act on, one character by one, so that columns stay; a tab by an arrow."""
+    """Replace characters that are not printable, one by one, so that columns stay; a tab by an arrow."""
     return "".join(char if char.isprintable() else _SHOWN.get(char, "\N{REPLACEMENT CHARACTER}") for char in text)
 
 

@@ -1,4 +1,4 @@
-"""Several documents: what they must not do side by side, and their diagnostics in one order."""
+"""Checks several documents for conflicts, and sorts their diagnostics in one order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_together(documents: Sequence[Checked]) -> tuple[Diagnostic, ...]:
-    """Return what each document must not do beside those before it; files that hold no document are passed over."""
+    """Return the conflicts of each document with those before it; files that hold no document are skipped."""
     readable = {each.source: (each, each.document) for each in documents if each.document is not None}
     found = check_side_by_side([(printable(source), document) for source, (_, document) in readable.items()])
     pairs = zip(readable.values(), found, strict=True)

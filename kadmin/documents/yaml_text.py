@@ -1,4 +1,4 @@
-"""YAML as events: plain data of YAML 1.2, and nothing that other readers understand differently.
+"""Reads YAML as events: plain data of YAML 1.2, without text that other readers understand differently.
 
 Aliases are never followed, so a text cannot grow into more than its own bytes.
 """
@@ -33,7 +33,7 @@ _KINDS = {
 
 
 def yaml_events(text: str) -> Iterator[Event]:
-    """Yield the events of the first document, with a FAULT, STAND_IN or STOP for what no document may hold."""
+    """Yield the events of the first document, with a FAULT, PLACEHOLDER or STOP for parts that no document may have."""
     begun = False
     try:
         for event in yaml.parse(text, Loader=_LOADER):
@@ -49,7 +49,7 @@ def yaml_events(text: str) -> Iterator[Event]:
                     yield EventKind.STOP, fault, mark.line + 1, mark.column + 1
                     return
                 begun = True
-    except yaml.MarkedYAMLError as error:  # the one kind that is left: what its reader refuses is no text here
+    except yaml.MarkedYAMLError as error:  # the reader of yaml, whose errors are not marked, never fails here
         yield _syntax_error(error, text)
 
 
@@ -64,7 +64,7 @@ _KEYS_OF_YAML_1_1 = {
 
 
 def _node_events(kind: EventKind, event: Any, line: int, column: int) -> tuple[Event, ...]:  # noqa: ANN401 - PyYAML's events carry no common type
-    """Return the events of what is no alias. A large plan has a million of them: its time is spent here."""
+    """Return the events of a node that is no alias. A large plan has a million of them: its time is spent here."""
     if kind is EventKind.END:
         return ((kind, None, line, column),)
     value = unreadable = None

@@ -1,1 +1,1 @@
-"""Pure questions on what was read: what is wrong (`diagnosis`), what would happen (`predict`), rows (`tables`)."""
+"""Pure functions on the state of a cluster: troubles (`diagnosis`), predictions (`predict`), rows (`tables`)."""

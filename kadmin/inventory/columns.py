@@ -43,8 +43,8 @@ class ColumnKind(StrEnum):
 class Column:
     """One column. `lowest` is the least integer allowed; null is allowed unless `required`.
 
-    One that is `left_out` is not written where every value is null: `kadmin snapshot` never knows it, and versions of
-    kadmin that do not have the column read the table.
+    A column that is `left_out` is not written where every value is null: `kadmin snapshot` never has a value for it,
+    and versions of kadmin without the column can read the table.
     """
 
     name: str
@@ -108,7 +108,7 @@ PARTITIONS = InventoryTable(
 
 
 def check_columns(table: InventoryTable, columns: Columns, *, name: str) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the values of a table, called `name` in messages; rows count from 1 below its header."""
+    """Yield the problems of the values of a table, called `name` in messages; rows count from 1 below its header."""
     for column in table.columns:
         if column.name in columns:
             values = columns[column.name]

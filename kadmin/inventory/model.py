@@ -22,7 +22,7 @@ SINGLE_CLUSTER = ""
 class BrokerRow:
     """One broker. `alive` None means unknown; the planner treats it as alive.
 
-    The last three are what it can carry: its network in and out, and its CPU in any unit that all brokers share.
+    The last three are its capacities: network in and out, and CPU in any unit that all brokers share.
     """
 
     broker_id: int
@@ -53,7 +53,7 @@ class KafkaFacts:
     """Facts about a cluster in `inventory.json`; empty or None where unknown.
 
     `consumers` maps a topic to the groups that use it; `min_insync_replicas` has the topics that set it. `unavailable`
-    lists what could not be read from the brokers, and why. `mode` is where the cluster keeps its metadata.
+    lists the failed requests to the brokers, with reasons. `mode` is the storage of the cluster's metadata.
     """
 
     min_insync_replicas: Mapping[str, int] = field(default_factory=dict)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Metric(StrEnum):
-    """What a row of a sample measures; bytes and requests are of a topic on a broker, without a partition."""
+    """The metric of a row of a sample; bytes and requests are of a topic on a broker, without a partition."""
 
     LOG_END_OFFSET = "log_end_offset"
     LOG_START_OFFSET = "log_start_offset"
@@ -32,7 +32,7 @@ class Metric(StrEnum):
 
 
 class SampleKind(StrEnum):
-    """Whether a value is a total that grows, or a value of its moment."""
+    """The kind of a value: a total that grows, or a value at one time."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -40,7 +40,7 @@ class SampleKind(StrEnum):
 
 TIME = "ts"
 PROMETHEUS = "prometheus"
-"""The format of what Prometheus exported; others are those of Spark."""
+"""The format of exports of Prometheus; others are those of Spark."""
 
 SAMPLE_COLUMNS = (
     Column(TIME, ColumnKind.TIME, required=True),
@@ -61,9 +61,9 @@ _NAME = "samples-%Y%m%dT%H%M%SZ.parquet"
 
 @dataclass(frozen=True, slots=True)
 class LoadSample:
-    """What brokers answered at one time: end offsets by the leader, bytes of each replica by broker, offsets by group.
+    """The answers of brokers at one time: end offsets by the leader, bytes of each replica by broker, offsets by group.
 
-    Times are when brokers were asked. `unavailable` says what they did not answer.
+    Times are those of the requests. `unavailable` describes the requests without an answer.
     """
 
     taken_at: datetime
@@ -76,7 +76,7 @@ class LoadSample:
     start_offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
 
     def stretched(self, begun: datetime, times: float) -> LoadSample:
-        """Return the sample with so many times as much time since `begun`, in which an hour lasts an hour again."""
+        """Return the sample with its times since `begun` multiplied by `times`."""
 
         def later(at: datetime) -> datetime:
             return begun + (at - begun) * times
@@ -86,7 +86,7 @@ class LoadSample:
 
 
 class SampleExistsError(NotCompletedError):
-    """There is a sample of that second, which is left as it is."""
+    """A sample of that second exists, and is kept."""
 
 
 def file_name(taken_at: datetime) -> str:

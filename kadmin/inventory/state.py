@@ -111,12 +111,12 @@ def facts_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | No
 
 
 def publish_limits_of(cluster: ClusterInventory) -> PublishLimits:
-    """Return what one publish can hold on a cluster; an inventory without a mode is of ZooKeeper mode."""
+    """Return the limits of one publish on a cluster; an inventory without a mode is of ZooKeeper mode."""
     return PUBLISH_LIMITS[cluster.facts.mode or MetadataMode.ZOOKEEPER]
 
 
 def world_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None) -> ClusterView:
-    """Return a cluster as the rules compare documents with it; `sizes`, in bytes, take precedence."""
+    """Return the view of a cluster that rules compare documents with; `sizes`, in bytes, take precedence."""
     return ClusterView(state_of(cluster), facts_of(cluster, sizes))
 
 

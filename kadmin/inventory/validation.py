@@ -36,8 +36,8 @@ APPLIED = "applied"
 class Validation:
     """The files as they were read, an inventory that cannot be read among them, and every diagnostic in order.
 
-    `schema_alone` names the documents that neither other rules nor the inventory were applied to: what breaks its
-    schema has no fields to rely on. Without an inventory none are named.
+    `schema_alone` names the documents that were checked neither by other rules nor against the inventory, because their
+    schema does not hold. Without an inventory none are named.
     """
 
     files: tuple[Checked, ...]
@@ -112,7 +112,7 @@ class _Fits:
         self._worlds = {name: world_of(cluster, sizes) for name, cluster in clusters.items()}
 
     def check(self, document: Document) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
-        """Return what is wrong, and what keeps a document of a fleet from being about one of its clusters."""
+        """Return the problems, and those that keep a document of a fleet from being about one of its clusters."""
         if not self._worlds or isinstance(document, Policy):
             return check(document, None, self._policy), ()
         if isinstance(document, RebalanceRequest):

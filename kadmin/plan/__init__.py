@@ -1,4 +1,4 @@
-"""Plans as values, and every pure question about them: what changes, in which waves, and whether it is allowed."""
+"""Plans as values, and the pure functions on them: changes, waves, and rules."""
 
 from kadmin.plan.model import (
     DeletionPlan,

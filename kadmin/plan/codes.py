@@ -1,4 +1,4 @@
-"""The codes of diagnostics: what each means, and how a command that finds it refuses. Codes are never reused."""
+"""The codes of diagnostics: the meaning of each, and the error of a command that refuses. Codes are never reused."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Code(NamedTuple):
-    """What a code says, and the error that commands refuse with where they find it; None: they go on, and warn.
+    """The meaning of a code, and the error that commands raise for it; None: they warn and continue.
 
-    `of_request` is the error where it differs for a request: that was not made from the cluster, and cannot be stale.
+    `of_request` is the error where it differs for a request, which is not made from the cluster and cannot be stale.
     """
 
     meaning: str
@@ -29,7 +29,7 @@ class Code(NamedTuple):
 
 
 TABLE: Final[dict[str, Code]] = {}
-"""Every code. `validate` exits with 3 for any error; commands that act exit as the refusal says."""
+"""Every code. `validate` exits with 3 for any error; commands that act exit with the code of the refusal."""
 
 
 def _code(code: str, meaning: str, *refusals: type[KadminError] | None) -> str:

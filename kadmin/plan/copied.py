@@ -1,4 +1,4 @@
-"""How much of a reassignment is copied, how fast the copies grow, and how long the rest takes.
+"""Measures a running reassignment: the bytes copied, the speed of the copies, and the remaining time.
 
 Goals: a rate of this run that is steady to read, and a remaining time that holds from the first tenth of the bytes on.
 Constraints: waves follow each other, and in each the busier direction of the busiest broker decides. A broker fetches
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from kadmin.plan.model import PartitionTarget
 
 SAMPLE_S = 2.0
-"""Seconds between two samples: as often is a broker asked."""
+"""Seconds between two samples, and between two requests to a broker."""
 WINDOW_S = 30.0
 WINDOW_SAMPLES = 5
 _SHARPNESS = 8
 """A broker that sends or receives half as much as the busiest weighs 2^8 times less."""
 _LEAST_SHARE = 0.1
-"""The busy brokers copy at least this part of what the average broker copies, or their speed says nothing yet."""
+"""The least growth of the busy brokers, as a fraction of the average broker's, that gives a remaining time."""
 
 Sizes: TypeAlias = Mapping[TopicPartition, int]
 """Bytes to copy to each new replica, by partition."""
@@ -45,8 +45,8 @@ OnDisk: TypeAlias = Mapping[int, Mapping[TopicPartition, int]]
 class Copied:
     """Bytes copied of bytes to copy.
 
-    `left` is what the busiest broker of each wave has left, added up; `level` the same for the mean of the
-    busy brokers, `mean` for that of all brokers.
+    `left` is the sum over waves of the bytes left on the busiest broker; `level` the same for the mean of the busy
+    brokers, `mean` for that of all brokers.
     """
 
     done: int
@@ -58,7 +58,7 @@ class Copied:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was copied at a time of a monotonic clock."""
+    """The bytes copied at a time of a monotonic clock."""
 
     at: float
     copied: Copied
@@ -67,7 +67,7 @@ class Sample:
 def replicas_to_measure(
     copying: Iterable[PartitionTarget], unsized: Iterable[PartitionTarget], state: ClusterState
 ) -> dict[int, set[TopicPartition]]:
-    """Return, by broker, the replicas that tell how far copies are, and the sizes of other partitions."""
+    """Return, by broker, the replicas whose sizes give the progress of copies and the sizes of `unsized` partitions."""
     found: dict[int, set[TopicPartition]] = {}
     for target, brokers in (
         *((each, (*_holders(each, state), *added(each))) for each in copying),
@@ -79,7 +79,7 @@ def replicas_to_measure(
 
 
 def sizes_told(targets: Iterable[PartitionTarget], state: ClusterState, held: OnDisk) -> Sizes:
-    """Return the sizes of those targets whose holders answered, and one of them has a replica.
+    """Return the sizes of targets whose holders all answered, at least one with a replica.
 
     `held` has no entry of a replica that is not there: a leader that the reassignment removes may have deleted its own
     since `state` was read, which says nothing of the size.
@@ -166,7 +166,7 @@ def _holders(target: PartitionTarget, state: ClusterState) -> tuple[int, ...]:
 
 
 def _level(lefts: Sequence[float], totals: Sequence[float]) -> float:
-    """Return the mean of what brokers have left, weighted by what they carry in the whole wave."""
+    """Return the mean of the bytes left on brokers, weighted by their bytes in the whole wave."""
     most = max(totals)
     weights = [(total / most) ** _SHARPNESS for total in totals]
     return sum(weight * rest for weight, rest in zip(weights, lefts, strict=True)) / sum(weights)

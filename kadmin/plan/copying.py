@@ -1,4 +1,4 @@
-"""How much a reassignment copies through each broker, at which rate, and how long that takes.
+"""Estimates the bytes that a reassignment copies through each broker, the rate, and the time.
 
 A throttle counts what a broker sends and what it receives separately, so the busier direction of the busiest broker
 decides. Waves follow each other: their times add up. Once in sync, a throttled partition's ordinary replication is no
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from kadmin.plan.throttle import ConfigValues
 
 NAMED_LINK, NAMED_LINK_SHARE = 125_000_000, 3
-"""A link of 1 Gbit/s, in bytes per second; a third of what is left of it is a rate to begin with."""
+"""A link of 1 Gbit/s, in bytes per second, and the divisor of its unused part for a first rate."""
 LEAST_SHARE = 10
-"""Of a link's budget at least this part (a tenth) goes to the copies: without it the reassignment would never end."""
+"""Divisor of a link's budget: copies get at least this part (a tenth); without it the reassignment would not end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
     """The throttle of a plan: `rate` in bytes per second, `values` to add to the existing configs.
 
-    `wave_seconds` says how long each wave takes at least at that rate, None where a size is unknown; `bound_seconds`
-    how long any waves would: the most bytes in or out of one broker over the rate.
+    `wave_seconds` are the least seconds of each wave at that rate, None where a size is unknown; `bound_seconds` those
+    of any waves: the most bytes in or out of one broker over the rate.
     """
 
     rate: int
@@ -49,7 +49,7 @@ class Throttle:
 
     @property
     def makespan_seconds(self) -> float | None:
-        """How long all waves take at least, one after the other; None where a size is unknown."""
+        """The least time of all waves, one after the other; None where a size is unknown."""
         known = [seconds for seconds in self.wave_seconds if seconds is not None]
         return sum(known) if len(known) == len(self.wave_seconds) else None
 
@@ -99,7 +99,7 @@ def suggested_rate(
 
 
 def _left_of(budget: int, spoken_for: float) -> int:
-    """Return what a link's budget leaves to the copies beside ordinary replication."""
+    """Return the rate that a link's budget leaves to the copies beside ordinary replication."""
     return max(budget - math.ceil(spoken_for), budget // LEAST_SHARE, 1)
 
 
@@ -147,7 +147,7 @@ def _busiest(wave: Iterable[PartitionTarget], state: ClusterState) -> float | No
 
 
 def per_broker(copies: Iterable[tuple[int | None, Collection[int], float]]) -> tuple[float, ...]:
-    """Return what each broker sends and what each receives; a copy is a sender, its receivers, the amount for each."""
+    """Return the amount that each broker sends or receives; a copy is a sender, its receivers, the amount for each."""
     received, sent = _flow(copies)
     return (*sent.values(), *received.values())
 
@@ -184,9 +184,9 @@ def _warnings(
 
 
 def _flow(copies: Iterable[tuple[int | None, Collection[int], float]]) -> tuple[dict[int, float], dict[int, float]]:
-    """Return what each broker receives and what each sends: a sender, its receivers, and the amount for each.
+    """Return the amounts that each broker receives and sends; a copy is a sender, its receivers, the amount for each.
 
-    What has no sender is not sent by anyone, and its receivers get it when one is there.
+    A copy without a sender counts for its receivers, which get it once there is one.
     """
     received: dict[int, float] = {}
     sent: dict[int, float] = {}

@@ -1,4 +1,4 @@
-"""What a deletion destroys."""
+"""Counts the bytes that a deletion destroys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reassignment plan would change on a cluster: the same list of waves that `apply` executes."""
+"""Compares a reassignment plan with a cluster: the same list of waves that `apply` executes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _waves(
     """Cut into waves as the plan's order asks; in plan order where the disks lack room for the shortest waves.
 
     The topic of kadmin's own record comes after the others, one partition in a wave: every step before it needs it
-    whole. What has no replica to copy from comes last, and keeps nothing else waiting.
+    whole. Partitions without a replica to copy from come last, and delay no others.
     """
     waiting = [target for target in pending if lacks_source(target.partition, state)]
     able = [target for target in pending if not lacks_source(target.partition, state)] if waiting else pending

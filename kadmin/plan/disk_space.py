@@ -1,4 +1,4 @@
-"""Whether the copies of a reassignment fit on the disks of the brokers that receive them.
+"""Checks that the copies of a reassignment fit on the disks of the brokers that receive them.
 
 Goals: which brokers lack room, how many bytes they need, and for which partitions, before a disk is full.
 Constraints: copies are made before the ones that they replace are removed, so a wave makes room for later waves only.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A broker that cannot hold what is still to come: the most bytes that it needs at one time, and for what."""
+    """A broker without disk space for its copies: the most bytes that it needs at one time, and the partitions."""
 
     broker_id: int
     usable_bytes: int

@@ -1,4 +1,4 @@
-"""Preferred leaders: which partitions have another leader, which can be elected, and why the others cannot."""
+"""Preferred leader elections: partitions with another leader, those that can be elected, obstacles of the others."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def leaders_elected(scope: Iterable[TopicPartition], state: ClusterState) -> tup
 
 
 def obstacle(partition: TopicPartition, state: ClusterState) -> str | None:
-    """Say why the preferred replica cannot lead, or None when it can."""
+    """Return the reason that the preferred replica cannot lead, or None when it can."""
     replicas, found = state.replicas(partition), state.states.get(partition)
     if not replicas:
         return "no such partition"

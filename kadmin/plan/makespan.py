@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     _Rows: TypeAlias = Sequence[tuple[list[int], int]]
 
 MOST_WAVES = 128
-"""A longer plan is packed so many waves at a time, in plan order: the cost stays linear in its length."""
+"""The most waves packed at a time, in plan order: the cost stays linear in the length of a plan."""
 
 
 def schedule_shortest(
@@ -61,7 +61,7 @@ def schedule_shortest(
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A target, its place in the plan, and its bytes by direction and broker; what carries no bytes is left out."""
+    """A target, its place in the plan, and its bytes by direction and broker, without those of 0."""
 
     place: int
     target: PartitionTarget
@@ -174,7 +174,7 @@ class _Filling:
             costs[wave] = inf
 
     def _costs(self, rows: _Rows) -> list[float]:
-        """Return how full each wave would be, or, where no budget has room, by how much each would become longer."""
+        """Return the fullness of each wave with the entry, or the bytes by which each gets longer if none has room."""
         fullness: Iterable[float] = self.places
         for row, amount in rows:
             fullness = map(

@@ -1,4 +1,4 @@
-"""How many replicas a topic wants in sync."""
+"""Resolves min.insync.replicas of a topic."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ MIN_INSYNC_REPLICAS = "min.insync.replicas"
 
 
 def min_insync_replicas(topic: str, state: ClusterState, brokers_own: int = 1) -> int:
-    """Return how many replicas must be in sync for acks=all: the topic's own, else the cluster-wide dynamic default.
+    """Return a topic's min.insync.replicas: its own config, else the cluster-wide dynamic default, else `brokers_own`.
 
-    Else `brokers_own`, for a broker's properties file is not readable from outside. 1 for a value that is no number.
+    `brokers_own` is used because a broker's properties file is not readable from outside. 1 for a value that is no
+    number.
     """
     default = state.broker_defaults.get(MIN_INSYNC_REPLICAS, str(brokers_own))
     wanted = state.topic_configs.get(topic, {}).get(MIN_INSYNC_REPLICAS, default)

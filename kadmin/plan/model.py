@@ -20,7 +20,7 @@ DEFAULT_WAVE_PAYLOAD_BYTES = 64 * 1024
 
 
 class Elect(StrEnum):
-    """When preferred leaders are elected during a reassignment."""
+    """The time of preferred leader elections during a reassignment."""
 
     AT_END = "at_end"
     AFTER_EACH_WAVE = "after_each_wave"
@@ -28,31 +28,31 @@ class Elect(StrEnum):
 
 
 class WaveOrder(StrEnum):
-    """Which partitions are reassigned first: the first of the list, or those that make the whole shortest."""
+    """The order of reassignments in waves: that of the list, or the order that makes the whole shortest."""
 
     PRIORITY = "priority"
     SHORTEST = "shortest"
 
 
 class ThrottleBy(StrEnum):
-    """How `spec.throttle` says its rate: plainly, by the time the copying may take, or by what a link may carry."""
+    """The form of `spec.throttle`: a rate, the time that copying may take, or the bandwidth of a link."""
 
     RATE = "rate"
     FINISH_IN = "finish_in"
     LINK_BUDGET = "link_budget"
     NONE = "none"
-    """By nothing: copies as fast as the network allows, on purpose."""
+    """No throttle, on purpose: copies as fast as the network allows."""
 
 
 class DeletionLayout(StrEnum):
-    """How a deletion is written: one child per topic (what controllers read) or the old documents' parent node."""
+    """The znodes of a deletion: one child per topic, which controllers read, or the parent node of old documents."""
 
     CHILDREN = "children"
     DOCUMENT = "document"
 
 
 class Racks(StrEnum):
-    """How the planner treats racks."""
+    """The planner's treatment of racks."""
 
     STRICT = "strict"
     RELAXED = "relaxed"
@@ -247,15 +247,15 @@ class ProposalLimits:
 
 
 LOAD_MOVES = 0.02
-"""What evenness of load may add to the moves of the plan without it, as a fraction, unless the request says it."""
+"""Default budget of load balancing: further moves, as a fraction of the moves of the plan without it."""
 
 LOAD_LEADER_CHANGES = 0.5
-"""What evenness of load may add to the leader changes of the plan without it, unless the request says it."""
+"""Default budget of load balancing: further leader changes, as a fraction of those of the plan without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CpuWeights:
-    """What a byte per second in, one out and a request per second cost in units of CPU; 0: nothing."""
+    """The cost in units of CPU of a byte per second in, of one out, and of a request per second; 0: no cost."""
 
     bytes_in: float = 0.0
     bytes_out: float = 0.0
@@ -305,7 +305,7 @@ class FreeBytes:
 
 @dataclass(frozen=True, slots=True)
 class RebalanceRequest:
-    """Kind `RebalanceRequest`: what the planner works on. Patterns are globs, matched against whole names.
+    """Kind `RebalanceRequest`: the planner's input. Patterns are globs, matched against whole names.
 
     `throttle` is written into the plan as it is.
     """

@@ -1,6 +1,6 @@
-"""How far one partition of a reassignment plan is, judged from the cluster alone.
+"""Judges the progress of one partition of a reassignment plan from the cluster alone.
 
-The admin node alone proves nothing: controllers drop entries silently, and the topic znode reaches the target
+The admin node alone proves nothing: controllers drop entries without an error, and the topic znode reaches the target
 before the node disappears. So the assignment, the partition state and the node are read together. The order of the
 tests is part of the meaning: the first that fits, counts.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Progress(StrEnum):
-    """How far a partition is between its current and its target replicas."""
+    """The progress of a partition from its current to its target replicas."""
 
     RUNNING = "running"
     """The controller is at work on our target, or has our target in its node."""
@@ -31,7 +31,7 @@ class Progress(StrEnum):
     WAITING = "waiting"
     """Exactly the replicas that the plan was made on."""
     CANCELLED = "cancelled"
-    """As waiting, and the operation that was to reassign it was cancelled."""
+    """Like `WAITING`, and the operation that was to reassign it was cancelled."""
     STALE = "stale"
     """Anything else, a missing partition included."""
 
@@ -60,7 +60,7 @@ def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> P
 
 
 def copying(targets: Iterable[PartitionTarget], state: ClusterState) -> tuple[PartitionTarget, ...]:
-    """Return those of published targets whose new replicas copy, or may."""
+    """Return the published targets whose new replicas copy, or may copy."""
     running = {Progress.RUNNING, Progress.SETTLED}
     return tuple(target for target in targets if judge(target, state, published=True) in running)
 
@@ -83,8 +83,7 @@ def is_union(target: PartitionTarget, replicas: Replicas) -> bool:
 def still_copied(target: PartitionTarget, state: ClusterState) -> bool:
     """Whether new replicas still copy though no node and no API reassignment names the partition.
 
-    So it is with a union left behind (up to 2.3), and with a target that was reached while an added, live broker is
-    not in sync.
+    Cases: a union left behind (up to 2.3), and a target that was reached while an added, live broker is not in sync.
     """
     replicas, found = state.replicas(target.partition), state.states.get(target.partition)
     if replicas is None or found is None:

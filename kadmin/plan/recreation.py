@@ -1,4 +1,4 @@
-"""How far the topics of a recipe are made."""
+"""Checks the progress of the topics that a recipe recreates."""
 
 from __future__ import annotations
 

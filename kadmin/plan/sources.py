@@ -1,10 +1,10 @@
-"""Where the copies of a partition come from: a replica that is alive and in sync.
+"""Finds the source of a partition's copies: a replica that is alive and in sync.
 
 Goals: whether a reassignment can make progress at all, before it is published and while it is in flight; and which
 broker sends its copies.
-Constraints: without a source a controller accepts a reassignment and waits for a broker without end. What a replica
-that is not in sync has on disk says nothing of what is to be copied. Unknown never counts: a partition whose state was
-not read is not without a source.
+Constraints: without a source a controller accepts a reassignment and waits for a broker without end. The size on disk
+of a replica that is not in sync says nothing of the bytes to copy. A partition whose state was not read does not count
+as one without a source.
 Example: the ISR is [3], and broker 3 is dead: nothing is copied until it returns.
 """
 

@@ -43,7 +43,7 @@ MAY_RETURN = (
 )
 """In KRaft mode a broker starts with the own configs of its last snapshot; no request shows which those are."""
 WILDCARD = "*"
-"""As a list: every replica of the topic."""
+"""The value of a replica list that names every replica of the topic."""
 
 ConfigValues: TypeAlias = Mapping[str, Mapping[str, str]]
 """Values by entity (`topics/orders`, `brokers/1`) and key."""
@@ -109,7 +109,7 @@ class Edits:
 
 
 def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[str, dict[str, str]]:
-    """Return what throttles these reassignments; those that copy nothing need none.
+    """Return the configs that throttle these reassignments; those that copy nothing need none.
 
     Of each partition the current replicas are throttled as senders, since any of them may become leader, the added ones
     as receivers; both rates on every broker among them.
@@ -133,7 +133,7 @@ def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[str, dict[s
 
 
 def known(wanted: ConfigValues, found: ConfigValues, changes: ConfigChanges) -> dict[str, Mapping[str, str]]:
-    """Return what is wanted of entities whose configs could be read, or whose changes are on record."""
+    """Return the wanted values of entities whose configs could be read, or whose changes are on record."""
     return {entity: values for entity, values in wanted.items() if entity in found or entity in changes}
 
 
@@ -143,7 +143,7 @@ def rates(brokers: Iterable[int], rate: int) -> dict[str, dict[str, str]]:
 
 
 def merge(wanted: ConfigValues, found: ConfigValues) -> dict[str, dict[str, ConfigChange]]:
-    """Return the changes that bring what is wanted beside what was found; entities that need none are left out."""
+    """Return the changes that add the wanted values to those found; entities that need none are left out."""
     changes: dict[str, dict[str, ConfigChange]] = {}
     for entity, values in wanted.items():
         for key, value in values.items():
@@ -155,9 +155,9 @@ def merge(wanted: ConfigValues, found: ConfigValues) -> dict[str, dict[str, Conf
 
 
 def revision(wanted: ConfigValues, changes: ConfigChanges, found: ConfigValues) -> dict[str, dict[str, ConfigChange]]:
-    """Return what is to be added to changes on record so that they bring what is wanted.
+    """Return the changes to add to those on record so that they set the wanted values.
 
-    Their lists hold already what is wanted; of a value on record only `ours` changes.
+    Lists on record contain the wanted entries already; of a rate on record only `ours` changes.
     """
     new = {
         entity: {key: value for key, value in values.items() if key not in changes.get(entity, {})}
@@ -173,7 +173,7 @@ def revision(wanted: ConfigValues, changes: ConfigChanges, found: ConfigValues) 
 
 
 def revised(changes: ConfigChanges, newer: ConfigChanges) -> dict[str, dict[str, ConfigChange]]:
-    """Return changes with newer ones added; what was ours becomes an earlier value."""
+    """Return changes with newer ones added; the old value of `ours` becomes an `earlier` one."""
     every = {entity: dict(keys) for entity, keys in changes.items()}
     for entity, keys in newer.items():
         for key, change in keys.items():
@@ -184,7 +184,7 @@ def revised(changes: ConfigChanges, newer: ConfigChanges) -> dict[str, dict[str,
 
 
 def edits_to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
-    """Return what is still to be written for the changes to hold; a value that is neither previous nor ours is kept."""
+    """Return the edits that changes still need; a value that is neither previous nor ours is kept."""
     values: dict[str, dict[str, str | None]] = {}
     kept = []
     for entity, key, change, now in _each(changes, found):
@@ -198,7 +198,7 @@ def edits_to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
 
 
 def edits_to_restore(changes: ConfigChanges, found: ConfigValues) -> Edits:
-    """Return what takes the changes back: what still has our value, and from a list our entries alone."""
+    """Return the edits that undo changes: values that are still ours, and of a list our entries alone."""
     values: dict[str, dict[str, str | None]] = {}
     kept = []
     for entity, key, change, now in _each(changes, found):
@@ -250,7 +250,7 @@ def _same(key: str, value: str | None, other: str | None) -> bool:
 
 
 def _is_emptied(key: str, wanted: str | None, now: str | None) -> bool:
-    # Through the brokers a list loses its entries first, and then its key where none is wanted.
+    # Through the brokers a list is emptied first, and its key is removed after that.
     return key in LISTS and wanted is None and now is not None and not entries(now)
 
 
@@ -263,7 +263,7 @@ def _without_ours(change: ConfigChange, now: str | None) -> str | None:
 
 
 def describe_entities(entities: Collection[str]) -> str:
-    """Say how many brokers and topics these are, `4 brokers and 3 topics`; without what there is none of."""
+    """Format the numbers of brokers and topics, `4 brokers and 3 topics`; zeros are left out."""
     topics = sum(entity.startswith("topics/") for entity in entities)
     found = ((len(entities) - topics, "broker"), (topics, "topic"))
     return " and ".join(count(number, noun) for number, noun in found if number)

@@ -35,7 +35,7 @@ _FRAME_BYTES = len('{"version":1,"partitions":[]}')
 
 @dataclass(frozen=True, slots=True)
 class Wave:
-    """What one publish holds. `moved_bytes` is None where a size is unknown; counters are per broker."""
+    """The reassignments of one publish. `moved_bytes` is None where a size is unknown; counters are per broker."""
 
     index: int
     reassignments: tuple[PartitionTarget, ...]
@@ -159,7 +159,7 @@ class Packing:
         )
 
     def refusal(self, target: PartitionTarget) -> InvalidInputError:
-        """Say why even an empty wave cannot take this target."""
+        """Return the reason that even an empty wave cannot take this target."""
         alone = bytes_alone(target)
         if alone > self.limits.max_payload:
             limit = format_size(self.limits.max_payload)

@@ -111,7 +111,7 @@ def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays
 
 
 def _without_source(partitions: ArrowTable, alive: Ints) -> Bools:
-    """Return which partitions have a known leader and no in-sync replica among the brokers `alive`, [P].
+    """Whether each partition has a known leader and no in-sync replica among the brokers `alive`, [P].
 
     Where the ISR is not known, the leader alone is in sync: as in kadmin.inventory.state.
     """

@@ -1,4 +1,4 @@
-"""Compiles a request for one cluster into the kernel's problem: which broker may hold, receive and lead what.
+"""Compiles a request for one cluster into the kernel's problem: the partitions that brokers may hold, receive, lead.
 
 A broker without a row, or with `alive` false, is dead. It receives nothing, and partitions with a replica on it do not
 change (the controller would wait for the dead broker without limit) until the request drains or substitutes it.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 MOST_BYTES = 2**62
-"""What all replicas of a cluster may have together: sums and differences of sizes are computed in 64 bits."""
+"""The most bytes of all replicas of a cluster: sums and differences of sizes are computed in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +142,7 @@ class _Compiler:
             )
 
     def brokers(self) -> Brokers:
-        """Return what each broker may hold, receive and lead."""
+        """Return the brokers, with those that may hold, receive and lead."""
         cluster, request = self._cluster, self._request
         may_hold = cluster.alive & ~self._leaving
         weight = np.ones(len(may_hold))
@@ -249,7 +249,7 @@ class _Compiler:
             raise refusal([Diagnostic(codes.INFEASIBLE, message, way_out)])
 
     def _why_stuck(self, stuck: Bools) -> tuple[str, str]:
-        """Return why partitions must stay, and what to change so that they need not."""
+        """Return the reason that partitions must stay, and the next step that frees them."""
         if (stuck & self._excluded).any():
             return "spec.topics excludes them", "include them in spec.topics, or keep these brokers"
         if (stuck & self._in_flight).any():

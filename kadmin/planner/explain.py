@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def explain(partitions: Sequence[str], proposals: Mapping[str, Proposal]) -> dict[str, str]:
-    """Return for each partition, named `topic-0`, the rest of a sentence on why it is in the plan, or that it is not.
+    """Return the rest of a sentence for each partition, named `topic-0`: why it is in the plan, or that it is not.
 
     In a fleet the key is `cluster: topic-0`, one for each cluster whose plan has the partition.
     """

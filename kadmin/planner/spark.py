@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kadmin.planner.proposal import Options, Proposal
 
 _TASKS_PER_SHUFFLE_PARTITION = 4
-"""Clusters are hashed to tasks: more tasks than a shuffle has by default keep the cores evenly busy."""
+"""Tasks for each partition of a default shuffle: clusters are hashed to tasks, and more keep the cores evenly busy."""
 _SHUFFLE_PARTITIONS = 200
 """Spark's own default, for a server whose setting is no number."""
 

@@ -47,10 +47,10 @@ _SQL = {
 }
 _SHUTDOWN_S = 10
 _CONNECT_RETRIES = 4
-"""Of the first call, some seconds in all; PySpark would try for ten minutes. Later calls are tried that long."""
+"""Retries of the first call, some seconds in all; PySpark would try for ten minutes, as it does for later calls."""
 _DETAILS = re.compile(r'^\s*details = "(.*)"$', re.MULTILINE)
 _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
-"""The variable by which PySpark knows that its functions are those of Spark Connect."""
+"""The environment variable that makes PySpark's functions those of Spark Connect."""
 _ARCHIVING_S = 600
 LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
 # A proposal ends before the optimizing compiler pays off: without it the JVM needs half the CPU time.
@@ -103,7 +103,7 @@ def _connected(remote: str, conf: Mapping[str, str], ends: ExitStack) -> SparkSe
     session = SparkSession.builder.remote(remote).getOrCreate()
     try:
         session.client.set_retry_policies([DefaultPolicy(max_retries=_CONNECT_RETRIES)])
-        with warnings.catch_warnings(action="ignore"):  # PySpark warns of what the error says
+        with warnings.catch_warnings(action="ignore"):  # the error repeats PySpark's warning
             for key, value in {**_SQL, **conf}.items():
                 session.conf.set(key, value)
         session.client.set_retry_policies([DefaultPolicy()])
@@ -197,7 +197,7 @@ def _shut_down_started(started: Future[Any]) -> None:
 def _shut_down(gateway: Any, timeout_s: float) -> None:  # noqa: ANN401 - Py4J has no types
     """End the JVM, which Spark would otherwise reuse, with its settings, for the next session of this process."""
     gateway.shutdown()
-    gateway.proc.stdin.close()  # the end of its input tells the JVM that Python has ended
+    gateway.proc.stdin.close()  # the JVM ends at the end of its input
     try:
         gateway.proc.wait(timeout_s)
     except subprocess.TimeoutExpired:

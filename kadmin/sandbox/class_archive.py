@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from kadmin.java import JavaRuntime
 
 WRITE_S = 60.0
-"""How long a broker that recorded its classes may take to end: it writes about 50 MB."""
+"""Timeout for the end of a broker that recorded its classes: it writes about 50 MB."""
 _WRITTEN = "classes.jsa"
 _DESTINATION = "classes.txt"
 
 
 def archive_of(version: str, java: JavaRuntime, class_path: str, cache: Path) -> Path:
-    """Return where the archive of a version is kept; a JVM takes it only with the same Java and the same jars."""
+    """Return the path of the archive of a version; a JVM takes it only with the same Java and the same jars."""
     files = [java.executable.resolve(), *map(Path, class_path.split(os.pathsep))]
     fits = "\n".join(f"{file} {file.stat().st_mtime_ns}" for file in files)
     return cache / "class-archives" / f"kafka-{version}-{hashlib.sha256(fits.encode()).hexdigest()[:16]}.jsa"
@@ -41,7 +41,7 @@ def options(archive: Path, folder: Path, *, record: bool) -> Sequence[str]:
 
 
 def keep_at_end(archive: Path, folder: Path) -> None:
-    """Have the classes that the server of a folder records kept when it is stopped."""
+    """Mark the server of a folder, so that the classes that it records are kept when it is stopped."""
     if not archive.is_file():
         (folder / _DESTINATION).write_text(str(archive), encoding="utf-8")
 
@@ -57,7 +57,7 @@ def keep(folder: Path) -> None:
     (folder / _DESTINATION).unlink()
     with contextlib.suppress(OSError), (folder / _WRITTEN).open("rb") as written:
         if not any(written.read(4)):
-            return  # its header comes last: the server was killed while it wrote
+            return  # no header, which is written last: the server was killed before
         archive.parent.mkdir(parents=True, exist_ok=True)
         written.seek(0)
         with replaced(archive) as file:

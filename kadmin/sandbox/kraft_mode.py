@@ -112,7 +112,7 @@ def _properties_of_controller(layout: Layout, controller_id: int, folder: Path) 
 
 
 def _migration_settings(layout: Layout) -> dict[str, str]:
-    """Return what a controller has while it writes to ZooKeeper too: in none but the phases of a migration."""
+    """Return the settings of a controller that also writes to ZooKeeper; empty outside the phases of a migration."""
     if layout.phase in {MigrationPhase.ZOOKEEPER, MigrationPhase.FINALIZED}:
         return {}
     return {**MIGRATING, "zookeeper.connect": layout.connect_string}

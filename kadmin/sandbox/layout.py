@@ -1,4 +1,4 @@
-"""What a sandbox consists of: its specification, the ports of its servers, and their folders."""
+"""The layout of a sandbox: its specification, the ports of its servers, and their folders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The servers of a sandbox; `phase` says how far a migration to KRaft is.
+    """The servers of a sandbox; `phase` is that of a migration to KRaft.
 
     A sandbox that began in KRaft mode is FINALIZED. `quorum_ports`: one per ZooKeeper server, then its election ports.
     `added_racks` are the racks of brokers that were added after the others had started.
@@ -103,7 +103,7 @@ class Layout:
 
     @property
     def connect_string(self) -> str:
-        """What `--zookeeper` takes, chroot included; empty in a sandbox that began in KRaft mode."""
+        """The value of `--zookeeper`, chroot included; empty in a sandbox that began in KRaft mode."""
         return ",".join(f"127.0.0.1:{port}" for port in self.zookeeper_ports) + self.spec.chroot
 
     @property

@@ -1,4 +1,4 @@
-"""Walks a sandbox from ZooKeeper to KRaft mode, phase by phase, as Kafka's guide has it (KIP-866).
+"""Migrates a sandbox from ZooKeeper to KRaft mode, phase by phase, as in Kafka's guide (KIP-866).
 
 Each step may be repeated: one that was interrupted, or that failed, is done again from its start.
 """
@@ -43,9 +43,9 @@ def start(sandbox: Sandbox) -> Sandbox:
 
 
 def brokers(sandbox: Sandbox) -> Sandbox:
-    """Restart brokers so that they know the controllers, and wait until these have taken over the metadata.
+    """Restart brokers with the controllers in their settings; wait until these have taken over the metadata.
 
-    From then on controllers write all metadata to both sides, and nobody serves the admin znodes.
+    From then on controllers write all metadata to both sides, and no controller serves the admin znodes.
     """
     changed = _restarted(_go_on(sandbox, MigrationPhase.DUAL_WRITE))
     if not wait_until(lambda: zookeeper_mode.is_led_by_kraft(changed), READY_S):
@@ -59,7 +59,7 @@ def kraft(sandbox: Sandbox) -> Sandbox:
 
 
 def finalize(sandbox: Sandbox) -> Sandbox:
-    """Restart controllers without ZooKeeper, which runs on with what was written last."""
+    """Restart controllers without ZooKeeper, which continues with the data that was written last."""
     changed = _go_on(sandbox, MigrationPhase.FINALIZED)
     for controller_id in changed.controller_ports:
         changed.stop_controller(controller_id)
@@ -69,7 +69,7 @@ def finalize(sandbox: Sandbox) -> Sandbox:
 
 
 def rollback(sandbox: Sandbox) -> Sandbox:
-    """Lead a sandbox that is not finalized back to ZooKeeper mode; its controllers and what they wrote are removed."""
+    """Return a sandbox that is not finalized to ZooKeeper mode; its controllers and their data are removed."""
     if sandbox.phase is MigrationPhase.KRAFT_BROKERS:
         sandbox = _restarted(_enter(sandbox, MigrationPhase.DUAL_WRITE, (MigrationPhase.KRAFT_BROKERS,)))
     begun = (
@@ -101,7 +101,7 @@ def _enter(
     begun: Sequence[MigrationPhase],
     controller_ports: Mapping[int, int] | None = None,
 ) -> Sandbox:
-    """Put on record that a phase begins, before anything is changed; raises InvalidInputError out of turn."""
+    """Record the begin of a phase, before anything is changed; raises InvalidInputError out of turn."""
     if not runs_migration(sandbox.spec.version) or sandbox.spec.kraft:
         raise InvalidInputError(
             f"Kafka {sandbox.spec.version} in {sandbox.spec.mode} mode cannot be led to KRaft mode.",

@@ -46,12 +46,12 @@ class Process:
         wait_until(lambda: not self.alive, STOP_S)
 
     def freeze(self) -> None:
-        """Suspend it (SIGSTOP), until `thaw`, and wait for its last thread: a busy machine lets some run on."""
+        """Suspend it (SIGSTOP), until `thaw`, and wait until its last thread is stopped, which takes time when busy."""
         self._signal(signal.SIGSTOP)
         wait_until(lambda: not self.alive or _stands_still(self.pid), STOP_S)
 
     def thaw(self) -> None:
-        """Let it go on (SIGCONT)."""
+        """Resume it (SIGCONT)."""
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: int) -> None:
@@ -66,7 +66,7 @@ def start(command: Sequence[str], log: Path, record: Path) -> Process:
         child = subprocess.Popen(  # noqa: S603 - our own command line
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
-    child.returncode = 0  # its end is seen through its id, not waited for
+    child.returncode = 0  # never waited for: its id shows when it has ended
     process = Process(child.pid, _start_time(child.pid) or "")
     record.write_text(json.dumps(asdict(process)), encoding="ascii")
     return process
@@ -82,7 +82,7 @@ def run(command: Sequence[str], seconds: float) -> str | None:
 
 
 def read_process(record: Path) -> Process | None:
-    """Read what `start` wrote, None where nothing was started."""
+    """Read the record that `start` wrote, None where nothing was started."""
     try:
         return Process(**json.loads(record.read_text(encoding="ascii")))
     except (OSError, ValueError):
@@ -134,7 +134,7 @@ def _start_time(pid: int) -> str | None:
 
 
 def _stands_still(pid: int) -> bool:
-    """Whether no thread of a process can run; where there is no /proc, that is taken for granted."""
+    """Whether no thread of a process can run; True where there is no /proc."""
     states = []
     for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
         with contextlib.suppress(OSError):  # the thread has ended
@@ -143,7 +143,7 @@ def _stands_still(pid: int) -> bool:
 
 
 def _fields(stat: Path) -> list[str]:
-    """Return what the kernel prints of a process or thread, from its state on."""
+    """Return the kernel's fields of a process or thread, from its state on."""
     return stat.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Mode(Protocol):
-    """What the modules zookeeper_mode and kraft_mode have in common."""
+    """The interface of the modules zookeeper_mode and kraft_mode."""
 
     def start_quorum(self, layout: Layout, launcher: Launcher) -> None: ...
 
@@ -108,7 +108,7 @@ class Sandbox(Layout):
     def start_broker(self, broker_id: int) -> None:
         """Start a broker again on its old port and data; one that runs is left alone."""
         if not self._running("broker", broker_id):
-            # After a crash the old registration outlives its broker by a session; a new one would meet it and fail.
+            # After a crash the old registration lasts for a session, in which a new one fails.
             _wait_gone(self, broker_id)
             _launch_broker(self, Launcher(self.spec.version), broker_id)
             _wait_broker(self, broker_id)

@@ -51,7 +51,7 @@ TOPICS = (
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """How many topics, partitions and records were made."""
+    """The numbers of topics, partitions and records that were made."""
 
     topics: int
     partitions: int
@@ -61,7 +61,7 @@ class Seeded:
 def seed(sandbox: Sandbox) -> Seeded:
     """Make the topics and fill them; raises NotCompletedError when they exist or get no leaders in time.
 
-    In ZooKeeper mode they are written to ZooKeeper: brokers of 0.10.2 have no request for it that the client knows.
+    In ZooKeeper mode they are written to ZooKeeper: kafka-python has no request for it that brokers of 0.10.2 support.
     """
     chooser = random.Random(20_240_229)  # noqa: S311 - a reproducible skew, not a secret
     assignments = {topic.name: _assign(sandbox, topic, chooser) for topic in TOPICS}

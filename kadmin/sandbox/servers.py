@@ -1,6 +1,6 @@
 """Servers of a sandbox: one folder each, with configuration, data, log and the id of the process.
 
-What runs is read from the folders each time, so that two commands, or two values in one program, agree on it.
+The running servers are read from the folders each time, so that two commands, or two values in one program, agree.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Launcher:
         start([*self._java_command(server), main, str(file)], server.folder / "server.log", server.folder / _PROCESS)
 
     def keep_classes_of(self, server: Server) -> None:
-        """Have the classes of a server kept for those that start later; the first broker records them."""
+        """Keep the classes of a server for those that start later; the first broker records them."""
         class_archive.keep_at_end(self._archive, server.folder)
 
     def format_storage(self, server: Server, cluster_id: str, config: str) -> None:

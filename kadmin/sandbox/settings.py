@@ -39,10 +39,10 @@ _QUIET = {
     "num.network.threads": "1",
     "num.io.threads": "2",
 }
-"""Nothing happens on its own: no topic creation, no leader rebalance, no cleaning."""
+"""Settings that disable automatic work: topic creation, leader rebalance, cleaning."""
 
 MIGRATING = {MIGRATION_SETTING: "true"}
-"""What every server has while metadata is in ZooKeeper and with the controllers."""
+"""The setting of every server while metadata is both in ZooKeeper and with the controllers."""
 
 LOG4J = """log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -108,7 +108,7 @@ def broker_place(rack: str, port: int, folder: Path) -> dict[str, str]:
 
 
 def controller_settings(ports: Mapping[int, int]) -> dict[str, str]:
-    """Return how every server finds the KRaft controllers at ports of loopback."""
+    """Return the settings by which every server finds the KRaft controllers at ports of loopback."""
     return {
         "controller.listener.names": "CONTROLLER",
         "controller.quorum.voters": ",".join(f"{voter}@127.0.0.1:{port}" for voter, port in ports.items()),

@@ -51,7 +51,7 @@ class SandboxSpec:
         return f"r{(broker_id - 1) % self.racks + 1}"
 
     def check(self) -> None:
-        """Raise InvalidInputError for what cannot be run."""
+        """Raise InvalidInputError for a specification that cannot be run."""
         require_version(self.version)
         self._check_mode()
         if self.brokers < self.kraft or self.racks < 1:

@@ -50,7 +50,7 @@ def topics_of(sandbox: Sandbox, names: Sequence[str]) -> dict[str, int]:
 
 
 def run_traffic(sandbox: Sandbox, workload: Workload, hours: float, hour_s: float) -> Moved:
-    """Produce what is due of a workload until its `hours` are over, each of which takes `hour_s` seconds."""
+    """Produce and consume the records of a workload when they are due, for `hours` hours of `hour_s` seconds each."""
     servers = Servers(sandbox.bootstrap)
     with ExitStack() as stack:
         readers = {

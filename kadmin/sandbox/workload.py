@@ -1,4 +1,4 @@
-"""A skewed workload whose rates follow the time of day: which records are due when. Pure.
+"""A skewed workload whose rates follow the time of day. Pure.
 
 Rates of topics follow Zipf's law, those of a topic's partitions a log-normal distribution, and each topic has its
 busiest hour in one of three time zones. The same seed gives the same records.
@@ -23,12 +23,12 @@ _SIGMA = 0.3
 _AMPLITUDES = 0.3, 0.9
 _ZONES = (0, 8, 16)
 _RECORD_BYTES = (2_000, 4_000, 8_000)
-"""Large enough that a batch of one record, which has 61 bytes of its own, is hardly larger than the record."""
+"""Sizes of records, large enough that the 61 bytes of a batch of one record hardly count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The records of a partition: mean number an hour, how far and from which hour it swings, bytes of each."""
+    """The records of a partition: mean number an hour, the amplitude and first hour of its swing, bytes of each."""
 
     per_hour: float
     amplitude: float
@@ -36,7 +36,7 @@ class Stream:
     record_bytes: int
 
     def until(self, hours: float) -> int:
-        """Return how many records there are from the start to a time."""
+        """Return the number of records from the start to a time."""
         angle = 2 * math.pi / DAY_H
         swing = (math.cos(angle * (hours - self.phase_h)) - math.cos(angle * self.phase_h)) / angle
         return math.floor(self.per_hour * (hours - self.amplitude * swing))

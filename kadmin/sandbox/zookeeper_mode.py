@@ -88,14 +88,14 @@ def cluster_id(layout: Layout) -> str:
 
 
 def is_led_by_kraft(layout: Layout) -> bool:
-    """Whether a KRaft controller has taken over the metadata; between two controllers nobody has."""
+    """Whether a KRaft controller has taken over the metadata; False between two controllers."""
     with Store.connect(layout.connect_string) as store:
         nodes = read_migration(ZnodeReader(store))
     return nodes.controller is not None and nodes.led_by_kraft
 
 
 def forget_kraft(layout: Layout) -> None:
-    """Remove what KRaft controllers left, once they are gone: brokers then elect a controller among themselves."""
+    """Remove the znodes of KRaft controllers that have ended: brokers then elect a controller among themselves."""
     with Store.connect(layout.connect_string) as store:
         for path in (CONTROLLER, MIGRATION):
             if (node := store.get(path)) is not None:

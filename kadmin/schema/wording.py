@@ -1,4 +1,4 @@
-"""Words an error of jsonschema for those who write plans, with a hint at what to write instead.
+"""Words an error of jsonschema for authors of plans, with a hint at the correct text.
 
 jsonschema's `best_match` names one error of a document, without a hint: of the documents under tests/documents 25 of 83
 errors, 73 of which have a hint here. Its own messages are used for bounds; others show patterns and whole values.
@@ -87,7 +87,7 @@ def _schema(error: ValidationError) -> dict[str, Any]:
 
 
 def _type(error: ValidationError) -> Iterator[SchemaViolation]:
-    if "enum" in _schema(error):  # which lists what may be written
+    if "enum" in _schema(error):  # its own violation lists the allowed values
         return
     expected = _items(error.validator_value) or [error.validator_value]
     found = "this is null" if error.instance is None else _PYTHON_KINDS.get(type(error.instance), "a value")

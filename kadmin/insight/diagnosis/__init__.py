@@ -1,1 +1,1 @@
-"""Finds what is wrong with a cluster."""
+"""Finds the troubles of a cluster."""

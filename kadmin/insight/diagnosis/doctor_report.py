@@ -1,4 +1,4 @@
-"""What `doctor` found in one cluster, and `doctor migration` on both sides of one."""
+"""The reports of `doctor` on one cluster, and of `doctor migration` on both sides of one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """The findings, what was not checked, and the versions of Kafka where znodes show them.
+    """The findings, the unchecked parts, and the versions of Kafka where znodes show them.
 
     `counts` are partitions by condition, None where configs were not read.
     """
@@ -26,7 +26,7 @@ class DoctorReport:
 
     @property
     def worth_showing(self) -> bool:
-        """Whether there is more to show than that the cluster is well."""
+        """Whether there is a finding, an unchecked part, or an under-replicated partition."""
         return bool(self.findings or self.unchecked or (self.counts and self.counts.under_replicated))
 
     @property
@@ -37,7 +37,7 @@ class DoctorReport:
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """The phase, the findings, what ZooKeeper keeps of a cluster that has left it, and what was not checked."""
+    """The phase, the findings, the remains in ZooKeeper of a cluster that has left it, and the unchecked parts."""
 
     phase: MigrationPhase
     findings: tuple[Finding, ...]

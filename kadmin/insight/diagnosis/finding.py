@@ -1,4 +1,4 @@
-"""What `doctor` reports: troubles of a cluster, and flaws of its admin nodes."""
+"""Findings of `doctor`: troubles of a cluster, and flaws of its admin nodes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
 
 LAG_S = 60.0
-"""A controller that was last caught up so long ago keeps waves from starting."""
+"""Seconds since a controller was last caught up, above which no wave starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def health_of(state: ClusterState) -> Health:
 
 @dataclass(frozen=True, slots=True)
 class AwaitedLeaders:
-    """Whom partitions without a leader wait for.
+    """Dead brokers whose return gives each offline partition a leader.
 
     `brokers` are those of their ISRs, and their eligible leaders (ELR), that are not alive: each may lead without a
     loss. `lost` are the partitions that have neither; `last` are the brokers that led those last, where that is known.
@@ -67,7 +67,7 @@ class AwaitedLeaders:
 
 
 def awaited_leaders(state: ClusterState, offline: Iterable[TopicPartition]) -> AwaitedLeaders:
-    """Return whom partitions without a leader wait for."""
+    """Return the dead brokers whose return gives each offline partition a leader."""
     able = {each: {*state.states[each].isr, *state.states[each].elr} for each in offline}
     lost = tuple(sorted(each for each, brokers in able.items() if not brokers))
     return AwaitedLeaders(
@@ -78,7 +78,7 @@ def awaited_leaders(state: ClusterState, offline: Iterable[TopicPartition]) -> A
 
 
 def return_or_replace(ids: Collection[int]) -> str:
-    """Return what to do with brokers that are not alive: start them, or ask for a plan without them."""
+    """Return the next step for brokers that are not alive: start them, or ask for a plan without them."""
     first = min(ids)
     return (
         f"start {brokers_in_words(ids)}, or plan without one that stays dead, by a RebalanceRequest with "
@@ -88,7 +88,7 @@ def return_or_replace(ids: Collection[int]) -> str:
 
 
 def new_trouble(before: Health, state: ClusterState, repaired: Collection[TopicPartition]) -> tuple[str, ...]:
-    """Return what is wrong in a state and was not before, without the partitions that the plan repairs."""
+    """Return the new troubles of a state compared to `before`, without the partitions that the plan repairs."""
     now = health_of(state)
     missing = sorted(before.brokers - now.brokers)
     offline = sorted(now.offline - before.offline - set(repaired))

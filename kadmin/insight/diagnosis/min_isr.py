@@ -26,7 +26,7 @@ def above_replicas(state: ClusterState, partitions: Iterable[TopicPartition]) ->
 def min_isr_troubles(
     state: ClusterState, partitions: Iterable[TopicPartition], tool_options: str = "", *, znode: str = ""
 ) -> Iterator[Finding]:
-    """Find topics of these partitions that refuse acks=all whoever is in sync; `tool_options` reach the cluster."""
+    """Find topics of these partitions that refuse acks=all with any ISR; `tool_options` connect to the cluster."""
     found = sorted(above_replicas(state, partitions))
     if not found:
         return

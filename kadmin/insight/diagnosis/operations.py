@@ -44,7 +44,7 @@ class LateRequest:
     """A request of a finished operation that got no answer and was applied late: a partition goes to `target`.
 
     `last`: the last replicas on record, where the target is reached; None while it is in flight. `undo` is the command
-    that takes it back; None where only a plan with the last replicas does.
+    that reverts it; None where only a plan with the last replicas does.
     """
 
     operation_id: str
@@ -60,7 +60,7 @@ class LateRequest:
 
     @property
     def remedy(self) -> str:
-        """How to take it back."""
+        """The next step that undoes the request."""
         return self.undo or f"kadmin apply FILE, a plan with the replicas {list(self.last or ())} for {self.partition}"
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Controller, QuorumMember
 
 SILENT_S = 10.0
-"""A server that fetched no metadata for so long does not follow the active controller; servers fetch twice a second."""
+"""Seconds without a fetch after which a server does not follow the active controller; servers fetch twice a second."""
 
 
 def follows(member: QuorumMember) -> bool:

@@ -1,4 +1,4 @@
-"""What `context check` reports: rights that operations need and this client does not have."""
+"""The report of `context check`: rights that operations need and this client does not have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class MissingRight:
 
 @dataclass(frozen=True, slots=True)
 class RightsFound:
-    """What was looked at: who this client is, where that is known, what is missing, and what could not be checked."""
+    """The cluster, this client's principal where known, the missing rights, and those that were not checked."""
 
     cluster_id: str | None
     principal: str | None

@@ -1,1 +1,1 @@
-"""Predicts what a plan or a loss of brokers would do."""
+"""Predicts the effects of a plan or of a loss of brokers."""

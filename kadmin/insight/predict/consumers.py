@@ -129,7 +129,7 @@ def preview_table(before: Shares, after: Shares) -> Table:
 
 
 def idle(found: Shares) -> tuple[str, ...]:
-    """Return the members that get nothing."""
+    """Return the members that get no partition."""
     return tuple(member for member, partitions in found.items() if not partitions)
 
 

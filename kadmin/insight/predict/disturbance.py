@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class OffsetsIn(StrEnum):
-    """Where a group keeps its offsets."""
+    """The storage of a group's offsets."""
 
     ZOOKEEPER = "zookeeper"
     KAFKA = "kafka"
 
 
 class Role(StrEnum):
-    """Why a partition concerns a group."""
+    """The reason for which a partition concerns a group."""
 
     READS = "reads"
     COORDINATOR = "coordinator"

@@ -27,7 +27,7 @@ _NAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PlanEffect:
-    """What a plan changes: targets of partitions, partitions that get their preferred leader, deleted topics.
+    """The changes of a plan: targets of partitions, partitions that get their preferred leader, deleted topics.
 
     `elects`: the preferred replica of each target is elected, too. `may_elect`: partitions of an election whose in-sync
     replicas are unknown. `leaders_only`: replicas stay where they are.
@@ -53,7 +53,7 @@ class PlanEffect:
 
 
 def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
-    """Return what a plan changes on a cluster; topics that it creates are not part of the state."""
+    """Return the effect of a plan on a cluster; topics that it creates are not part of the state."""
     match plan:
         case ReassignmentPlan():
             targets = {target.partition: target for target in plan.reassignments}
@@ -83,7 +83,7 @@ def _in_sync_unknown(partition: TopicPartition, state: ClusterState) -> bool:
 
 
 def require_fitting(plan: Plan, state: ClusterState) -> None:
-    """Raise StalePlanError for a plan of another cluster, or one that names what this one does not have."""
+    """Raise StalePlanError for a plan of another cluster, or with names that this cluster does not have."""
     wrong = [each for each in check(plan, ClusterView(state)) if each.code in _NAMES]
     if wrong:
         raise StalePlanError(

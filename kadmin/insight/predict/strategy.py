@@ -1,4 +1,4 @@
-"""The names of the assignment strategies, apart from their code: the command line needs no more to start."""
+"""The names of the assignment strategies, apart from their code, so that the command line starts fast."""
 
 from __future__ import annotations
 

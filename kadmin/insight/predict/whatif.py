@@ -1,4 +1,4 @@
-"""Predicts what a loss of brokers would do, by the controller's own rule, in ZooKeeper mode and in KRaft mode.
+"""Predicts the effects of a loss of brokers, by the controller's own rule, in ZooKeeper mode and in KRaft mode.
 
 Goals: name each partition whose leader changes, that has no leader left, or that would refuse acks=all; and the load of
 the remaining brokers. Constraints: pure, and one pass over the partitions for the losses of every single broker.
@@ -6,7 +6,7 @@ Algorithm: the next leader is the first live in-sync broker in the order of the 
 live in-sync broker it is the first live eligible one (ELR, KRaft mode of 4.0 and later), again in the order of the
 assignment; then the first live one where unclean elections are allowed. Otherwise the partition goes offline (Kafka:
 OfflinePartitionLeaderElectionStrategy and PartitionChangeBuilder.electAnyLeader; docs/eras.md). Where the leader or the
-ISR is unknown, replicas alone say what is certain: without a live replica the partition is offline, and a broker that
+ISR is unknown, replicas alone give the certain part: without a live replica the partition is offline, and a broker that
 holds no replica changes nothing. The rest is unknown, and counts in the most of a figure, not in its least.
 Example: replicas [4, 2, 3], ISR [4, 3, 2]: after the loss of 4, broker 2 leads.
 Example: replicas [1, 2, 3], ISR [1], ELR [2], 2 and 3 alive: after the loss of 1, broker 2 leads, and nothing is lost.
@@ -97,7 +97,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class UnknownOutcome:
-    """A partition of which it is unknown who leads it afterwards, or whether it begins to refuse acks=all.
+    """A partition whose next leader is unknown, or of which it is unknown whether it begins to refuse acks=all.
 
     `affected`: by the loss or the plan; the others stay as they are.
     """
@@ -110,7 +110,7 @@ class UnknownOutcome:
 
 @dataclass(frozen=True, slots=True)
 class LossFigures:
-    """How many partitions get another leader, have none, begin to refuse acks=all, or get one that lacks records."""
+    """Partitions that change leader, go offline, begin to refuse acks=all, or get a leader that lacks records."""
 
     leader_changes: Bound
     offline: Bound
@@ -120,7 +120,7 @@ class LossFigures:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What certainly changes for partitions; `figures` bound what may. Loads cover the brokers alive at each time.
+    """The certain changes of partitions; `figures` bound the possible ones. Loads cover the brokers alive at each time.
 
     `already_offline` have no leader before, and are in no figure.
     """
@@ -215,9 +215,9 @@ def compare(
             unknown.append(UnknownOutcome(was.partition, affected, now.leader is None, verdict.refusing is None))
         if not affected:
             continue
-        if now.replicas != was.replicas:  # a plan copies: what is in sync then has every record
+        if now.replicas != was.replicas:  # a plan copies: in-sync replicas then have every record
             verdict = verdict._replace(lossy=False)
-        if now.leader is None and lost.isdisjoint(was.replicas):  # no plan ends the leader that may be there
+        if now.leader is None and lost.isdisjoint(was.replicas):  # a plan does not end a leader that may exist
             verdict = verdict._replace(offline=False, lossy=False)
         tally.add(0, verdict)
         if verdict.changed and now.leader is not None:
@@ -238,7 +238,7 @@ def compare(
 def without(placement: PlacedPartition, left: Collection[int]) -> PlacedPartition:
     """Return a partition when only the brokers `left` are alive; an offline one stays offline.
 
-    Why it is offline is not known: a failed directory leaves a live broker in the ISR.
+    The cause is unknown: a failed directory leaves a live broker in the ISR.
     """
     leader, isr = _outcome(placement, left)
     return replace(placement, leader=leader, isr=isr)
@@ -307,7 +307,7 @@ class _Tally:
         self._most: dict[int, list[int]] = {}
 
     def add(self, broker: int, verdict: _Verdict) -> None:
-        if verdict == _NOTHING:  # most of all
+        if verdict == _NOTHING:  # true of most partitions
             return
         least = self._least.setdefault(broker, [0] * len(verdict))
         most = self._most.setdefault(broker, [0] * len(verdict))

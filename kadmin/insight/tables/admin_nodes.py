@@ -35,7 +35,7 @@ class Effect(IntEnum):
 
 
 class Motion(StrEnum):
-    """How far the partition of a reassignment entry is, judged by its topic znode."""
+    """The progress of the partition of a reassignment entry, judged by its topic znode."""
 
     IN_FLIGHT = "in flight"
     NOT_STARTED = "not started"

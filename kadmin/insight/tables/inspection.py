@@ -1,4 +1,4 @@
-"""What `inspect` found."""
+"""The result of `inspect`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A table, the znodes that could not be read for it, and what brokers did not answer (None: not asked).
+    """A table, the znodes that could not be read for it, and the failed requests to brokers (None: not asked).
 
     `more` are further values of the JSON answer.
     """

@@ -1,4 +1,4 @@
-"""A table of plain values: what `inspect` shows, sorts and filters."""
+"""A table of plain values, which `inspect` shows, sorts and filters."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Table:
         return cls(name, columns, tuple(tuple(map(_safe, cells(row))) for row in rows), upright)
 
     def of_cluster(self, cluster: str) -> Table:
-        """Return the rows of one cluster of tables that are together, without the columns that it has not."""
+        """Return the rows of one cluster in a table of several, without the columns that it does not have."""
         rows = [row[1:] for row in self.rows if row[0] == cluster]
         own = [index for index, has in enumerate(self.columns_of.get(cluster, ())) if has]
         columns = tuple(self.columns[1:][index] for index in own)
@@ -131,7 +131,7 @@ def moment(since_1970_ms: int) -> str | None:
 def _safe(cell: Cell) -> Cell:
     if isinstance(cell, str):
         return one_line(cell)
-    if isinstance(cell, tuple) and cell and isinstance(cell[0], str):  # all of them are, then
+    if isinstance(cell, tuple) and cell and isinstance(cell[0], str):  # elements of a tuple have one type
         return tuple(one_line(str(each)) for each in cell)
     return cell
 

@@ -39,16 +39,16 @@ _TOUCHED: dict[type, Callable[[Any], PlanFootprint]] = {
 
 
 def check(document: Document, world: ClusterView | None = None, policy: Policy | None = None) -> tuple[Diagnostic, ...]:
-    """Return what is wrong with a document, in the order in which an operator wants to read it.
+    """Return the diagnostics of a document, in order: wrong cluster, unknown names, busy, not allowed, stale, dead.
 
-    Wrong cluster, unknown names, busy, not allowed, stale, dead. Without a world the document alone is checked; without
-    a policy no policy's guards are. What is wrong with several partitions of a topic alike is one diagnostic.
+    Without a `world` the document alone is checked; without a policy, no guards of a policy are. A problem that several
+    partitions of a topic share is one diagnostic.
     """
     return _grouped(_RULES[type(document)](document, world, policy))
 
 
 def check_side_by_side(documents: Sequence[tuple[str, Document]]) -> Iterator[tuple[Diagnostic, ...]]:
-    """Yield for each document, given with the name of its file, what it must not do beside those before it."""
+    """Yield for each document, given with the name of its file, its conflicts with those before it."""
     named = [
         NamedDocument(file, each.header.cluster_id, _TOUCHED.get(type(each), lambda _: PlanFootprint())(each))
         for file, each in documents
@@ -58,7 +58,7 @@ def check_side_by_side(documents: Sequence[tuple[str, Document]]) -> Iterator[tu
 
 
 def _grouped(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Join what is said of several partitions of a topic alike: `a-0, a-1: ...`, with the place of the first."""
+    """Join diagnostics that several partitions of a topic share: `a-0, a-1: ...`, with the place of the first."""
     groups: defaultdict[object, list[Diagnostic]] = defaultdict(list)
     for each in found:
         groups[_key(each)].append(each)

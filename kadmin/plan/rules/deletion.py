@@ -36,7 +36,7 @@ _TOPICS = ("spec", "topics")
 
 
 def check_deletion(plan: DeletionPlan, world: ClusterView | None, policy: Policy | None) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the deletion: names, its own guards, the policy's, and those that ask the cluster."""
+    """Yield the problems of a deletion: names, its own guards, the policy's, and those that need the cluster."""
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
         yield from Directory(world.state.assignment).missing_topics(plan.topics)
@@ -139,7 +139,7 @@ def _comes_back(present: Iterable[str], facts: ClusterFacts) -> Iterator[Diagnos
 
 
 def _unchecked(plan: DeletionPlan, facts: ClusterFacts) -> Iterator[Diagnostic]:
-    """Refuse what live brokers did not answer; what an inventory lacks, the live cluster is asked for later."""
+    """Refuse guards that live brokers did not answer; warn of those that an inventory lacks."""
     for unknown in (escaped(each, 1_000) for each in facts.unavailable):
         if facts.from_brokers and not plan.allow_unchecked_guards:
             yield Diagnostic(codes.GUARD_UNKNOWN, unknown, _waiver("unchecked_guards"), field=_TOPICS)

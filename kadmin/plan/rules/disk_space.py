@@ -1,4 +1,4 @@
-"""The rule on room on disk: it needs the waves of a plan, and so is checked when they are cut."""
+"""The rule on disk space: it needs the waves of a plan, and so is checked when they are cut."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ _HINT = "kadmin inspect brokers, to choose brokers with room"
 
 
 def check_room(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, int | None]) -> Iterator[Diagnostic]:
-    """Yield the brokers that lack room for the waves."""
+    """Yield the brokers that lack disk space for the waves."""
     for each in shortages(waves, usable):
         yield Diagnostic(codes.NO_ROOM, str(each), _HINT, partition=each.partitions[0], broker=each.broker_id)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_election(plan: ElectionPlan, world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the election: names, another election, and warnings of what cannot be elected."""
+    """Yield the problems of an election: names, another election, and warnings of leaders that cannot be elected."""
     if world is not None:
         directory = Directory(world.state.assignment)
         yield from other_cluster(plan, world.state.cluster_id)
@@ -35,7 +35,7 @@ def check_election(plan: ElectionPlan, world: ClusterView | None, _policy: Polic
 
 
 def touched_by_election(plan: ElectionPlan) -> PlanFootprint:
-    """Return what the plan touches."""
+    """Return the footprint of the plan."""
     topics, named = frozenset(plan.topics), frozenset(plan.partitions)
 
     def elects(partitions: Iterable[TopicPartition]) -> tuple[TopicPartition, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Document
 
 _MOST_GUESSES = 100
-"""A plan for a wholly different cluster gets no thousands of slow guesses."""
+"""The most unknown topics that get a suggestion: thousands would be slow in a plan for a wholly different cluster."""
 
 
 def other_cluster(document: Document, cluster_id: str | None) -> Iterator[Diagnostic]:

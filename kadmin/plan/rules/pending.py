@@ -22,8 +22,8 @@ _SEE_WHOSE = "kadmin doctor, which says whose it is and how to end it; apply aga
 def reassignment_running(world: ClusterView, named: Container[TopicPartition] = ()) -> Iterator[Diagnostic]:
     """Refuse to work beside another reassignment.
 
-    One through the API that has no replica to copy from waits for a broker, and does not refuse the reassignment of
-    other partitions than those `named`.
+    A reassignment through the API without a replica to copy from waits for a broker, and only refuses the reassignment
+    of the partitions `named`.
     """
     if not world.live:
         return

@@ -39,7 +39,7 @@ _ADD_SIZES = (
 def check_reassignment(
     plan: ReassignmentPlan, world: ClusterView | None, policy: Policy | None
 ) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the plan: names, what is busy, not allowed or stale, and what it leaves."""
+    """Yield the problems of a plan: names, pending requests, limits, stale entries, and the state that it leaves."""
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
         yield from Directory(world.state.assignment).missing_partitions(_partitions(plan))
@@ -63,7 +63,7 @@ def check_reassignment(
 
 
 def touched_by_reassignment(plan: ReassignmentPlan) -> PlanFootprint:
-    """Return what the plan touches."""
+    """Return the footprint of the plan."""
     partitions = tuple(_partitions(plan))
     return PlanFootprint(reassigned=partitions, used=tuple(partition.topic for partition in partitions))
 
@@ -139,7 +139,7 @@ def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
 
 
 def _unsized(found: Diagnostic, world: ClusterView | None) -> Diagnostic:
-    """Without a cluster, brokers may still tell the sizes: a warning. With one, say why they do not."""
+    """Make it a warning without a cluster, where brokers may still report sizes; else add why they reported none."""
     if world is None:
         return replace(found, severity="warning")
     return replace(found, hint="; ".join([*world.facts.disks_unavailable, _ADD_SIZES]))
@@ -189,7 +189,7 @@ def _fewer_racks(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnos
 
 
 def racks_lost(partitions: int, before: int, after: int) -> str:
-    """Say how many racks partitions lose: `12 partitions: 3 racks to 2`."""
+    """Format the racks that partitions lose: `12 partitions: 3 racks to 2`."""
     return f"{count(partitions, 'partition')}: {count(before, 'rack')} to {after}"
 
 
@@ -257,7 +257,7 @@ def _outlook(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]
 def _over_capacity(
     plan: ReassignmentPlan, before: Assignment, after: Assignment, facts: ClusterFacts
 ) -> Iterator[Diagnostic]:
-    """`after` holds what the plan changes. A broker that holds less than before is not reported."""
+    """Report brokers above their capacity, unless they hold less than before; `after` is of the plan's partitions."""
     held = _bytes(before, facts)
     will_hold = held.copy()
     will_hold.subtract(_bytes({partition: before[partition] for partition in after}, facts))

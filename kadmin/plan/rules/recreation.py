@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_recreation(plan: RecreationPlan, world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the recipe: topics that exist, names that collide, brokers that are dead."""
+    """Yield the problems of a recipe: topics that exist, names that collide, brokers that are dead."""
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
         yield from _existing(plan, world)
@@ -40,7 +40,7 @@ def _existing(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
 
 
 def _collisions(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
-    """Refuse what Kafka's own tools refuse to create (Topic.hasCollision): two topics would share their metrics."""
+    """Refuse topics that Kafka's own tools refuse to create (Topic.hasCollision): two would share their metrics."""
     existing = alike(world.state.topics)
     for index, topic in enumerate(plan.topics):
         others = [name for name in existing.get(topic.replace(".", "_"), ()) if name != topic]

@@ -1,4 +1,4 @@
-"""Diagnostics as errors: how commands that act refuse what the rules find. The table is kadmin.plan.codes."""
+"""Turns diagnostics of the rules into errors of commands that act. The table is kadmin.plan.codes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def refusals_of(
 
 
 def refuses(diagnostic: Diagnostic) -> bool:
-    """Whether a command that acts stops for it; what does not refuse is a warning there."""
+    """Whether a command that acts stops for a diagnostic; otherwise it is a warning there."""
     return diagnostic.severity == "error" and codes.TABLE[diagnostic.code].refusal is not None
 
 

@@ -1,8 +1,8 @@
 """Rules on a RebalanceRequest.
 
-Here is what the request and the inventory alone decide: contradictions, names, sizes, substitutes, pins and racks. The
-planner refuses by these rules before it plans. What only planning finds is InfeasibleError with codes.INFEASIBLE, and
-`validate` does not report it: too few brokers or racks for a replication factor, capacities, bytes that cannot be
+These rules need the request and the inventory alone: contradictions, names, sizes, substitutes, pins and racks. The
+planner checks them before it plans. Problems that only planning finds are InfeasibleError with codes.INFEASIBLE, and
+`validate` does not report them: too few brokers or racks for a replication factor, capacities, bytes that cannot be
 freed, and brokers to be emptied whose partitions must stay.
 """
 
@@ -35,10 +35,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class RequestScope:
-    """What these rules ask of a cluster; the planner, which holds a cluster as arrays, answers it, too.
+    """The part of a cluster that these rules read; the planner makes one from its arrays, too.
 
     `racks` covers every broker that is known, `alive` those that may receive replicas. `partitions` and `reassigning`
-    answer for pinned partitions at least. `unsized` counts the partitions whose size is unknown.
+    cover at least the pinned partitions. `unsized` counts the partitions whose size is unknown.
     """
 
     racks: Mapping[int, str | None]
@@ -50,7 +50,7 @@ class RequestScope:
 
 
 def check_request(request: RebalanceRequest, world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the request: contradictions, and against an inventory what `check_scope` finds."""
+    """Yield the problems of a request: contradictions, and against an inventory those of `check_scope`."""
     if world is not None:
         yield from other_cluster(request, world.state.cluster_id)
     yield from _patterns(request)
@@ -64,7 +64,7 @@ def check_request(request: RebalanceRequest, world: ClusterView | None, _policy:
 
 
 def check_scope(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the request on a cluster."""
+    """Yield the problems of a request on a cluster."""
     yield from _unknown_names(request, scope)
     yield from _unsized(request, scope)
     yield from _ambiguous("replication_factor", request.replication_factor, scope.topics)
@@ -170,7 +170,7 @@ def _moves_nothing(request: RebalanceRequest) -> Iterator[Diagnostic]:
 
 
 def _zone_shares(request: RebalanceRequest) -> Iterator[Diagnostic]:
-    """Report clients of which more than all are in some zone."""
+    """Report parts of clients that add up to more than 1 over the zones."""
     zones = None if request.load is None else request.load.zones
     for name in ("producers", "consumers") if zones is not None else ():
         total = math.fsum(getattr(zones, name).values())
@@ -181,7 +181,7 @@ def _zone_shares(request: RebalanceRequest) -> Iterator[Diagnostic]:
 
 
 def _no_load(request: RebalanceRequest) -> Iterator[Diagnostic]:
-    """Report limits on what evenness of load may cost where the request asks for none."""
+    """Report limits on load balancing in a request without `spec.load`."""
     for name in ("load_moves", "load_leader_changes"):
         if request.load is None and getattr(request.limits, name) is not None:
             message = f"spec.limits.{name} bounds what spec.load adds, and there is no spec.load"
@@ -248,7 +248,7 @@ def _pins(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic
 
 
 def _why_not_pinned(pin: Pin, request: RebalanceRequest, scope: RequestScope) -> tuple[str, str] | None:
-    """Return why a pin cannot be kept, and what to change so that it can."""
+    """Return the reason that a pin cannot be kept, and the change to the request that allows it."""
     if not set(pin.replicas) <= (usable := _usable(request, scope)):
         brokers = name_some(sorted(usable), most=10) or "none now"
         return "names a broker that is dead or to be emptied", f"choose brokers that may hold replicas ({brokers})"
@@ -281,7 +281,7 @@ def _substitute(old: int) -> Field:
 
 
 def missing_everywhere(found: Sequence[Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
-    """Join what was found on each cluster of a fleet; a name is unknown only where no cluster has it."""
+    """Join the diagnostics of each cluster of a fleet; a name is unknown only where no cluster has it."""
     if len(found) == 1:
         return tuple(found[0])
     unknown = {codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION}

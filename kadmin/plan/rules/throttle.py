@@ -25,8 +25,8 @@ def unthrottled(
 ) -> Iterator[Diagnostic]:
     """Warn of copies without a throttle, with a rate for them.
 
-    A plan says with `throttle: none` that it means this. A policy may forbid it all the same: to commands that act,
-    too.
+    `throttle: none` in a plan waives the warning. A policy may forbid unthrottled copies even then, also to commands
+    that act.
     """
     switch = Switch.WARNING if policy is None else policy.codes.get(codes.UNTHROTTLED, Switch.WARNING)
     is_accepted = throttle is not None and (throttle != UNTHROTTLED or switch is not Switch.ERROR)

@@ -1,4 +1,4 @@
-"""Rules on several documents: what each may do, but not both."""
+"""Rules on several documents: conflicts of plans that are each valid alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanFootprint:
-    """What a plan reassigns, deletes, and uses (topics that must exist); `elects` picks those it elects leaders of."""
+    """The partitions that a plan reassigns, and the topics that it deletes and that it needs.
+
+    `elects` selects the partitions whose leaders the plan elects.
+    """
 
     reassigned: tuple[TopicPartition, ...] = ()
     deleted: tuple[str, ...] = ()
@@ -26,7 +29,7 @@ class PlanFootprint:
 
 @dataclass(frozen=True, slots=True)
 class NamedDocument:
-    """A document by the name of its file: what it touches, of which cluster (None: it does not say)."""
+    """A document by the name of its file, with its footprint and its cluster id (None: the document has none)."""
 
     file: str
     cluster_id: str | None
@@ -34,9 +37,9 @@ class NamedDocument:
 
 
 def check_beside(document: NamedDocument, earlier: Sequence[NamedDocument]) -> Iterator[Diagnostic]:
-    """Yield what one document must not do beside earlier ones; of two plans that meet the later one is reported.
+    """Yield the conflicts of a document with earlier ones; of two plans in conflict the later one is reported.
 
-    Plans of different clusters (by their `cluster_id`) do not meet.
+    Plans of different clusters (by their `cluster_id`) do not conflict.
     """
     others = [each for each in earlier if _one_cluster(document, each)]
     partitions: dict[TopicPartition, str] = {}
@@ -60,7 +63,7 @@ def check_beside(document: NamedDocument, earlier: Sequence[NamedDocument]) -> I
 
 
 def _elections(document: NamedDocument, others: Sequence[NamedDocument]) -> Iterator[Diagnostic]:
-    """Warn where of two plans one reassigns what the other elects."""
+    """Warn of two plans where one reassigns partitions whose leaders the other elects."""
     for other in others:
         for elector, mover in ((document, other), (other, document)):
             if met := elector.touched.elects(mover.touched.reassigned):

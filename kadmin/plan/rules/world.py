@@ -1,4 +1,4 @@
-"""What rules compare a document with: a cluster as a snapshot or a live reading shows it."""
+"""The view of a cluster that rules compare documents with, from a snapshot or a live reading."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClusterView:
-    """One cluster. Every topic was read.
+    """The state and facts of one cluster, with every topic.
 
     `live` is True where a command is about to act: requests that are pending then count.
     """
@@ -36,12 +36,12 @@ class ClusterView:
 
     @cached_property
     def unsized(self) -> int:
-        """How many partitions have no known size."""
+        """The number of partitions of unknown size."""
         return sum(partition not in self.facts.sizes for partition in self.state.assignment)
 
     @property
     def why_unsized(self) -> tuple[str, ...]:
-        """Why brokers gave no sizes, where one is not known."""
+        """The reasons of brokers for sizes that they did not report; empty where every size is known."""
         return self.facts.disks_unavailable if self.unsized else ()
 
     @cached_property

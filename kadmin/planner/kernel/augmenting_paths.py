@@ -31,7 +31,7 @@ _CANDIDATES = 16
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How a broker was reached: by a replica from `origin`, or by an open slot (`origin` NONE).
+    """The step of a path to a broker: a replica moves there from `origin`, or fills an open slot (`origin` NONE).
 
     `home`: the replica is on its current broker, so that moving it costs a move.
     """
@@ -134,7 +134,7 @@ def _emptier(group: TopicGroup, giver: int) -> Iterator[Bools]:
 
 
 class _Arcs:
-    """How many replicas on each broker might go to each rack: `count` [2, B, K].
+    """Counts of the replicas on each broker that may go to each rack: `count` [2, B, K].
 
     `count[0]` are replicas that move anyway, `count[1]` those on their current broker; barred partitions do not count.
     The counts ignore the rules for single brokers, which `replica` checks.

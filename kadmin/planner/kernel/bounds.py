@@ -104,7 +104,7 @@ def _keepable(problem: PlacementProblem) -> Bools:
 
 
 def _keepable_together(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> Ints:
-    """Return how many replicas of each chosen partition could stay together under the rack rule, [N]."""
+    """Return the number of replicas of each chosen partition that could stay together under the rack rule, [N]."""
     racks, cap = problem.brokers.racks, problem.rack_cap[chosen]
     rows, _ = fast_nonzero(keepable)
     held = problem.current.take(chosen, axis=0)[keepable]

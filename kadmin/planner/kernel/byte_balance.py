@@ -33,13 +33,13 @@ _PARTNERS, _PARTNERS_IF_FEW = 2, 8
 """Partners tried for a swap, in the same rack and again in other racks."""
 
 _FEW = 1_000_000
-"""Up to so many pairs of partition and broker a longer search is cheap."""
+"""The most pairs of partition and broker for which a longer search is cheap."""
 
 _FREE_PART = 0.25
-"""Swaps without a move go on down to this fraction of the tolerance."""
+"""The fraction of the tolerance down to which swaps without a move continue."""
 
 _LEAST_GAIN = 0.05
-"""A swap must bring the pair nearer to its goals by this fraction of the tolerance."""
+"""The least approach of a pair to its goals by a swap, as a fraction of the tolerance."""
 
 _ANY_COST = 2
 """The most moves that a swap adds: both replicas leave their current brokers."""
@@ -72,7 +72,7 @@ class _Held:
         return _Held(self.partition[which], self.slot[which], self.size[which], self.current[which])
 
     def exchanged(self, gone: int, other: _Held, come: int) -> _Held:
-        """Return these without position `gone`, and with position `come` of another broker inserted by size."""
+        """Return the replicas without position `gone`, and with position `come` of another broker inserted by size."""
         last = len(self.size)
         place = int(self.size.searchsorted(other.size[come], side="right"))
         order = np.concatenate([np.arange(place), [last], np.arange(place, last)])

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Needs:
-    """What each rack lacks, lists of K: replicas to the sum of its quotas, room on brokers below quota, and bytes."""
+    """Deficits of each rack, lists of K: replicas to the sum of its quotas, room on brokers below quota, and bytes."""
 
     places: list[float]
     room: list[float]

@@ -108,7 +108,7 @@ def _leaves_or_reaches(current: Ints, target: Ints, above: Bools, below: Bools) 
     """Whether each partition leaves a broker of the mask `above` [B] or reaches one of `below` [B], [P]."""
     evens = np.zeros(len(current), np.bool_)
     for lists, others, brokers in ((current, target, above), (target, current, below)):
-        off = np.append(brokers, [False])  # the last element stands for NONE
+        off = np.append(brokers, [False])  # the last element is for NONE
         for column in range(lists.shape[1]):
             evens |= off[lists[:, column]] & ~contains(others, lists[:, column])
     return evens

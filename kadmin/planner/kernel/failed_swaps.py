@@ -1,4 +1,4 @@
-"""Remembers pairs of brokers without a useful swap until one of the two takes part in another swap."""
+"""Caches pairs of brokers without a useful swap until one of the two takes part in another swap."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ class FailedSwaps:
         self._failed[giver, taker, terms] = (self._swaps[giver], self._swaps[taker])
 
     def forget(self, giver: int, taker: int) -> None:
-        """Drop what is recorded of either broker, after a swap between them."""
+        """Remove the records of either broker, after a swap between them."""
         self._swaps[giver] += 1
         self._swaps[taker] += 1

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _DIGITS = 6
 _FEWEST_BROKERS = 2
-"""With fewer, no broker is left after a loss."""
+"""The fewest brokers of which one is left after a loss."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def _split(sizes: Ints, wanted: int) -> tuple[Ints, Ints]:
             left -= int(sizes[each])
     taken, smallest = descending[fits[descending]], descending[~fits[descending]][::-1]
     fixed, last = np.split(taken, [max(len(taken) - _TRIED // 2, 0)])
-    # Each of the smallest did not fit, so a single one of them covers the rest.
+    # None of the smallest fitted the remaining amount, so a single one of them covers it.
     return fixed, np.sort(np.concatenate([last, smallest[: _TRIED - len(last)]]))
 
 

@@ -1,4 +1,4 @@
-"""Tells where heavy partitions are best, before lighter ones are looked at.
+"""Assigns heavy partitions to brokers before lighter ones are swapped.
 
 A broker that takes a heavy partition has too much load until others have left it; so swaps that must gain one by one
 never take it there. Here each broker's load counts as if, of its lighter replicas, it kept the lightest: as many as the
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.topic_group import TopicGroup
 
 _HEAVY = 0.1
-"""A partition is heavy from this part of an average broker's goal on, in any hour."""
+"""The least load of a heavy partition, in any hour, as a fraction of an average broker's goal."""
 
 _MOST = 0.25
 """The most partitions of a group that may be heavy, as a part of all."""
@@ -35,10 +35,10 @@ _MOVE, _STAY = 1e-3, 1e-6
 """The squared excess that a move is worth, and that of leaving a replica where the plan has it."""
 
 _UNITS, _TAKEN = 1e9, 2**60
-"""Costs are whole numbers of so many to one; a column that is taken costs more than any."""
+"""The integer cost of a squared excess of 1, and that of a column that is taken, which exceeds any other."""
 
 _BEYOND_HELP = 1000.0
-"""More above the goal costs no more: a broker of hardly any weight has any level."""
+"""The highest excess that adds to costs: a broker of hardly any weight may have any level."""
 
 
 class BetterPlace(NamedTuple):
@@ -83,7 +83,7 @@ def with_lightest(group: TopicGroup, columns: Columns, heavy: Rates) -> Columns:
 
 
 def best_places(group: TopicGroup, columns: Columns, heavy: Rates) -> list[BetterPlace]:
-    """Return which heavy partitions are better elsewhere in their rack, with the columns of `with_lightest`."""
+    """Return the heavy partitions that are better on another broker of their rack; `columns` are of `with_lightest`."""
     placement, rack = group.placement, group.placement.problem.brokers.rack
     found = []
     for each in range(placement.problem.brokers.racks):
@@ -103,7 +103,7 @@ def best_places(group: TopicGroup, columns: Columns, heavy: Rates) -> list[Bette
 
 
 def _costs(group: TopicGroup, columns: Columns, replicas: tuple[Ints, Ints], brokers: Ints) -> Ints:
-    """Return what each replica (partitions and holders) costs on each broker, beside the load of `columns`, [N, M]."""
+    """Return the cost of each replica (partitions and holders) on each broker, beside the load of `columns`, [N, M]."""
     of_hours, (partitions, holders) = columns.hour >= 0, replicas
     unit = columns.per_share[brokers][:, of_hours]
     rest = columns.load[brokers][:, of_hours] * unit

@@ -1,8 +1,8 @@
-"""Load by hour: what each partition asks of the brokers that hold it, and the fair share of each broker.
+"""Load by hour: the load of each partition on the brokers that hold it, and the fair share of each broker.
 
 Dimensions as in placement_problem, and H hours: 168 for a week, Monday 00:00 UTC first, or 48 for a weekday and a day
-of the weekend. A resource is what brokers run out of: network in, network out, CPU. The bytes that arrive depend on
-replicas alone, the bytes that leave on leaders alone.
+of the weekend. The resources are network in, network out and CPU. The bytes that arrive depend on replicas alone, the
+bytes that leave on leaders alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Rates: TypeAlias = npt.NDArray[np.floating[Any]]
 """Rates of partitions by hour: 32 bits are enough, and halve the memory of the largest arrays."""
 
 QUIET = 0.6
-"""Hours with less than this part of the busiest hour's load count as if they had it: an idle hour hurts nobody."""
+"""Least load of an hour, as a fraction of the busiest hour's: quieter hours count as this, for they need no balance."""
 
 _BLOCK = 4096
 """Partitions of which two matrices are added at a time."""
@@ -39,9 +39,9 @@ class ResourceName(StrEnum):
 class Resource:
     """One resource, in its own unit: bytes per second, or weighted units of CPU.
 
-    `on_replica` [P, H] is asked of every broker that holds a replica, `on_leader` [P, H] of the leader besides; None is
-    nothing. `capacity` [B] is each broker's part of what all brokers that may hold replicas have together: it sums to
-    1. `goal` is the most that a broker should carry in any hour, in fair shares.
+    `on_replica` [P, H] is the load on every broker that holds a replica, `on_leader` [P, H] further load on the leader;
+    None is no load. `capacity` [B] is each broker's part of the capacity of all brokers that may hold replicas: it sums
+    to 1. `goal` is the most that a broker should carry in any hour, in fair shares.
     """
 
     name: ResourceName
@@ -53,10 +53,10 @@ class Resource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeaderCosts:
-    """What partitions cost by the zone of their leader, in thousandths of a byte per second that cross zones.
+    """Costs of partitions by the zone of their leader, in thousandths of a byte per second that cross zones.
 
-    `zone` [B], from 0 on; `client` [P, Z] what clients cost with a leader in each zone, `copy` [P] what each follower
-    in another zone than the leader does.
+    `zone` [B], from 0 on; `client` [P, Z]: the cost of clients with a leader in each zone; `copy` [P]: the cost of each
+    follower in another zone than the leader.
     """
 
     zone: Ints
@@ -79,12 +79,12 @@ class HourlyLoad:
 
     @property
     def on_replicas(self) -> tuple[Resource, ...]:
-        """The resources of which replicas ask something."""
+        """The resources with a load on replicas."""
         return tuple(each for each in self.resources if each.on_replica is not None)
 
     @property
     def on_leaders(self) -> tuple[Resource, ...]:
-        """The resources of which leaders ask something."""
+        """The resources with a load on leaders."""
         return tuple(each for each in self.resources if each.on_leader is not None)
 
 
@@ -121,7 +121,7 @@ def fair_shares(resource: Resource, rf: Ints) -> Floats:
 
 
 def load_bound(resource: Resource, rf: Ints, quiet: float = QUIET) -> float:
-    """Return what no plan can beat: the most that some broker carries in some hour, in shares of all load.
+    """Return the lower bound of every plan on the highest load of a broker in an hour, in shares of all load.
 
     Shares here are those of capacities alone: a partition that is larger than the share of the broker with the largest
     capacity makes more than 1.

@@ -27,7 +27,7 @@ _NEAR = 0.01
 """The distance from the mean, as a fraction of it, that needs no swap."""
 
 _LEAST_GAIN = 0.001
-"""A swap must bring the pair nearer to the mean by this fraction of it."""
+"""The least approach of a pair to the mean by a swap, as a fraction of the mean."""
 
 _PARTNERS = 12
 """Partners tried for a swap."""
@@ -88,7 +88,7 @@ class _LeaderSwaps:
         wanted = float(excess[giver] - excess[taker]) / 2
         sides = self._side(giver, taker), self._side(taker, giver)
         for cost in range(min(_MOST_COST, self._left) + 1):
-            # Cheaper swaps were found not to help enough, so only those that cost exactly this are tried.
+            # Cheaper swaps were tried before and did not help enough: only those of exactly this cost are tried.
             pair = nearest_swap(*sides, cost, wanted, exactly=cost > 0)
             if pair is not None:
                 shift = float(self._problem.size[pair[0]] - self._problem.size[pair[1]])

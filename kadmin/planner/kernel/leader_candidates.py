@@ -1,4 +1,4 @@
-"""Lists the partitions that could change their leader from one broker to another, and counts what that changes."""
+"""Lists the partitions whose leadership could pass from one broker to another, and counts the leader changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def leader_candidates(problem: PlacementProblem, lists: Ints, leader: Ints, orde
     The arc from leader a to candidate b is a * B + b. Within an arc, partitions come in `order` (partition indices).
     """
     brokers = problem.brokers
-    able = np.append(brokers.may_lead & brokers.may_hold, np.False_)  # the last element stands for NONE
+    able = np.append(brokers.may_lead & brokers.may_hold, np.False_)  # the last element is for NONE
     order = order[problem.movable[order]]
     listed, leads = lists.take(order, axis=0), leader[order]
     others = able[listed]
@@ -31,6 +31,6 @@ def leader_candidates(problem: PlacementProblem, lists: Ints, leader: Ints, orde
 
 
 def added_leader_changes(problem: PlacementProblem, partitions: Ints, giver: Ints | int, taker: Ints | int) -> Ints:
-    """Return the leader changes that a plan has more when `taker` leads each partition instead of `giver`, [N]."""
+    """Return the leader changes, -1 to 1, that a plan adds if `taker` leads each partition instead of `giver`, [N]."""
     first = problem.current[partitions, 0]
     return np.asarray((first == giver).astype(np.int64) - (first == taker))

@@ -1,4 +1,4 @@
-"""Lowers what leaders cost, where a partition costs more in one zone than in another.
+"""Lowers the cost of leaders, where a partition costs more in one zone than in another.
 
 Goals: the least cost of all leaders; with few leader changes, those that save most.
 Constraints: no replica moves, immovable partitions keep their leaders, leader counts stay between the lowest and the
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 _PRICES = 10
-"""So many times the price of a leader change is halved before it is nothing."""
+"""The number of times that the price of a leader change is halved before it is 0."""
 
 
 def leader_costs(lists: Ints, costs: LeaderCosts) -> Ints:
-    """Return what each partition costs with the replica of each slot of `lists` as leader, [P, W]; 0 in empty slots."""
+    """Return the cost of each partition with the leader in each slot of `lists`, [P, W]; 0 in empty slots."""
     held = lists != NONE
     zones = costs.zone[np.where(held, lists, 0)]
     clients = np.take_along_axis(costs.client, zones, axis=1)
@@ -74,7 +74,7 @@ class _LeaderNetwork:
             self._arcs[np.divmod(keys[at[0]], self._hub)] = added[at[0]]
 
     def lower(self, budget: int) -> int:
-        """Cancel negative cycles; returns what is left of the budget of leader changes."""
+        """Cancel negative cycles; returns the unused budget of leader changes."""
         while (cycle := self._negative_cycle()) is not None:
             if (left := self._cancel(_steps(cycle, self._hub), budget)) is None:
                 return 0
@@ -125,7 +125,7 @@ class _LeaderNetwork:
             heapq.heappush(self._heaps.setdefault(taker * self._hub + other, []), (added, partition))
 
     def _added(self, partitions: Ints, giver: Ints | int, taker: Ints) -> Ints:
-        """Return what it adds to the cost that `taker` leads each partition instead of `giver`, [N]."""
+        """Return the cost that is added if `taker` leads each partition instead of `giver`, [N]."""
         saved = self._cost_with(partitions, np.broadcast_to(giver, taker.shape))
         changes = added_leader_changes(self._problem, partitions, giver, taker)
         return self._cost_with(partitions, taker) - saved + self._price * changes

@@ -36,7 +36,7 @@ def choose_leaders(problem: PlacementProblem, lists: Ints, free: Bools) -> Ints:
     """Return the preferred leader of each partition, [P].
 
     `lists` [P, W] are unordered; `free` [P] marks partitions that are reassigned anyway. Raises NoPlanError where none
-    of a partition's replicas may lead. Bytes by leader stand for the load that follows leaders, where that is unknown.
+    of a partition's replicas may lead. Bytes by leader replace the load that follows leaders, where that is unknown.
     """
     leader = keep_leaders(problem, lists)
     if len(leader) and not _even(problem, leader):
@@ -54,7 +54,7 @@ def keep_leaders(problem: PlacementProblem, lists: Ints) -> Ints:
     Raises NoPlanError where none of a partition's replicas may lead.
     """
     first = problem.start[:, 0]
-    may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element stands for NONE
+    may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element is for NONE
     stays = (contains(lists, first) & may_lead[first]) | ~problem.movable
     leader = np.where(stays, first, NONE)
     count = np.bincount(leader[leader != NONE], minlength=len(problem.brokers)).tolist()

@@ -23,41 +23,41 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Floats
 
 _STEPS = (0.5, 0.75, 0.85)
-"""What is left above the goal at each step of the limit, in each descent: finer ones go on from the best assignment."""
+"""Fraction of the excess over the goal that each step of the limit keeps, one for each descent from the best so far."""
 
 _LAST = 0.002
-"""Within this fraction of the goal, the goal itself is the next limit."""
+"""The fraction above the goal within which the goal itself is the next limit."""
 
 _KEPT = 256
 """Exchanges of a batch whose gain is computed exactly."""
 
 _LEAST_FREE, _LEAST_PAID = 0.02, 0.02
-"""The least gain as a fraction of what the broker adds to the sum: of a free exchange, and for each unit of cost."""
+"""The least gain, as a fraction of the broker's part of the sum: of a free exchange, and for each unit of cost."""
 
 _DIGITS = 5
-"""Levels are compared to so many digits."""
+"""Decimal digits to which levels are compared."""
 
 _MOST, _ALMOST_ALL = 0.5, 0.9
-"""The limit falls no further once more than these parts of the brokers stay above it: without cost, and with it."""
+"""The largest fraction of brokers above a limit that may still fall: in free exchanges, and in those with cost."""
 
 _ROUND, _FREE_ROUND, _PAID_ROUND = 200, 0.2, 0.1
-"""A limit is left where so many exchanges, free ones or any, lower the sum by less than this part: load then only
-passes through brokers that have no room for it."""
+"""A descent leaves a limit once 200 exchanges, free ones or any, lower the sum by less than this fraction: load then
+only passes through brokers that have no room for it."""
 
 _MOST_EXCHANGES = 6_000_000
-"""The most exchanges, times the partitions for each broker, because each one looks through what brokers hold: a bound
-on time that only some of the largest clusters meet."""
+"""The most exchanges, times the partitions of each broker: each exchange scans a broker's partitions. A bound on time
+that only some of the largest clusters reach."""
 
 
 class Exchanger(Protocol):
-    """What exchanges partitions between brokers: replicas, or the leadership of partitions."""
+    """Finds and makes exchanges of replicas, or of the leadership of partitions, between brokers."""
 
     @property
     def most_cost(self) -> int:
         """The most that one exchange costs."""
 
     def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:
-        """Yield exchanges that relieve the pivot, with their gain as far as the slope tells, [N].
+        """Yield batches of exchanges that relieve the pivot, each with upper bounds of their gains by the slope, [N].
 
         Batches of free ones come first; then, unless `cost` is 0, those that cost up to so much.
         """
@@ -79,7 +79,7 @@ class LoadDescent:
         self._exchanges_left = _MOST_EXCHANGES * len(levels.level) // max(levels.partitions, 1)
 
     def run(self) -> int:
-        """Descend, again from the best assignment while that helps; it remains. Returns what is left of the budget."""
+        """Descend, and again from the best assignment while that helps; keeps the best. Returns the unused budget."""
         for step in _STEPS:
             before = self._best
             reached = self._descend(0, self._best[0] * step, step)
@@ -92,7 +92,7 @@ class LoadDescent:
         return self._left
 
     def _worst_first(self) -> list[float]:
-        """Return what each broker has above the goal, the most first: some brokers may be beyond help."""
+        """Return each broker's excess over the goal, the largest first: some brokers may keep theirs."""
         return sorted(np.maximum(self._levels.excess(), 0.0).round(_DIGITS).tolist(), reverse=True)
 
     def _descend(self, cost: int, left: float, step: float) -> float:
@@ -138,7 +138,7 @@ class LoadDescent:
         """Make the exchanges of a batch that gain enough, the best first; returns whether there was one."""
         levels, before = self._levels, len(self._made)
         own = float(levels.squares()[pivot])
-        if not (slope_gain > _least(found, own)).any():  # a sum of squares is convex: the slope tells at least the gain
+        if not (slope_gain > _least(found, own)).any():  # squares are convex: the slope bounds the gain from above
             return False
         some = found.only(levels.screen(found, slope_gain, _KEPT))
         while len(some):

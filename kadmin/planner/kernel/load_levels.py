@@ -1,4 +1,4 @@
-"""The load of brokers by hour while a plan is improved: levels, what is above them, and what an exchange gains.
+"""The load of brokers by hour while a plan is improved: levels, their excess, and the gains of exchanges.
 
 A level is a broker's load in one hour, divided by its fair share and by the goal: at most 1 is wanted. C columns are
 the hours of every resource that an exchange can change, and two for bytes where replicas move: too many, and too few.
@@ -19,7 +19,7 @@ _NEAR = 0.02
 """Hours whose level is this near below the limit count as hot where exchanges are screened."""
 
 _AT_ONCE = 2048
-"""So many exchanges are screened at once; more of them leave the processor's cache, and take three times as long."""
+"""The exchanges that are screened at once; more of them leave the processor's cache, and take three times as long."""
 
 _DAY, _WORKDAYS, _BLOCK = 24, 5, 3
 """Hours of a day; days of a week before the weekend; hours that are screened together."""
@@ -62,7 +62,7 @@ class Exchanges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """Rates [P, C] of the partitions, `load` [B, C] of the brokers, and what makes a level of them, `per_share` [B, C].
+    """Rates [P, C] of the partitions, `load` [B, C] of the brokers, and the level per unit of load, `per_share` [B, C].
 
     `slack` [C] is added to the limit of each column. `hour` [C] is the hour of the week, or -1 for bytes, whose limit
     is always the goal.
@@ -76,7 +76,7 @@ class Columns:
 
 
 class LoadLevels:
-    """Levels of brokers, and the sum over brokers and hours of the square of what is above a limit.
+    """Levels of brokers, and the sum over brokers and hours of the squared excess over a limit.
 
     The limit is the same for all hours; 1 is the goal.
     """
@@ -119,11 +119,11 @@ class LoadLevels:
         return np.asarray((self.level - self._top).max(axis=1, initial=-np.inf), np.float64)
 
     def above(self) -> Floats:
-        """Return what is above the limit, [B, C]."""
+        """Return the excess over the limit, [B, C]."""
         return np.asarray(np.maximum(self.level - self._top, 0.0), np.float64)
 
     def squares(self) -> Floats:
-        """Return the sum of squares above the limit that each broker has, [B]."""
+        """Return the sum of squared excess over the limit of each broker, [B]."""
         above = self.above()
         return np.asarray(np.einsum("bc,bc->b", above, above), np.float64)
 
@@ -133,7 +133,7 @@ class LoadLevels:
         return np.asarray(np.divide(above, unit, out=np.zeros_like(above), where=unit > 0), np.float64)
 
     def slope(self) -> Rates:
-        """Return what one unit of load less would gain on each broker in each column, [B, C]."""
+        """Return the gain of one unit of load less on each broker in each column, [B, C]."""
         return np.asarray(2.0 * self.above() * self._per_share, np.float32)
 
     def rates(self, partitions: Ints) -> Rates:
@@ -141,9 +141,9 @@ class LoadLevels:
         return self._rates.take(partitions, axis=0)
 
     def screen(self, exchanges: Exchanges, slope_gain: Floats, keep: int) -> Ints:
-        """Return the positions of the `keep` exchanges that promise most for their cost, by blocks of hours.
+        """Return the positions of the `keep` exchanges with the best estimate of gain for cost, by blocks of hours.
 
-        `slope_gain` [N] is the gain as far as the slope tells: the sum of `weigh` over what leaves and what arrives.
+        `slope_gain` [N] is the gain by the slope: the sum of `weigh` over the partitions that leave and that arrive.
         """
         hot = self.level > self._top - _NEAR
         weight = hot.astype(np.float32) @ self._in_block
@@ -161,7 +161,7 @@ class LoadLevels:
         return np.sort(np.argpartition(-promise, keep)[:keep])
 
     def gains(self, exchanges: Exchanges) -> Floats:
-        """Return by how much each exchange lowers the sum of squares above the limit, [N], exactly."""
+        """Return the exact decrease by each exchange of the sum of squares above the limit, [N]."""
         gains = np.zeros(len(exchanges))
         rates = self._rates[exchanges.partitions]
         margin = (self.level - self._top).astype(np.float32)

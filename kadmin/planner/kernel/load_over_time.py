@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 _PARTS = 2
-"""What crosses zones has this part of the budget of leader changes, network out what is left."""
+"""Divisor of the budget of leader changes: traffic across zones gets this part, network out the rest."""
 
 
 def even_out_load(problem: PlacementProblem, load: HourlyLoad, even: Ints) -> Ints:

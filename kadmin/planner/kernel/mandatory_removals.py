@@ -56,7 +56,7 @@ def _heaviest(placement: Placement, partition: int, slots: Ints) -> int:
 def _open_slot_for_leader(placement: Placement) -> None:
     """Open a slot of each partition none of whose replicas may lead, unless an open one accepts a leader."""
     problem = placement.problem
-    may_lead = np.append(problem.brokers.may_lead, False)  # the last element stands for NONE
+    may_lead = np.append(problem.brokers.may_lead, False)  # the last element is for NONE
     leaders = np.flatnonzero(problem.brokers.may_lead).tolist()
     missing = placement.missing()
     for partition in np.flatnonzero(problem.movable & ~any_per_row(may_lead[placement.slots])).tolist():

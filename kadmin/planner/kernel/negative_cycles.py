@@ -34,10 +34,10 @@ _PAIRS_IN_ALL = 24_000_000
 """The most pairs in all networks together; the cycles left after that stay."""
 
 NO_ARC = 2**60
-"""The cost of an arc that is none."""
+"""The cost that marks a missing arc."""
 
 _DECIMALS = 9
-"""Levels are compared rounded to so many decimals."""
+"""Decimal digits to which levels are compared."""
 
 
 def cancel_negative_cycles(placement: Placement, quota: Ints, bound: int) -> bool:

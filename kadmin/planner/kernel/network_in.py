@@ -33,22 +33,22 @@ _PARTNERS = 16
 """Partners tried: up to half of them in other racks, where those may get replicas, the others in the same rack."""
 
 _ALL_PAIRS = 20_000
-"""Up to so many pairs of replicas of two brokers, all are screened."""
+"""The most pairs of replicas of two brokers that are all screened."""
 
 _STEEPEST, _SCALES = 300, (1.0, 0.4, 0.15)
-"""Otherwise those of so many replicas that relieve the pivot most, where the difference comes near these parts of what
-it has too much."""
+"""The screened pairs of two brokers with more: the replicas, so many, that relieve the pivot most, each with those
+whose swap relieves it by about these fractions of its excess."""
 
 _MOST_COST = 2
 
 _MOST_COPIES = 400_000
-"""Rates of so many replicas are kept by broker: as one block, they are read three times as fast."""
+"""The most replicas whose rates are kept by broker: as one block, they are read three times as fast."""
 
 _OF_HEAVY = 0.6
 """The part of the budget that heavy partitions may use up."""
 
 _AIM, _BYTES = 0.5, 0.05
-"""Bytes are brought within this part of their tolerance; a broker at its end weighs like one so far above the goal."""
+"""The fraction of their tolerance within which bytes are brought; the weight of a broker at its end, as an excess."""
 
 
 def even_out_network_in(group: TopicGroup, resources: Sequence[Resource], budget: int) -> None:
@@ -88,7 +88,7 @@ def _place_heavy(group: TopicGroup, columns: Columns, heavy: Rates, budget: int)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
-    """Replicas of one broker that may go to another: arrays [N]; `slope`: what the descent gains by their leaving."""
+    """Replicas of one broker that may go to another: arrays [N]; `slope`: the descent's gain if they leave."""
 
     partition: Ints
     cost: Ints
@@ -100,7 +100,7 @@ class _Held:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Between:
-    """What a pivot and a partner may swap; `wanted`: the gain if all that is above the limit left the pivot."""
+    """Replicas that a pivot and a partner may swap; `wanted`: the gain if the pivot's whole excess left it."""
 
     brokers: tuple[int, int]
     out: _Held

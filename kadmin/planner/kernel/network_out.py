@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
 _ENDS = 36
-"""Partitions that leave the hot broker, and that come to it, that are tried in rings."""
+"""Partitions tried in rings: so many that leave the hot broker, and so many that come to it."""
 
 _MOST_COST = 3
 
@@ -45,7 +45,7 @@ def even_out_network_out(
 class _Arcs:
     """Partitions whose leadership may pass from one broker to another: arrays [N].
 
-    `slope`: what the descent gains by that, as far as the slope tells; `cost`: the leader changes that it adds.
+    `slope`: the descent's gain by the slope; `cost`: the leader changes that are added.
     """
 
     partition: Ints
@@ -58,7 +58,7 @@ class _Arcs:
         return _Arcs(self.partition[which], self.giver[which], self.taker[which], self.slope[which], self.cost[which])
 
     def steepest(self, count: int) -> _Arcs:
-        """Return the arcs that gain most."""
+        """Return the `count` arcs with the largest slopes."""
         return self.only(np.argsort(-self.slope, kind="stable")[:count])
 
 
@@ -70,7 +70,7 @@ class _LeaderRoles:
     def __init__(self, problem: PlacementProblem, lists: Ints, leader: Ints, resources: Sequence[Resource]) -> None:
         self._problem, self._lists, self._leader = problem, lists, leader
         able = problem.brokers.may_lead & problem.brokers.may_hold
-        self._able = np.append(able, np.False_)  # the last element stands for NONE
+        self._able = np.append(able, np.False_)  # the last element is for NONE
         self.levels = LoadLevels(_columns(problem, lists, leader, resources))
 
     def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:

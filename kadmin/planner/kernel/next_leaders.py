@@ -1,4 +1,4 @@
-"""Orders the replicas behind the leader, which decides who leads after the loss of a broker.
+"""Orders the replicas behind the leader, which determines the leaders after the loss of a broker.
 
 Goals: after the loss of any broker, no other leads more than a few percent above the mean of those left.
 Constraints: partitions that are reassigned anyway are reordered first, which adds no entry to the plan; others only
@@ -26,10 +26,10 @@ _UNEVEN = 2
 """The smallest difference of two counts that passing one partition reduces."""
 
 _CHOICES = 2
-"""A list needs more replicas than this for a choice of the next leader."""
+"""The longest list without a choice of the next leader."""
 
 _ABOVE_FAIR, _BESIDES = 0.03, 3
-"""Up to this fraction above the mean, and so many leaders more, no entry only changes the next leader."""
+"""The excess of leaders after a loss that adds no entry: this fraction above the mean, and so many leaders more."""
 
 
 def order_replicas(problem: PlacementProblem, lists: Ints, leader: Ints, free: Bools) -> Ints:
@@ -73,7 +73,7 @@ class _NextLeaders:
         brokers = len(problem.brokers)
         self._ordered = ordered
         self._may_hold = problem.brokers.may_hold
-        self._may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element stands for NONE
+        self._may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element is for NONE
         has_next = np.flatnonzero(ordered[:, 1] != NONE)
         pairs = ordered[has_next, 0] * brokers + ordered[has_next, 1]
         self._after = np.bincount(pairs, minlength=brokers * brokers).reshape(brokers, brokers)

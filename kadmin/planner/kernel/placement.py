@@ -81,7 +81,7 @@ class Placement:
         return int(np.flatnonzero(self.slots[partition] == NONE)[0])
 
     def missing(self) -> Ints:
-        """Return how many replicas each partition lacks to its replication factor, [P]."""
+        """Return the number of replicas that each partition lacks to its replication factor, [P]."""
         return np.asarray(self.problem.rf - list_lengths(self.slots))
 
     def may_stay(self, partitions: Ints) -> Bools:
@@ -89,8 +89,8 @@ class Placement:
         return np.asarray(self.problem.allowed[self.problem.group[partitions]] & self.problem.brokers.may_hold)
 
     def able_to_lead(self, partitions: Ints) -> Ints:
-        """Return how many replicas of each partition are on brokers that may lead, [N]."""
-        may_lead = np.append(self.problem.brokers.may_lead, np.False_)  # the last element stands for NONE
+        """Return the number of replicas of each partition on brokers that may lead, [N]."""
+        may_lead = np.append(self.problem.brokers.may_lead, np.False_)  # the last element is for NONE
         held = self.slots.take(partitions, axis=0)
         return list_lengths(np.where(may_lead[held], held, NONE))
 

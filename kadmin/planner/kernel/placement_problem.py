@@ -153,7 +153,7 @@ def replicas_and_bytes_on(problem: PlacementProblem, lists: Ints, partitions: In
 
 def over_rack_cap(problem: PlacementProblem, lists: Ints) -> Bools:
     """Whether a rack holds more replicas of each partition than allowed, [P]; `lists` is [P, W]."""
-    racks = np.append(problem.brokers.rack, NONE)[lists].astype(np.int16)  # the last element stands for NONE
+    racks = np.append(problem.brokers.rack, NONE)[lists].astype(np.int16)  # the last element is for NONE
     found = np.zeros(len(problem), np.bool_)
     for rack in range(problem.brokers.racks):
         found |= (racks == rack).sum(axis=1) > problem.rack_cap

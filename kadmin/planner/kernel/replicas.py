@@ -95,7 +95,7 @@ class PendingReplicas:
 
 def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:
     """Return the replicas of some partitions on some brokers (both ascending)."""
-    wanted = np.zeros(len(placement.problem.brokers) + 1, np.bool_)  # the last element stands for NONE
+    wanted = np.zeros(len(placement.problem.brokers) + 1, np.bool_)  # the last element is for NONE
     wanted[brokers] = True
     lists = placement.slots.take(members, axis=0)
     here = wanted[lists]
@@ -123,7 +123,7 @@ def stable_argsort(values: Ints) -> Ints:
 
 
 def running_count(values: Ints) -> Ints:
-    """Return how often each value occurs at earlier positions, [N] (pandas' cumcount)."""
+    """Return the number of earlier positions with the value at each position, [N] (pandas' cumcount)."""
     order = stable_argsort(values)
     ranks = np.empty(len(values), np.int64)
     ascending = values[order]

@@ -60,7 +60,7 @@ class TopicGroup:
         return has
 
     def room(self) -> Ints:
-        """Return how many replicas each broker can receive up to its quota, [B]."""
+        """Return the number of replicas that each broker can receive up to its quota, [B]."""
         return np.where(self.receives, np.maximum(-self.surplus(), 0), 0)
 
     def levels(self, change: int = 0) -> Floats:
@@ -85,7 +85,7 @@ class TopicGroup:
         return np.asarray(quotas(demand) + self.others_load, np.float64)
 
     def byte_slack(self, goal: Floats) -> Floats:
-        """Return by how many bytes each broker may differ from its goal, [B]."""
+        """Return the bytes by which each broker may differ from its goal, [B]."""
         settled = goal - self.others_load + self.base_load  # without groups that are not placed yet
         below = np.maximum(self.placement.problem.brokers.capacity - goal, 1.0)
         return np.minimum(self.tolerance * np.maximum(settled, 1.0), below)
@@ -161,7 +161,7 @@ def group_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Int
 
 
 def most_that_fit(problem: PlacementProblem, members: Ints, base_load: Ints) -> Ints:
-    """Return how many of a group's partitions fit each broker's capacity, smallest first, [B]."""
+    """Return the number of a group's partitions that fit each broker's capacity, smallest first, [B]."""
     if (problem.brokers.capacity >= NO_LIMIT).all():
         return np.full(len(problem.brokers), len(members), np.int64)
     together = np.cumsum(np.sort(problem.size[members]))

@@ -29,7 +29,7 @@ _NEAR = 0.05
 """The largest difference of two sizes, as a fraction of the tolerance times the mean byte goal."""
 
 _NO_GAIN = 2
-"""Two replicas of gain 1 each only exchange the counts of their brokers; a pair must gain more."""
+"""The gain that a pair must exceed: two replicas of gain 1 each only exchange the counts of their brokers."""
 
 _CELLS = 2**26
 """The most counts (topics x brokers) in memory at once."""

@@ -36,14 +36,14 @@ _COLUMNS = {
     ResourceName.OUT: "net_out_bytes_per_s",
     ResourceName.CPU: "cpu",
 }
-"""The columns of an inventory's brokers with what each can carry."""
+"""The columns of an inventory's brokers with their capacity for each resource."""
 _FIELDS = {ResourceName.IN: "in_", ResourceName.OUT: "out", ResourceName.CPU: "cpu"}
 """The fields of LoadFigures and HoldoutFigures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterLoad:
-    """The load of one cluster: its history, the kernel's input, and what the history does not know."""
+    """The load of one cluster: its history, the kernel's input, and notes of the gaps in the history."""
 
     history: LoadHistory
     spec: LoadSpec

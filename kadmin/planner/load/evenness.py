@@ -40,7 +40,7 @@ class Measured:
     led: Bools
 
     def ratio(self) -> Floats:
-        """Return load over fair share, [B, H]; 0 for brokers that shall carry nothing."""
+        """Return load over fair share, [B, H]; 0 for brokers without a share."""
         return np.where(self.resource.capacity[:, None] > 0, over(self.load, self.share), 0.0)
 
     def unfloored(self) -> float:
@@ -49,7 +49,7 @@ class Measured:
         return float(over(self.load, share).max(initial=0.0))
 
     def bound(self) -> float:
-        """Return what the most of load over fair share is at least, whatever the assignment.
+        """Return the lower bound of every assignment on the highest load over fair share.
 
         The brokers together carry all load but that of partitions which cannot leave others, and some broker carries
         the largest partition.
@@ -65,7 +65,7 @@ class Measured:
         return np.asarray(self.of_partitions().max(axis=0, initial=0.0), np.float64)
 
     def of_partitions(self) -> Any:  # noqa: ANN401 - an array of float32 or float64
-        """Return what each partition asks of its leader in each hour, [P, H]."""
+        """Return the load of each partition on its leader in each hour, [P, H]."""
         replica, leader = self.resource.on_replica, self.resource.on_leader
         if replica is None or leader is None:
             return leader if replica is None else replica
@@ -91,7 +91,7 @@ def figures_of(before: Measured, after: Measured, cluster: ClusterArrays) -> Res
     of_hour = after.of_partitions()[:, hour]
     total = after.load.sum(axis=0)
     even = after.resource.capacity[broker] * max(float(total[hour]), QUIET * float(total.max()))
-    if float(of_hour.max()) > even:  # then it is the share
+    if float(of_hour.max()) > even:  # the largest partition then sets the share
         largest = int(of_hour.argmax())
         topic, partition = cluster.topics[cluster.topic[largest]], int(cluster.partition[largest])
         worst = replace(worst, topic=topic, partition=partition)

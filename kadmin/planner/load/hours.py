@@ -1,4 +1,4 @@
-"""The load of each broker in each hour, before and after a plan: what the page of a proposal draws."""
+"""The load of each broker in each hour, before and after a plan, for the page of a proposal."""
 
 from __future__ import annotations
 

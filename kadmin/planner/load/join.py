@@ -27,7 +27,7 @@ _NUMBERS = 2**31
 class HourlyRates:
     """The rates of each partition in each hour of the week, [P, HOURS], none unknown.
 
-    `bytes_out` is what consumers read. None: unknown of every partition.
+    `bytes_out` are the bytes that consumers read. None: unknown of every partition.
     """
 
     bytes_in: Rates
@@ -37,7 +37,7 @@ class HourlyRates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadHistory:
-    """What a history says of the partitions of one cluster.
+    """The load history of the partitions of one cluster.
 
     `start` is the Monday on which it begins, `held_out_start` that of the week that `held_out` is of; ISO 8601 in UTC.
     `coverage` is the part of all partitions' hours whose bytes in are known. `without` counts the partitions of which
@@ -54,7 +54,7 @@ class LoadHistory:
 
 
 def join_history(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) -> LoadHistory | None:
-    """Return the history of a cluster from valid rows; None where it knows none of the cluster's partitions.
+    """Return the history of a cluster from valid rows; None where they are of none of the cluster's partitions.
 
     With `hold_out` the last week is kept apart; raises InvalidInputError where the history has no two weeks.
     """

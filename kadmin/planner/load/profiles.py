@@ -1,4 +1,4 @@
-"""Completes a load history: rates that it does not know are taken from their topic's profile. Missing is not zero.
+"""Fills the gaps of a load history from the profiles of topics; a missing rate does not count as zero.
 
 Goals: a partition's unknown hours follow its topic, on the level of the hours that are known of the partition.
 Algorithm: a topic's profile and its partitions' levels are fitted to the known rates together, rate = level * profile,
@@ -77,7 +77,7 @@ def _fit(rates: Rates | Floats, group: Ints) -> tuple[Floats, Floats]:
             level = np.where(np.isfinite(level), level, np.where(known.any(axis=1) & (total == 0), 0.0, np.nan))
     profile = np.where(np.isfinite(profile), profile, np.nan)
     silent = np.add.reduceat(known.any(axis=1), first).astype(np.bool_) & (np.add.reduceat(total, first) == 0)
-    profile[silent] = 0.0  # what is known of the group is that it carries nothing
+    profile[silent] = 0.0  # every known rate of the group is 0
     return level, profile
 
 

@@ -191,7 +191,7 @@ _TYPES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 def _bad_rows(rows: ArrowTable) -> Iterator[str]:
-    """Yield what is wrong with rows, column by column; rows count from 1."""
+    """Yield the problems of rows, column by column; rows count from 1."""
     for name in (TOPIC, PARTITION, START, WEEKS):
         yield from _counted(name, "null", pc.is_null(rows.column(name)))
     for name, lowest in ((PARTITION, 0), (WEEKS, 1)):

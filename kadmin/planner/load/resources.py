@@ -28,8 +28,8 @@ _WEEKDAYS = 5
 class Carriers:
     """The brokers that carry load: `holding` [B] may hold replicas, `leading` [B] may lead besides.
 
-    `able` has what each can carry of a resource [B], NaN where unknown. Of a resource of which any such broker's is
-    unknown, all are taken as equal, times their `weight` [B].
+    `able` has the capacity of each for a resource [B], NaN where unknown. Where any such broker's is unknown, all count
+    as equal, times their `weight` [B].
     """
 
     holding: Bools
@@ -38,12 +38,12 @@ class Carriers:
     weight: Floats
 
     def knows(self, name: ResourceName) -> bool:
-        """Whether it is known what each of the brokers can carry of a resource."""
+        """Whether the capacity of each of the brokers for a resource is known."""
         able = self.able[name][self._carrying(name)]
         return bool(np.isfinite(able).all() and able.any())
 
     def capacity(self, name: ResourceName) -> Floats:
-        """Return each broker's part of what all can carry of a resource, [B]; it sums to 1 where there is a broker."""
+        """Return each broker's part of the capacity of all for a resource, [B]; the sum is 1 if there is a broker."""
         part = np.where(self._carrying(name), self.able[name] if self.knows(name) else self.weight, 0.0)
         return part / max(float(part.sum()), np.finfo(np.float64).tiny)
 
@@ -54,7 +54,7 @@ class Carriers:
 def resources_of(rates: HourlyRates, rf: Ints, carriers: Carriers, spec: LoadSpec) -> tuple[Resource, ...]:
     """Return the resources that the request names, by hour of the week; `rf` [P] replicas of each partition.
 
-    Network out is what consumers read, and what followers do: rf - 1 times the bytes in.
+    Network out is the bytes that consumers read, and those that followers read: rf - 1 times the bytes in.
     """
     followers = (rf - 1).astype(np.float32)[:, None]
     out = followers * rates.bytes_in
@@ -74,7 +74,7 @@ def resources_of(rates: HourlyRates, rf: Ints, carriers: Carriers, spec: LoadSpe
 
 
 def is_used(resource: Resource) -> bool:
-    """Whether any partition asks for any of it."""
+    """Whether any partition has load of a resource."""
     return any(rates is not None and rates.any() for rates in (resource.on_replica, resource.on_leader))
 
 

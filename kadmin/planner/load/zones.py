@@ -1,6 +1,6 @@
 """Bytes that cross zones in a month: by replication, by producers and by consumers. Zones are the brokers' racks.
 
-What a follower copies crosses where its rack is not the leader's. A producer sends to the leader. A consumer reads from
+The copies of a follower cross where its rack is not the leader's. A producer sends to the leader. A consumer reads from
 the leader, or with closest_replica (KIP-392) from a replica in its own zone where there is one.
 """
 
@@ -61,7 +61,7 @@ class ZoneTraffic:
         )
 
     def leader_costs(self) -> LeaderCosts | None:
-        """Return what leaders cost by zone, None where no client is known that sends to leaders or reads from them."""
+        """Return the costs of leaders by zone, None where no client is known that writes to or reads from leaders."""
         zones, ways = np.arange(len(self.names)), [(self.prices.producers, self.into)]
         if self.out is not None and not self.prices.closest_replica:
             ways.append((self.prices.consumers, self.out))

@@ -1,8 +1,8 @@
-"""Corrects partitions' rates by what brokers reported, and compares the two.
+"""Corrects partitions' rates by the rates that brokers reported, and compares the two.
 
 Brokers report bytes and requests of clients for each topic, not for each partition. The partitions of a topic that a
 broker led in an hour are scaled, so that they add up to what it reported; where leadership moved within the hour, by
-the records that came while each broker led. Where it is not known who led, they are scaled to what all brokers
+the records that came while each broker led. Where the leader is unknown, they are scaled to what all brokers
 reported about the topic.
 """
 
@@ -30,7 +30,7 @@ def weighed(hours: DataFrame, sizes: DataFrame) -> DataFrame:
     """Add the weights of each partition and hour to partition_hours: `in`, `out` and `work`, and `in_bytes`.
 
     `sizes` are those of bytes_per_record.
-    Weights are bytes per second where `in_bytes`, otherwise records per second, which only tell parts of a sum.
+    Weights are bytes per second where `in_bytes`, otherwise records per second, which only give parts of a sum.
     """
     records, size = f.col("records"), f.col("bytes_per_record")
     record = f.coalesce(size, f.lit(1.0))
@@ -45,7 +45,7 @@ def weighed(hours: DataFrame, sizes: DataFrame) -> DataFrame:
 
 
 def compared(weights: DataFrame, reports: DataFrame) -> DataFrame:
-    """Return, for each topic, broker and hour, what the partitions that it led add up to, and what it reported.
+    """Return, by topic, broker and hour, the sums over the partitions that it led, and the rates that it reported.
 
     `reports` are the rows of topics in partition_hours.
 
@@ -119,7 +119,7 @@ def scaled(weights: DataFrame, both: DataFrame) -> DataFrame:
 
 
 def unscaled(weights: DataFrame) -> DataFrame:
-    """Return what `scaled` returns where no broker reported anything."""
+    """Return the columns of `scaled` where no broker reported anything."""
     return weights.select(
         *PARTITION_KEY,
         "hour",
@@ -130,7 +130,7 @@ def unscaled(weights: DataFrame) -> DataFrame:
 
 
 def broker_hours(both: DataFrame) -> DataFrame:
-    """Return for each broker and hour what it reported, beside what the partitions that it led add up to.
+    """Return the rates that each broker reported in each hour, beside the sums over the partitions that it led.
 
     Sums are those before scaling, in bytes per second. A topic counts in both where both are known. `both` is what
     `compared` returns.
@@ -149,7 +149,7 @@ def broker_hours(both: DataFrame) -> DataFrame:
 
 
 def _factors(both: DataFrame) -> DataFrame:
-    """Return what to multiply weights with; null where a broker reported nothing, or nothing that can be shared."""
+    """Return the factors of weights; null where a broker reported nothing, or nothing that can be shared."""
 
     def ratio(reported: str, total: str) -> SparkColumn:
         return f.when((f.col(reported) > 0) & (f.col(total) > 0), f.col(reported) / f.col(total))

@@ -1,4 +1,4 @@
-"""Judges the series of an export of Prometheus: whose meters they are, which names and topics nothing maps. Pure."""
+"""Checks the series of a Prometheus export: the brokers of meters, and names and topics without a mapping. Pure."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class ExportGaps:
-    """What nothing maps in an export.
+    """Instances, series names and topics of an export without a mapping.
 
     `instances` report about topics, and are no known broker. `names` are those of series, each with the metric that it
-    may be; "" stands for no name. `topics` are those that only meters have, each with the topic that it may be.
+    may be; "" is a series without a name. `topics` are those that only meters have, each with the topic that it may be.
     """
 
     instances: Sequence[str] = ()
@@ -62,7 +62,7 @@ class ExportGaps:
 
 
 def examine(meters: Iterable[Meter]) -> ExportGaps:
-    """Return what is not mapped; raises InvalidInputError for meters of which no label tells brokers apart."""
+    """Return the gaps in the mapping; raises InvalidInputError for meters without a label that is unique per broker."""
     listed = list(meters)
     for meter in listed:
         _require_told_apart(meter)
@@ -76,7 +76,7 @@ def examine(meters: Iterable[Meter]) -> ExportGaps:
 
 
 def likely_metric(name: str) -> str | None:
-    """Return the metric that a name of series speaks of, as `..._bytesinpersec_total` does of bytes_in; or None."""
+    """Return the metric that a series name contains, such as bytes_in for `..._bytesinpersec_total`; or None."""
     letters = _letters(name)
     found = [metric for metric in Metric if _letters(metric) in letters]
     return max(found, key=len, default=None)

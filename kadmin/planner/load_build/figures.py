@@ -1,4 +1,4 @@
-"""The shape of what `load build` answers, and of load.json."""
+"""The shape of the answer of `load build`, and of load.json."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kadmin.planner.load_build.weeks import WeekMerge
 from kadmin.schema.shapes import ABSENT, Absent, Count, Keywords, Number
 
 PER_WEEK = "per-week"
-"""In place of a WeekMerge: each week is kept apart."""
+"""The name in place of a WeekMerge where each week is kept apart."""
 Part: TypeAlias = Annotated[float, Keywords(minimum=0, maximum=1)]
 
 

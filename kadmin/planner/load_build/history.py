@@ -1,11 +1,11 @@
-"""Keeps hourly roll-ups of samples and the hours of partitions in a folder, by day, and from which files they are.
+"""Keeps hourly roll-ups of samples and the hours of partitions in a folder, by day, with their source files.
 
     hourly/index.json            the sample files that are in, and the folders of each day: replaced as the last step
     hourly/000003/day=2026-03-02 Parquet files of one day: its roll-ups, or the hours of partitions made of them
     hourly/lock                  held with flock by the run that writes
 
-A run that ends before it has replaced the index leaves folders that nothing names; the next run removes them. A day
-whose hours are not made yet is made up for by the next run.
+A run that ends before it has replaced the index leaves folders that no index names; the next run removes them. The next
+run also makes the hours of days that have none yet.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INDEX = "index.json"
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day: the folder of its roll-ups, that of the hours of partitions, None until they are made, and what it has.
+    """A day: the folder of its roll-ups, that of the hours of partitions (None until they are made), and its contents.
 
     Folders are relative to `hourly`. `samples` is a number of samples, `sparse` one of roll-ups that cover little of
     their hour; `metered` and `fleet` say whether topics are metered and clusters named; hours count from 1970.
@@ -54,7 +54,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the folder holds: sample files by name, and the days.
+    """The sample files, by name, and the days of the folder.
 
     `made` says how the tables in the folder above were made of just these days; None where they were not.
     """
@@ -88,10 +88,10 @@ def beside(days: Iterable[Day]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class NewSamples:
-    """What a run has to read: the sample files (None for all that there are), and the days that it keeps to.
+    """The input of a run: sample files (None for all of the source), and the days whose rows it reads.
 
-    `days` are ranges of days, first and last, outside of which rows are passed over; empty for no limit. `merges`
-    are days whose roll-ups stay and get the new rows.
+    `days` are ranges of days, first and last, outside of which rows are skipped; empty for no limit. `merges` are days
+    whose roll-ups are kept and get the new rows.
     """
 
     files: tuple[str, ...] | None
@@ -100,7 +100,7 @@ class NewSamples:
 
 
 def to_read(history: History, files: Mapping[str, SampleFile]) -> NewSamples | None:
-    """Return what is new since the last run, or None for nothing.
+    """Return the samples that are new since the last run, or None for none.
 
     New files merge with the days that they touch. A file that changed has its days made anew, from every file that has
     rows of them. Files that are gone stay in the roll-ups.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HOUR_US = 3_600_000_000
 UNKNOWN_ID = -1
-"""Stands for no partition and for an unknown broker: joins on null would need another comparison."""
+"""The id of no partition, and of an unknown broker: joins on null would need another comparison."""
 
 SERIES = ("cluster", "topic", "partition", "broker_id", "group", "metric", "counter")
 _SUMMARY = ("samples", "first_at", "last_at", "first", "last", "lowest", "highest", "total")
@@ -99,7 +99,7 @@ def day_of(hour: SparkColumn) -> SparkColumn:
 
 
 def _is_counter() -> SparkColumn:
-    """Offsets only grow and log sizes do not, whatever the exporter calls them."""
+    """Whether a sample is of a counter: offsets only grow and log sizes do not, whatever the exporter calls them."""
     metric = f.col("metric")
     return metric.isin(Metric.LOG_END_OFFSET, Metric.GROUP_OFFSET) | (
         (metric != Metric.LOG_SIZE_BYTES) & f.coalesce(f.col("kind") == SampleKind.COUNTER, f.lit(False))  # noqa: FBT003 - lit takes it by position

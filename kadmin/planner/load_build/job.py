@@ -63,12 +63,12 @@ _WHILE_BUILDING = {
     "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
 }
 _STRAY = 1000
-"""A day with fewer samples than this part of the fullest day's comes from a clock that was wrong."""
+"""Divisor of the fullest day's samples: a day with fewer comes from a clock that was wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadTask:
-    """Where samples are, the folder of the result, and how weeks are merged; None keeps each week apart.
+    """The source of samples, the folder of the result, and the merge of weeks; None keeps each week apart.
 
     With `explain`, the report has Spark's plans.
     """
@@ -80,13 +80,13 @@ class LoadTask:
 
     @property
     def merge_name(self) -> str:
-        """What answers call the merge."""
+        """The merge's name in answers."""
         return PER_WEEK if self.merge is None else self.merge.value
 
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What was built, as load.json has it, and Spark's plans of the jobs."""
+    """The figures of the load, as in load.json, and Spark's plans of the jobs."""
 
     figures: Mapping[str, Any]
     plans: Mapping[str, str]
@@ -185,7 +185,7 @@ def _java_options(environment: Mapping[str, str]) -> str:
 
 @contextmanager
 def _settings(session: SparkSession) -> Iterator[None]:
-    """Set how Parquet is written, and set it back: the session may be the caller's."""
+    """Set Spark's settings for writing Parquet, and restore them at the end: the session may be the caller's."""
     before = {key: session.conf.get(key, None) for key in _WHILE_BUILDING}
     for key, value in _WHILE_BUILDING.items():
         session.conf.set(key, value)

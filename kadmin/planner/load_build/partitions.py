@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 TOPIC_KEY = ("cluster", "topic")
 PARTITION_KEY = (*TOPIC_KEY, "partition")
 METERS = {Metric.BYTES_IN: "in", Metric.BYTES_OUT: "out", Metric.REQUESTS: "requests"}
-"""The meters of clients, and the rate that each one is of. What replication moves is no client's."""
+"""The meters of clients, and the rate that each one is of. Bytes of replication are no client's."""
 
 _ENOUGH_HOURS = 3
 _MOST, _WHOLE = 0.9, 0.8
-"""Of all hours' bytes a record this quantile is a whole one; an hour with less than this part of it is not."""
+"""The quantile of hours' bytes a record that counts as whole; the fraction of it below which an hour does not."""
 _HELD = {"size": Metric.LOG_SIZE_BYTES, "start": Metric.LOG_START_OFFSET, "end": Metric.LOG_END_OFFSET}
 _RATIO = ("ratio", "log", "records")
 _LEAST_STEADY, _LEAST_WHOLE = 0.1, 0.5
@@ -43,13 +43,13 @@ def thousandths(value: SparkColumn) -> SparkColumn:
 
 
 def partition_hours(rates: DataFrame) -> DataFrame:
-    """Return one row for each partition and hour, and for each topic, broker and hour that meters tell of.
+    """Return one row for each partition and hour, and for each topic, broker and hour of meters.
 
     Columns: PARTITION_KEY, `hour`, `records` (per second), `log` (bytes per second, where no segment was deleted),
     `consumed` (records per second, all groups), the `size` of the log and the records `held` in it where they are
-    known, what meters have (`metered_in`, `metered_out`, `metered_requests`), and who led: `leader`, `other_leader`
-    where leadership moved within the hour, and `leader_part`, the part of the first in the records. UNKNOWN_ID where
-    nobody knows. Rows of a topic have the partition UNKNOWN_ID, and as `leader` the broker that reported.
+    known, the rates of meters (`metered_in`, `metered_out`, `metered_requests`), and the leaders: `leader`,
+    `other_leader` where leadership moved within the hour, and `leader_part`, the part of the first in the records.
+    UNKNOWN_ID where unknown. Rows of a topic have the partition UNKNOWN_ID, and as `leader` the broker that reported.
     `rates` are those of hourly_rates.
     """
     return _by_hour(_by_broker(rates.repartition(*PARTITION_KEY)))  # one shuffle serves both steps
@@ -96,7 +96,7 @@ def _by_hour(by_broker: DataFrame) -> DataFrame:
         (f.max("end") - f.max("start")).alias("held"),
         *(f.sum(name).alias(name) for name in ("consumed", *(f"metered_{name}" for name in METERS.values()))),
     )
-    # More than an hour in an hour: every replica reported its end offset, and nobody knows which one led.
+    # More than an hour in an hour: every replica reported its end offset, and the leader among them is unknown.
     led = (f.col("leaders") <= _MOST_LEADERS) & (f.col("grown_us") <= _MORE_THAN_AN_HOUR_US)
     moved = led & (f.col("leader") != f.col("other_leader"))
     part = f.when(f.col("grown") > 0, f.col("leader_grown") / f.col("grown")).otherwise(

@@ -1,6 +1,6 @@
-"""Reads what Prometheus exported as samples: answers of query_range as JSON, or rows of labels, time and value.
+"""Reads exports of Prometheus as samples: answers of query_range as JSON, or rows of labels, time and value.
 
-Which series are samples, and which of their labels say of what, is in documents of kind PrometheusNames.
+Documents of kind PrometheusNames map series to metrics, and labels to topics and partitions.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _ANSWER = f"status string, error string, data struct<resultType: string, result:
 
 @dataclass(frozen=True, slots=True)
 class PrometheusNames:
-    """What series mean: metric and kind by name, the labels that say of what, in order, and broker ids by instance.
+    """The mapping of series: (metric, kind) by series name, labels by column, in order, and broker ids by instance.
 
-    `topics` are those that labels call by another name.
+    `topics` are the names of topics by the names that labels have for them.
     """
 
     metrics: Mapping[str, tuple[str, str]]
@@ -54,7 +54,7 @@ class PrometheusNames:
 
 
 def prometheus_names(file: Path | None) -> PrometheusNames:
-    """Return the built-in names with what a file changes in them; raises InvalidInputError where it is not valid."""
+    """Return the built-in names with the changes of a file; raises InvalidInputError where it is not valid."""
     names = _read(BUILT_IN)
     return names if file is None else _together(names, _read(file))
 
@@ -106,9 +106,9 @@ def _points(session: SparkSession, paths: Iterable[str]) -> list[DataFrame]:
 
 
 def export_gaps(session: SparkSession, names: PrometheusNames, paths: Sequence[str]) -> ExportGaps:
-    """Return what of the series nothing maps.
+    """Return the gaps in the mapping of the series.
 
-    Raises InvalidInputError for a file that is no export, and for meters of which no label tells brokers apart.
+    Raises InvalidInputError for a file that is no export, and for meters without a label that is unique per broker.
     """
     answers, rows = _by_form(paths)
     seen = []
@@ -146,7 +146,7 @@ def _meter(row: dict[str, Any]) -> Meter:
 
 
 def _require_one_value(session: SparkSession, names: PrometheusNames, paths: Iterable[str]) -> None:
-    """Refuse series that have two values at the same time: their labels do not tell them apart."""
+    """Refuse series with two values at the same time: their labels are ambiguous."""
     value, lowest, highest = (f.col(name) for name in ("value", "lowest", "highest"))
     for points in _points(session, paths):
         rows = points.select(*_keys(names), TIME, value.try_cast("double").alias("value"))
@@ -186,7 +186,7 @@ def _answers(session: SparkSession, paths: Sequence[str]) -> DataFrame:
 
 
 def _checked(answers: DataFrame) -> DataFrame:
-    """Return the answers; raises InvalidInputError for what is none of query_range."""
+    """Return the answers; raises InvalidInputError for one that is not of query_range."""
     good = (f.col("status") == "success") & (f.col("data.resultType") == "matrix")
     bad = answers.where(~f.coalesce(good, f.lit(False))).select("file", "error", "data.resultType")  # noqa: FBT003 - lit takes it by position
     for row in bad.limit(1).toArrow().to_pylist():
@@ -205,7 +205,7 @@ def _series(answers: DataFrame) -> DataFrame:
 
 
 def _keys(names: PrometheusNames) -> list[SparkColumn]:
-    """Return what series are of, and their `name`.
+    """Return the key columns of series, such as topic and partition, and their `name`.
 
     Meters of several names add up: the name keeps them apart in `group`, and so do all labels that are left where none
     says the broker, since the counters of several brokers are not one.
@@ -237,12 +237,12 @@ def _is_of_partition() -> SparkColumn:
 
 
 def _is_of_no_broker() -> SparkColumn:
-    """Whether a series is a meter that some broker keeps, and nothing says which one."""
+    """Whether a series is a meter of an unknown broker."""
     return f.col("metric").isNotNull() & ~f.col("of_partition") & f.col("broker_id").isNull()
 
 
 def _left(names: PrometheusNames) -> SparkColumn:
-    """Return the labels that do not say of what a series is, as JSON in their order."""
+    """Return the labels without a column, as JSON in their order."""
     used = [_NAME, *(label for of in (CLUSTER.name, "topic", "partition") for label in names.labels.get(of, ()))]
     left = f.map_filter("series", lambda label, _value: ~label.isin(*used))
     return f.to_json(f.map_from_entries(f.array_sort(f.map_entries(left)))).alias("left")

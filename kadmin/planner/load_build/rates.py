@@ -24,13 +24,13 @@ SPARSE_US = HOUR_US // 2
 KNOWN_US = HOUR_US // 6
 _WRAPS = (2**31, 2**32)
 _FEW = 200_000
-"""So many roll-ups are sent to every task rather than shuffled with all the others."""
+"""The most roll-ups that are sent to every task rather than shuffled with all the others."""
 
 _NEIGHBOURS = ("before_at", "before", "after_at", "after")
 
 
 def is_sparse() -> SparkColumn:
-    """Whether the samples of what grows cover so little of an hour that neighbours are asked."""
+    """Whether the samples of a counter or a log size cover so little of an hour that neighbouring hours are used."""
     grows = f.col("counter") | (f.col("metric") == Metric.LOG_SIZE_BYTES)
     return grows & (f.col("last_at") - f.col("first_at") < SPARSE_US)
 
@@ -109,7 +109,7 @@ def _growth() -> SparkColumn:
 
 
 def _wrapped(counted: SparkColumn) -> SparkColumn:
-    """Return what a counter had left to its wrap, where two intervals between samples would have taken it there."""
+    """Return a counter's distance to its wrap, where two intervals between samples would have taken it there."""
     highest = f.col("highest")
     limit = f.when(highest < _WRAPS[0], float(_WRAPS[0])).when(highest < _WRAPS[1], float(_WRAPS[1]))
     left = limit - highest

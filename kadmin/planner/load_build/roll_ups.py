@@ -52,9 +52,9 @@ def hold(out: Path) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What there is: the history so far, all sample files by name, and what of them is new; None for nothing.
+    """The history so far, all sample files by name, and the new ones among them, `reading`; None for none.
 
-    A source whose files are not listed is all new, and takes the place of the history.
+    A source whose files are not listed is all new, and replaces the history.
     """
 
     history: History
@@ -83,7 +83,7 @@ class Update:
 
 
 def find(source: SampleSource, out: Path) -> Found:
-    """Find the samples that are new since the last run, and remove what a killed run left."""
+    """Find the samples that are new since the last run, and remove leftovers of a killed run."""
     folder = folder_of(out)
     history = read_history(folder)
     remove_leftovers(folder, history)
@@ -105,7 +105,7 @@ def update(
     if reading is None:
         return Update(history)
     counted = Observation()
-    # Spark finds all files of a folder itself, but for those of several forms.
+    # Spark lists the files of a folder itself, unless they are of several forms.
     paths = _paths(source, found.names if source.names else reading.files or ())
     gaps = export_gaps(session, source.names, paths) if source.names else ExportGaps()
     merged_with = [folder / history.days[day].roll_ups for day in reading.merges]
@@ -149,7 +149,7 @@ def read_hours(session: SparkSession, out: Path, days: Iterable[Day]) -> DataFra
 
 
 def folder_of(out: Path) -> Path:
-    """Return the folder of the roll-ups, in which what a killed run left is removed by the next one."""
+    """Return the folder of the roll-ups; leftovers of a killed run are removed there by the next one."""
     return out / "hourly"
 
 

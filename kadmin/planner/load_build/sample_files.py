@@ -22,7 +22,7 @@ _ANY_DAY = ("0001-01-01", "9999-12-31")
 
 @dataclass(frozen=True, slots=True)
 class SampleFile:
-    """A file as it was read, and its first and last day in UTC; the widest range where the file does not tell them."""
+    """A file's size and time when it was read, and its first and last day in UTC; the widest range where unknown."""
 
     size_bytes: int
     modified_ns: int

@@ -40,7 +40,7 @@ _READING = {"csv": {"header": "true", "mode": "PERMISSIVE"}, "json": {"primitive
 
 @dataclass(frozen=True, slots=True)
 class SampleSource:
-    """Where samples are: a file, folder or URL, or the name of a table.
+    """The source of samples: a file, folder or URL, or the name of a table.
 
     `format` is one of Spark's (spark.read.format), `options` are those of its reader; or that of exports of Prometheus,
     which need `names`.

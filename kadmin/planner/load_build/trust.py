@@ -1,4 +1,4 @@
-"""Reads the finished files: how much is known, and how far brokers' reports and partitions agree."""
+"""Measures the finished files: the coverage, and the agreement of partitions with brokers' reports."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def coverage_of(path: Path) -> tuple[int, float | None]:
 
 
 def agreement_of(path: Path) -> Agreement:
-    """Return how far partitions add up to what brokers reported: 1 is everywhere, None is unknown.
+    """Return the agreement of partitions' sums with brokers' reports: 1 is agreement everywhere, None is unknown.
 
-    It is 1 less the sum of all differences, broker by broker and hour by hour, over the sum of what was reported, and
-    never below 0. Hours without one of the two do not count.
+    It is 1 less the sum of all differences, broker by broker and hour by hour, over the sum of all reports, and never
+    below 0. Hours without one of the two do not count.
     """
     read = parquet.ParquetFile(path).read()
     return Agreement(_agreement(read, "in"), _agreement(read, "out"))

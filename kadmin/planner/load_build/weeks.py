@@ -23,7 +23,7 @@ _MONDAY = 96
 
 
 class WeekMerge(StrEnum):
-    """How the same hour of several weeks becomes one rate."""
+    """The aggregation of the same hour of several weeks into one rate."""
 
     MEAN = "mean"
     MAX = "max"
