@@ -71,7 +71,7 @@ def _brokers(state: ClusterState) -> Iterator[Finding]:
     fenced = sorted(state.fenced_brokers or ())
     registered = {*state.brokers, *fenced}
     observers = () if state.controller is None else state.controller.observers
-    live = {each.server_id for each in observers if (each.fetched_s_ago or RUNS_S) < RUNS_S}
+    live = {each.server_id for each in observers if each.fetched_s_ago is not None and each.fetched_s_ago < RUNS_S}
     unregistered = sorted(live - registered)
     missing = sorted(held.keys() - registered - set(unregistered))
     if fenced:

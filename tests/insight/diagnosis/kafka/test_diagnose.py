@@ -131,6 +131,13 @@ def test_brokers_that_are_fenced_missing_or_not_registered() -> None:
     assert diagnosed(unheld) == ()
 
 
+def test_a_server_that_fetched_at_this_moment_runs() -> None:
+    """0 seconds ago was taken for an unknown time."""
+    now = replace(controller(), observers=tuple(following(1, 2, 3, 4, fetched_s_ago=0.0)))
+    found = only(replace(without(healthy({"foo-0": (1, 4)}), 4, fenced=False), controller=now))
+    assert found.code is Trouble.UNREGISTERED_BROKER
+
+
 def test_before_4_0_a_live_server_that_does_not_serve_is_named_as_both() -> None:
     found = only(replace(without(healthy(), 4, fenced=False), fenced_brokers=None))
     assert found.code is Trouble.UNREGISTERED_BROKER
