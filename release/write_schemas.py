@@ -165,11 +165,12 @@ def _literal(*values: str) -> dict[str, Any]:
 def _object(shape: Any) -> dict[str, Any]:  # noqa: ANN401 - the class of a shape
     hints = get_type_hints(shape, include_extras=True)
     required = [key_of(each.name) for each in fields(shape) if each.default is not ABSENT]
-    if undescribed := [each.name for each in fields(shape) if "description" not in schema_of(hints[each.name])]:
+    properties = {key_of(each.name): schema_of(hints[each.name]) for each in fields(shape)}
+    if undescribed := [key for key, schema in properties.items() if "description" not in schema]:
         raise TypeError(f"{shape.__name__} has fields without a description: {', '.join(undescribed)}")
     return {
         "type": "object",
-        "properties": {key_of(each.name): schema_of(hints[each.name]) for each in fields(shape)},
+        "properties": properties,
         "required": required,
         **CLOSED,
     }

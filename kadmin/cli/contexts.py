@@ -19,10 +19,7 @@ from kadmin.errors import NotAuthorizedError, UsageError
 from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
-    from kadmin.contexts.address import ClusterAddress
-    from kadmin.contexts.model import NamedContext
     from kadmin.contexts.settings import Setting
-    from kadmin.insight.diagnosis.rights import RightsFound
 
 context_app = typer.Typer(help="List, show, choose or check the clusters that have a name.")
 
@@ -95,11 +92,13 @@ def check(
 
     Nothing is written or tried out. Exit code 6 when a right is missing, with the command that grants it; else 0.
     """
+    from kadmin.cli.context import open_reading
     from kadmin.report.contexts import rights_answer, rights_text
 
     context = find_context(_chosen(name).value or "")
     address = address_of(context, typed=True)
-    found = _rights(address, context, timeout)
+    with open_reading(address, timeout_s=timeout) as opened:
+        found = opened.rights()
     answer(output, lambda: rights_text(context, found), lambda: rights_answer(context, found))
     return NotAuthorizedError.exit_code if found.missing else 0
 
@@ -113,14 +112,6 @@ def _chosen(name: str | None) -> Setting:
     if found.value is None:
         raise UsageError("No context is named, and none is current.", next_command="kadmin context list")
     return found
-
-
-def _rights(address: ClusterAddress, context: NamedContext, timeout_s: float) -> RightsFound:
-    from kadmin.cli.context import open_reading
-
-    asks_brokers = context.kafka.bootstrap_servers is not None or context.kafka.command_config is not None
-    with open_reading(address, timeout_s=timeout_s) as opened:
-        return opened.rights(asks_brokers=asks_brokers)
 
 
 def _replace(path: Path, data: bytes) -> None:

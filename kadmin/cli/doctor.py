@@ -90,13 +90,13 @@ def examine(cluster: ClusterAddress, context: Context) -> DoctorReport:
 def _text(found: DoctorReport) -> str:
     from kadmin.report.doctor import doctor_text
 
-    return doctor_text(found.findings, found.unchecked, found.counts, screen_of(sys.stdout).room)
+    return doctor_text(found, screen_of(sys.stdout).room)
 
 
 def _answer(found: DoctorReport) -> DoctorAnswer:
     from kadmin.report.doctor import doctor_answer
 
-    return doctor_answer(found.findings, found.unchecked, found.versions, found.counts)
+    return doctor_answer(found)
 
 
 def _exit_code(found: DoctorReport) -> int:

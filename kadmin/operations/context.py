@@ -107,11 +107,8 @@ class Context(ABC):
         """Read a table of `inspect`; raises UsageError for one that this way to the cluster does not have."""
 
     @abstractmethod
-    def rights(self, *, asks_brokers: bool) -> RightsFound:
-        """Compare the rights that operations need with those of this client; nothing is tried.
-
-        `asks_brokers`: check the rights at brokers, too, in a world whose operations do not use them.
-        """
+    def rights(self) -> RightsFound:
+        """Compare the rights that operations need with those of this client; nothing is tried."""
 
     @property
     def author(self) -> Author:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kadmin.cluster.versions import KafkaVersions
+    from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.finding import Finding
-    from kadmin.insight.tables.partitions import PartitionCounts
 
 _MOST = 2_000
 _BELOW_NEXT = " " * len("   next: ")
@@ -23,18 +23,13 @@ _ONE_COMMAND = re.compile(r"(kadmin|kafka-[a-z-]+\.sh) [^;,]*")
 _THEN_COMMANDS = re.compile(r"(?P<words>.*)[:;] (?P<commands>(kadmin|kafka-[a-z-]+\.sh) [^;]*)")
 
 
-def doctor_text(
-    findings: tuple[Finding, ...],
-    unchecked: Iterable[str],
-    counts: PartitionCounts | None = None,
-    room: int | None = None,
-) -> str:
+def doctor_text(report: DoctorReport, room: int | None = None) -> str:
     """Show every finding with its evidence and remedy, then the missing checks.
 
-    `counts` are those of partitions by condition. `room` is that of a terminal, where it is less than 80 columns.
+    `room` is that of a terminal, where it is less than 80 columns.
     """
     width = min(WIDTH, room or WIDTH)
-    stopping = sum(found.stops_apply for found in findings)
+    findings, counts, stopping = report.findings, report.counts, report.stops_apply
     summary = f"{count(len(findings), 'finding')}: " if findings else "nothing found: "
     summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
     if counts is not None:
@@ -43,23 +38,18 @@ def doctor_text(
             f"{counts.at_min_isr:,} at min ISR"
         )
     blocks = [summary, *finding_blocks(findings, width, "stops an apply")]
-    blocks += ["\n".join(wrapped(f"not checked: {each}", room=width)) for each in unchecked]
+    blocks += ["\n".join(wrapped(f"not checked: {each}", room=width)) for each in report.unchecked]
     return "\n\n".join(blocks)
 
 
-def doctor_answer(
-    findings: tuple[Finding, ...],
-    unchecked: Iterable[str],
-    versions: KafkaVersions | None,
-    counts: PartitionCounts | None,
-) -> DoctorAnswer:
-    """Answer `doctor`; `versions` are those that znodes show, `counts` those of partitions by condition."""
+def doctor_answer(report: DoctorReport) -> DoctorAnswer:
+    """Answer `doctor`."""
     return DoctorAnswer(
-        any(found.stops_apply for found in findings),
-        None if versions is None else versions_answer(versions),
-        counts,
-        tuple(DoctorFinding(found.code, found.stops_apply, **finding_details(found)) for found in findings),
-        tuple(unchecked),
+        bool(report.stops_apply),
+        None if report.versions is None else versions_answer(report.versions),
+        report.counts,
+        tuple(DoctorFinding(found.code, found.stops_apply, **finding_details(found)) for found in report.findings),
+        report.unchecked,
     )
 
 

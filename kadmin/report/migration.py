@@ -11,7 +11,7 @@ from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.insight.diagnosis.doctor_report import Preflight
-    from kadmin.operations.record.imported import Imported
+    from kadmin.operations.record.record import Imported
 
 
 def migration_text(found: Preflight, room: int | None = None) -> str:

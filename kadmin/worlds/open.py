@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, StalePlanError, UsageError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from kadmin.cluster.servers import Security
+    from kadmin.cluster.servers import Security, Servers
     from kadmin.contexts.address import ClusterAddress
     from kadmin.operations.context import Clock, Context
     from kadmin.operations.events import EventSink
@@ -43,13 +44,11 @@ def connect_brokers(cluster: ClusterAddress, clock: Clock, tell: EventSink) -> I
 
     With -b no controller is asked.
     """
-    from kadmin.cluster.bootstrap import parse_bootstrap
-    from kadmin.cluster.servers import Servers
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
     from kadmin.worlds.kafka.wire.metadata import read_metadata
 
     if cluster.zookeeper is None:
-        servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
+        servers = _servers(cluster, cluster.bootstrap or "", tell)
     else:
         with connect_zookeeper(cluster, clock, tell) as context:
             servers = context.backend.brokers(context.backend.read(())).servers
@@ -66,15 +65,13 @@ def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: EventSink) ->
     The environment variable KADMIN_ROOT is the znode below which kadmin keeps its own, for clusters whose ACLs forbid
     the default.
     """
-    from kadmin.cluster.bootstrap import parse_bootstrap
-    from kadmin.cluster.servers import Servers
     from kadmin.worlds.zookeeper.cluster import zookeeper_context
     from kadmin.worlds.zookeeper.credentials import authentication_of
     from kadmin.worlds.zookeeper.values.paths import DEFAULT_ROOT, Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
-    named = cluster.context and cluster.context.kafka.bootstrap_servers
-    brokers = Servers(parse_bootstrap(named) if named else (), _security(cluster, tell), cluster.without_brokers)
+    named = None if cluster.context is None else cluster.context.kafka.bootstrap_servers
+    brokers = replace(_servers(cluster, named, tell), unasked=cluster.without_brokers)
     identity = authentication_of(cluster.context, clock.until - clock.now())
     with Store.connect(cluster.zookeeper or "", authentication=identity, until=clock.until) as store:
         paths = Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT))
@@ -88,14 +85,12 @@ def connect_kafka(
     cluster: ClusterAddress, clock: Clock, tell: EventSink, *, reads: bool, in_any_mode: bool = False
 ) -> Iterator[KafkaCluster]:
     """Connect to brokers; what `reads` only takes no lock and needs no record, in ZooKeeper mode, too."""
-    from kadmin.cluster.bootstrap import parse_bootstrap
-    from kadmin.cluster.servers import Servers
     from kadmin.worlds.kafka.cluster import kafka_context, reading_context, require_kraft_mode
     from kadmin.worlds.kafka.values.record_copy import copies_folder
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
     lease_s, copies = _lease_s(), copies_folder()
-    servers = Servers(parse_bootstrap(cluster.bootstrap or ""), _security(cluster, tell))
+    servers = _servers(cluster, cluster.bootstrap or "", tell)
     with KafkaConnection(servers, until=clock.until) as connection:
         if reads:
             context = reading_context(connection, cluster.records, clock, tell, copies=copies)
@@ -113,6 +108,15 @@ def _require_its_cluster(cluster: ClusterAddress, context: Context) -> None:
         return
     with suppress(NotCompletedError):  # for a znode that cannot be decoded, which a heal may be about to repair
         require_cluster_id(cluster, context.backend.read(()).cluster_id, f"{cluster.zookeeper or cluster.bootstrap}")
+
+
+def _servers(cluster: ClusterAddress, bootstrap: str | None, tell: EventSink) -> Servers:
+    """Return the brokers at `bootstrap`, without addresses for None, and the client's security there."""
+    from kadmin.cluster.bootstrap import parse_bootstrap
+    from kadmin.cluster.servers import Servers
+
+    addresses = () if bootstrap is None else parse_bootstrap(bootstrap)
+    return Servers(addresses, _security(cluster, tell))
 
 
 def _security(cluster: ClusterAddress, tell: EventSink) -> Security:

@@ -131,7 +131,7 @@ def test_what_groups_read_goes_out_and_silence_is_unknown(built: Path) -> None:
 
 def test_the_figures_say_what_was_read_and_left_out(built: Path) -> None:
     figures = json.loads((built / LOAD_JSON).read_text(encoding="utf-8"))
-    validate_value(figures, "answers/load-build")
+    assert validate_value(figures, "answers/load-build") == []
     assert (figures["weeks"], figures["start"], figures["files"]) == (1, "2026-03-02T00:00:00Z", 2)
     assert (figures["samples_left_out"], figures["stray_days"]) == (4, ["1999-12-31"])
     assert figures["days"] == ["2026-03-02", "2026-03-03"]

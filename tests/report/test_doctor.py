@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kadmin.insight.diagnosis.doctor_report import DoctorReport
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import return_or_replace
 from kadmin.insight.tables.partitions import PartitionCounts
@@ -16,14 +17,14 @@ COUNTS = PartitionCounts(
 
 def shown(hint: str, message: str = "Brokers are gone.") -> list[str]:
     found = Finding(Trouble.MISSING_BROKERS, message, hint, severity="warning")
-    return doctor_text((found,), (), COUNTS).splitlines()
+    return doctor_text(DoctorReport((found,), (), None, COUNTS)).splitlines()
 
 
 def test_partitions_that_lack_replicas_are_counted_where_nothing_else_is_wrong() -> None:
-    text = doctor_text((), (), COUNTS)
+    text = doctor_text(DoctorReport((), (), None, COUNTS))
     assert text.endswith("\n1,200 partitions: 40 under-replicated, 7 at min ISR")
-    assert doctor_answer((), (), None, COUNTS).conditions == COUNTS
-    assert doctor_answer((), (), None, None).conditions is None
+    assert doctor_answer(DoctorReport((), (), None, COUNTS)).conditions == COUNTS
+    assert doctor_answer(DoctorReport((), (), None, None)).conditions is None
 
 
 def test_a_next_step_is_broken_between_words_and_its_commands_stay_whole() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kadmin.documents.check import read
 from kadmin.errors import StalePlanError
@@ -29,7 +29,7 @@ from kadmin.plan.waves import added
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import ClusterState
@@ -95,9 +95,15 @@ def examine(
     examination = Examination(refusals, None, warnings=(*warnings, *world.facts.disks_unavailable))
     if any(each.code in _NO_CHANGE for each in refusing):
         return examination
-    if isinstance(plan, ReassignmentPlan):
-        return _reassignment(examination, plan, world, publish)
-    return _WORK[type(plan)](examination, plan, world)
+    match plan:
+        case ReassignmentPlan():
+            return _reassignment(examination, plan, world, publish)
+        case ElectionPlan():
+            return _election(examination, plan, state)
+        case DeletionPlan():
+            return _deletion(examination, plan, world)
+        case RecreationPlan():
+            return replace(examination, work=RecreationWork(plan), targets=plan.topics)
 
 
 def _reassignment(
@@ -144,24 +150,13 @@ def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterF
     return replace(found, refusals=(*found.refusals, *refusals_of(lacking, partial(_placed, plan))))
 
 
-def _election(found: Examination, plan: ElectionPlan, world: ClusterView) -> Examination:
-    scope = scope_of(plan, world.state)
-    off = off_preferred(scope, world.state)
-    leaders = leaders_elected(off, world.state)
+def _election(found: Examination, plan: ElectionPlan, state: ClusterState) -> Examination:
+    scope = scope_of(plan, state)
+    off = off_preferred(scope, state)
+    leaders = leaders_elected(off, state)
     return replace(found, work=ElectionWork(scope) if off else None, targets=tuple(map(str, off)), leaders=leaders)
 
 
 def _deletion(found: Examination, plan: DeletionPlan, world: ClusterView) -> Examination:
     lost = bytes_lost(plan.topics, world.state, world.facts)
     return replace(found, work=plan_deletion(plan, world.state), targets=plan.topics, lost_bytes=lost)
-
-
-def _recreation(found: Examination, plan: RecreationPlan, _world: ClusterView) -> Examination:
-    return replace(found, work=RecreationWork(plan), targets=plan.topics)
-
-
-_WORK: dict[type, Callable[[Examination, Any, ClusterView], Examination]] = {
-    ElectionPlan: _election,
-    DeletionPlan: _deletion,
-    RecreationPlan: _recreation,
-}

@@ -327,6 +327,14 @@ class StoredOperation:
     throttle_request: bytes | None
 
 
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The operations that were carried over, in order, and how many were on both sides already."""
+
+    carried: tuple[str, ...]
+    already: int
+
+
 def published_by(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Return the steps that asked the controller for something, or may have: no changes of the throttle."""
     return tuple(

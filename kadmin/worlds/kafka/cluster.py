@@ -52,11 +52,10 @@ class KafkaCluster(KafkaContext):
 
         return inspect(self, table)
 
-    def rights(self, *, asks_brokers: bool = True) -> RightsFound:
+    def rights(self) -> RightsFound:
         """Ask brokers for this client's rights."""
         from kadmin.worlds.kafka.rights import RightsCheck
 
-        del asks_brokers
         found = RightsCheck(self.connection, writes=True)
         found.run()
         sasl = self.connection.servers.security.sasl
@@ -95,7 +94,7 @@ def reading_context(
     if has_quorum(connection):
         return _context(connection, _operations(connection, records, clock, tell, copies=copies), clock, tell)
     tell(events.Note("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
-    return _context(connection, NoOperations(), clock, tell)
+    return _context(connection, NoOperations(), clock, tell, MetadataMode.ZOOKEEPER)
 
 
 def _is_migrating(connection: KafkaConnection) -> bool:
@@ -110,8 +109,8 @@ def _context(
     operations: TopicOperations | FolderOperations | NoOperations,
     clock: Clock,
     tell: EventSink,
+    mode: MetadataMode = MetadataMode.KRAFT,
 ) -> KafkaCluster:
-    mode = MetadataMode.ZOOKEEPER if isinstance(operations, NoOperations) else MetadataMode.KRAFT
     return KafkaCluster(KafkaBackend(connection, operations, clock, mode), operations, clock, tell, connection)
 
 

@@ -39,8 +39,8 @@ class ZooKeeperCluster(ZooKeeperContext):
 
         return inspect(self, table)
 
-    def rights(self, *, asks_brokers: bool) -> RightsFound:
-        """Compare the ACLs of znodes with this client's identities; with `asks_brokers`, ask brokers for rights too."""
+    def rights(self) -> RightsFound:
+        """Compare the ACLs of znodes with this client's identities; brokers that were given are asked, too."""
         from kadmin.worlds.kafka.rights import RightsCheck
         from kadmin.worlds.kafka.wire.connection import KafkaConnection
         from kadmin.worlds.zookeeper.rights import check_rights
@@ -48,7 +48,7 @@ class ZooKeeperCluster(ZooKeeperContext):
         self.backend.check()
         state = self.backend.read(())
         missing, unchecked = check_rights(self.store, self.paths.root)
-        if asks_brokers:
+        if self.servers != ANY_LISTENER:
             with KafkaConnection(self.backend.brokers(state).servers, until=self.clock.until) as connection:
                 brokers = RightsCheck(connection, writes=False)
                 brokers.run()
@@ -64,4 +64,5 @@ def zookeeper_context(
     `brokers` has the brokers' addresses and security; without addresses, the listeners in their znodes are used.
     """
     operations = ZooKeeperOperations(store, paths, clock, tell)
-    return ZooKeeperCluster(ZooKeeperBackend(store, paths, clock, brokers), operations, clock, tell, store, paths)
+    backend = ZooKeeperBackend(store, paths, clock, brokers)
+    return ZooKeeperCluster(backend, operations, clock, tell, store, paths, brokers)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.operations.context import Context
 
 if TYPE_CHECKING:
+    from kadmin.cluster.servers import Servers
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -18,3 +19,5 @@ class ZooKeeperContext(Context):
 
     store: Store
     paths: Paths
+    servers: Servers
+    """The brokers' addresses and security as they were given; ANY_LISTENER where nothing was."""

@@ -58,9 +58,11 @@ def _share_out(items: list[pytest.Item]) -> None:
         mode = next((each for each in ("kraft", "live") if each in of_cluster), None)
         if mode is not None:
             cluster = f"{mode}-{of_cluster[mode]}"
-            number = numbers.setdefault((cluster, item.path), tests[cluster] // _TESTS_OF_A_CLUSTER)
             if item.get_closest_marker("executor"):
-                cluster, number = f"{cluster}-long", tests[f"{cluster}-long"] // _LONG_TESTS_OF_A_CLUSTER
+                cluster = f"{cluster}-long"
+                number = tests[cluster] // _LONG_TESTS_OF_A_CLUSTER
+            else:
+                number = numbers.setdefault((cluster, item.path), tests[cluster] // _TESTS_OF_A_CLUSTER)
             tests[cluster] += 1
             item.add_marker(pytest.mark.xdist_group(f"{cluster}-{number}"))
 

@@ -14,8 +14,7 @@ from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.execute.takeover import patience
 from kadmin.operations.reading.status import StatusReader
-from kadmin.operations.record.imported import Imported
-from kadmin.operations.record.record import OperationState, OperationStatus
+from kadmin.operations.record.record import Imported, OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.worlds.zookeeper.reader import read_migration
 from kadmin.worlds.zookeeper.to_kraft.preflight import require_one_cluster
