@@ -8,7 +8,7 @@ seen                                                      action
 a pending request that cannot be read                     Finish: heal first
 in flight to our target, and not taken back yet           the checks below, then TakeBack
 taken back, then overwritten by the old controller        the same again
-taken back through the API, and in flight or reordered    the same again
+taken back through the API, and in flight or reordered    the same again, unless original replicas are added
 taken back, on its way                                    Wait
 ... past the pickup deadline, for dead brokers alone      Finish: cancelled, with its name
 ... and has stalled                                       Finish: cancelled, with its name
@@ -125,12 +125,20 @@ def unfinished_returns(origin: Assignment, observed: Observed) -> Assignment:
     return {p: replicas for p, replicas in origin.items() if p in last and _unfinished(p, replicas, last[p], observed)}
 
 
+def copies_back(partition: TopicPartition, original: Replicas, state: ClusterState) -> bool:
+    """Whether original replicas are being added: the list came after the end of the reassignment, and began another.
+
+    To end that one would return to the replicas that it began with.
+    """
+    return not set(original).isdisjoint(state.topics[partition.topic].adding_replicas.get(partition.partition, ()))
+
+
 def _unfinished(partition: TopicPartition, original: Replicas, asked: Step, observed: Observed) -> bool:
     topic, number = observed.state.topics.get(partition.topic), partition.partition
     if topic is None or number not in topic.replicas:
         return False
     if number in topic.adding_replicas or number in topic.removing_replicas:
-        return topic.target(number) == original
+        return topic.target(number) == original and not copies_back(partition, original, observed.state)
     now = topic.replicas[number]
     return now != original and sorted(now) == sorted(original) and partition not in asked.refused
 

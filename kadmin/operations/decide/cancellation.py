@@ -35,7 +35,7 @@ from kadmin.operations.decide.actions import (
     Wait,
     failed,
 )
-from kadmin.operations.decide.cancel_now import unfinished_returns, unreadable, why_left
+from kadmin.operations.decide.cancel_now import copies_back, unfinished_returns, unreadable, why_left
 from kadmin.operations.decide.cancelled import by_reason
 from kadmin.operations.decide.common import overdue
 from kadmin.operations.decide.failures import dead_targets
@@ -97,9 +97,10 @@ class CancellationWork(ListedOperationSpec):
             return _starts_others(self.targets, state) or _take_back(superseded)
         origin = {target.partition: target.replicas for target in self.targets}
         again = [target for target in away if target.partition in unfinished_returns(origin, observed)]
-        enough = observed.request is not None and all(known[each.partition] >= PUBLISH_ATTEMPTS for each in running)
-        if any(target.partition not in known for target in running) or (overdue(memory, now) and not enough):
-            again = running or again
+        to_end = [each for each in running if not copies_back(each.partition, each.replicas, state)]
+        enough = observed.request is not None and all(known[each.partition] >= PUBLISH_ATTEMPTS for each in to_end)
+        if any(target.partition not in known for target in to_end) or (overdue(memory, now) and not enough):
+            again = to_end or again
         stalled = now - memory.changed_at >= STALLED_S
         if again and not (stalled and observed.request is not None):
             return _take_back(again, by_api=True)

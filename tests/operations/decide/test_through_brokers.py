@@ -54,6 +54,15 @@ def test_an_original_list_that_ended_nothing_is_followed_by_another_try() -> Non
     assert work.decide(seen(HALTED, CANCEL), HEARD, 0.0) == TakeBack({A.partition: (2, 1)}, by_api=True)
 
 
+def test_a_list_that_came_after_the_end_of_the_move_begins_a_copy_back_which_is_not_ended() -> None:
+    """To end it would return to the target that was just left."""
+    back = moving(cluster({"a-0": (2, 1, 3, 4)}), "a-0", adding=(2, 1), removing=(3, 4))
+    assert cancel(back, WAVE, CANCEL) == Wait("going back to the original replicas")
+    work = CancellationWork((PartitionTarget(A.partition, (2, 1), (2, 1, 3, 4)),))
+    for now in (0.0, 1000.0):
+        assert isinstance(work.decide(seen(back, CANCEL), HEARD, now), Wait), "however late"
+
+
 def test_an_order_that_was_lost_is_restored_unless_the_list_was_refused() -> None:
     turned = cluster({"a-0": (1, 2)})
     assert decide_cancel(WORK, seen(turned, WAVE, CANCEL), HEARD, 0.0, allow_foreign=False) == TakeBack(
