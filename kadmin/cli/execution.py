@@ -130,7 +130,7 @@ def ask_first(context: Context, question: Callable[[], str], address: ClusterAdd
 def _with_creation(context: Context, question: Callable[[], str]) -> Callable[[], str]:
     from kadmin.report.operations.questions import creating
 
-    return lambda: creating(context.operations.to_create(), question())
+    return lambda: creating(context.operations.lock.to_create(), question())
 
 
 def _ask_to_type(question: Callable[[], str], wanted: str, how: str) -> None:

@@ -141,7 +141,7 @@ def history(
     with open_context(cluster, timeout_s=timeout) as context:
         listings = read(context)
         one = None if operation_id is None else read_timeline(context, operation_id)
-        holder = context.operations.holder()
+        holder = context.operations.lock.holder()
     if one is None:
         answer(
             output, lambda: history_text(listings, holder, screen_of(sys.stdout).room), lambda: history_answer(listings)
@@ -185,7 +185,7 @@ def lock_show(
     from kadmin.report.operations.status import lock_answer, lock_text
 
     with open_context(cluster, timeout_s=timeout) as context:
-        found = context.operations.holder()
+        found = context.operations.lock.holder()
     answer(output, lambda: lock_text(found), lambda: lock_answer(found))
 
 
@@ -207,5 +207,5 @@ def lock_release(
     what = f"Take the lock from the runner of operation {operation_id}, whose next write then fails,"
     with open_context(cluster, timeout_s=timeout) as context:
         ask(lambda: f"{what} on {read_cluster_at(context, cluster)}?", cluster, yes=yes)
-        holder = context.operations.release_by_hand(operation_id)
+        holder = context.operations.lock.release_by_hand(operation_id)
     typer.echo(f"released; it was held by {holder}")

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.rights import RightsFound
     from kadmin.insight.tables.inspection import Inspection
-    from kadmin.operations.port import Backend, OperationStore
+    from kadmin.operations.port import Backend
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing
+    from kadmin.operations.store import OperationStore
 
 Value = TypeVar("Value")
 
@@ -91,7 +92,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Context(ABC):
-    """A cluster, the store of its operations, the command's clock, and the receiver of events."""
+    """A cluster, its operations on record, the command's clock, and the receiver of events."""
 
     backend: Backend
     operations: OperationStore
@@ -121,7 +122,7 @@ class Context(ABC):
 
     def new_holder(self, operation_id: str, now: str) -> Holder:
         """Return this process as the holder of the lock for an operation."""
-        return Holder(self.author, operation_id, now, self.operations.session_timeout_s)
+        return Holder(self.author, operation_id, now, self.operations.lock.session_timeout_s)
 
     def read_each(self, listings: Iterable[Listing], read: Callable[[Listing], Value]) -> dict[str, Value]:
         """Return the result of `read` by operation id; an operation that cannot be decoded is left out, with a note."""
@@ -138,19 +139,19 @@ class Context(ABC):
 
         Brokers to `avoid` get no replica of a topic that has to be created for it, where others are enough.
         """
-        other = self.operations.holder()
+        other = self.operations.lock.holder()
         if other is not None and wait_s > 0:
             self.tell(
                 events.Note(
                     f"waiting at most {wait_s:g} s for the lock: {other} holds it for operation {other.operation_id}"
                 )
             )
-        return self.operations.take(holder, wait_s, avoid)
+        return self.operations.lock.take(holder, wait_s, avoid)
 
     def give_back(self, lease: Lease) -> None:
         """Release the lock; a failure is only noted, because the lock expires after the session timeout."""
         try:
-            self.operations.release(lease)
+            self.operations.lock.release(lease)
         except Exception as error:  # noqa: BLE001 - whatever it is, the result of the run counts, or its own error
             self.tell(events.Note(f"the lock could not be released; it expires soon after this command ends: {error}"))
 

@@ -1,9 +1,9 @@
-"""Protocols between the executor and a cluster: `Backend`, `LiveBrokers` and `OperationStore`, for every world.
+"""Protocols between the executor and a cluster: `Backend`, `LiveBrokers`, `Lock` and `Values`, for every world.
 
 `Backend` reads the cluster and asks its controller for changes. `LiveBrokers` asks brokers over their own protocol.
-`OperationStore` keeps lock, fence, records, steps and requests. A world implements `Backend` and `OperationStore`
-together: `publish` and `take_back` also write the step of their request, because ZooKeeper writes step and request in
-one transaction, and the brokers' API needs the step on record first.
+`Values` keep lock, fence, records, steps and requests for the `OperationStore`. A world implements `Backend` and
+`Values` together: `publish` and `take_back` also write the step of their request, because ZooKeeper writes step and
+request in one transaction, and the brokers' API needs the step on record first.
 """
 
 from __future__ import annotations
@@ -24,16 +24,7 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError, NotAuthorizedError
     from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
     from kadmin.operations.record.holder import Holder, Lease
-    from kadmin.operations.record.record import (
-        Channel,
-        Listing,
-        OperationRecord,
-        OperationStatus,
-        Step,
-        StoredOperation,
-    )
-    from kadmin.operations.record.stop_request import StopRequest
-    from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.operations.record.record import Channel, Step
     from kadmin.plan.throttle import ConfigValues
 
     EditConfigs: TypeAlias = Callable[[ConfigValues], Mapping[str, Mapping[str, str | None]]]
@@ -211,11 +202,8 @@ class LiveBrokers(Protocol):
         ...
 
 
-class OperationStore(Protocol):
-    """Keeps the lock and the operations of one cluster.
-
-    Writes need the lease of the lock's holder; `ask` and `ask_throttle` need none.
-    """
+class Lock(Protocol):
+    """The lock of one cluster: one runner at a time."""
 
     @property
     def session_timeout_s(self) -> float:
@@ -229,7 +217,7 @@ class OperationStore(Protocol):
     def to_create(self) -> str:
         """Name the topic that `take` would create for lock and record, in words; '' where it would create none.
 
-        Raises NotCompletedError where the store would lose the records.
+        Raises NotCompletedError where the storage would lose the records.
         """
         ...
 
@@ -253,72 +241,35 @@ class OperationStore(Protocol):
         ...
 
     def sync(self) -> None:
-        """Raise UnreachableError unless operations can be read; what is read next is up to date.
+        """Raise UnreachableError unless values can be read; what is read next is up to date.
 
         Whether the cluster can be read and changed is another question: see `Backend.check`.
         """
         ...
 
-    def listings(self) -> tuple[Listing, ...]:
-        """Return every operation, oldest first."""
+
+class Values(Lock, Protocol):
+    """A storage of values by key (kadmin/operations/record/keys.py), and the lock without which none is put."""
+
+    def get(self, key: str) -> bytes | None:
+        """Return a value, None where there is none."""
         ...
 
-    def unfinished(self) -> tuple[Listing, ...]:
-        """Return the operations that are not finished."""
+    def below(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+        """Return the values of `<parent>/<name><leaf>` by name, oldest first, as they are at one time."""
         ...
 
-    def record(self, operation_id: str) -> OperationRecord:
-        """Return the immutable part; raises NotCompletedError where it cannot be read."""
+    def put(self, values: Sequence[tuple[str, bytes | None]], lease: Lease) -> None:
+        """Write values in this order, or remove those that are None: all of them, or a first part of them.
+
+        Raises LostLockError, without values too, unless the lock is that of the lease.
+        """
         ...
 
-    def status(self, operation_id: str) -> OperationStatus:
-        """Return the changing part; raises InvalidInputError where there is no such operation."""
+    def leave(self, key: str, value: bytes) -> None:
+        """Write a value without the lock."""
         ...
 
-    def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
-        """Return the steps in order; those `known` are not read again."""
-        ...
-
-    def request(self, operation_id: str) -> StopRequest | None:
-        """Return the request to stop an operation, if any; raises NotCompletedError where another version wrote it."""
-        ...
-
-    def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Leave a request to stop for the runner and return the one in force: this one, or a stronger one."""
-        ...
-
-    def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
-        """Return the last request to change the throttle; raises NotCompletedError where another version wrote it."""
-        ...
-
-    def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
-        """Leave a request to change the throttle for the runner; it replaces an earlier one."""
-        ...
-
-    def write_step(self, step: Step, lease: Lease) -> None:
-        """Write a step that asks the controller for nothing; raises LostLockError."""
-        ...
-
-    def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
-        """Write the whole record; its last write makes the operation running."""
-        ...
-
-    def export(self, operation_id: str) -> StoredOperation:
-        """Return an operation for another store; raises as `record` does."""
-        ...
-
-    def adopt(self, stored: StoredOperation, lease: Lease) -> None:
-        """Write an operation of another store, in place of its older state; the last write makes it whole."""
-        ...
-
-    def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
-        """Change the status; raises KadminError for a transition that TRANSITIONS does not list."""
-        ...
-
-    def reopen(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
-        """Change the status and remove the request."""
-        ...
-
-    def prune(self, lease: Lease) -> None:
-        """Remove the oldest finished operations beyond those that are kept for `history`."""
+    def locate(self, key: str) -> str:
+        """Return the location of a value for messages."""
         ...

@@ -28,10 +28,10 @@ from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.execute.apply import apply
+from kadmin.operations.store import OperationStore
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 from kadmin.worlds.kafka.cluster import kafka_context
-from kadmin.worlds.kafka.values.folder import FolderOperations
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import describe_quorum
@@ -84,13 +84,13 @@ def test_the_steps_of_an_operation_are_read_once(
 ) -> None:
     applied = cluster.kadmin("apply", plan_of(tmp_path, make_topic(cluster.connection, {0: (1, 2)}), [2, 3]), "--yes")
     assert applied.status == 0, applied.err
-    steps, read = FolderOperations.steps, list[str]()
+    steps, read = OperationStore.steps, list[str]()
 
-    def counted(operations: FolderOperations, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
+    def counted(operations: OperationStore, operation_id: str) -> tuple[Step, ...]:
         read.append(operation_id)
-        return steps(operations, operation_id, known)
+        return steps(operations, operation_id)
 
-    monkeypatch.setattr(FolderOperations, "steps", counted)
+    monkeypatch.setattr(OperationStore, "steps", counted)
     examine(cluster)
     assert read == [each["operation_id"] for each in cluster.history()]
 

@@ -9,16 +9,18 @@ import pytest
 from support.documents.plans import document, reassignment
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
+from support.stores import ignore
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Lease
+from kadmin.operations.store import OperationStore
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, MAY_RETURN, RATES, THROTTLE_KEYS
 from kadmin.schema import validate_value
 from kadmin.worlds.kafka.configs import EntityConfigs
-from kadmin.worlds.kafka.values.no_store import NoOperations
+from kadmin.worlds.kafka.values.read_only import ReadOnlyValues
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
 from kadmin.worlds.kafka.wire.reassignments import list_reassignments
 from kadmin.worlds.kafka.wire.records import produce
@@ -107,7 +109,7 @@ def test_throttles_by_hand_on_topics_brokers_and_the_default_of_all(cluster: Kra
 def test_what_is_no_throttle_is_never_written(cluster: KraftCluster) -> None:
     """The store refuses every confirmation of the lock, which comes before each write."""
     entity = f"topics/{make_topic(cluster.connection, {0: (1, 2)})}"
-    configs = EntityConfigs(cluster.connection, NoOperations(), Clock())
+    configs = EntityConfigs(cluster.connection, OperationStore(ReadOnlyValues(), ignore), Clock())
     with pytest.raises(NotCompletedError, match=rf"retention.ms of {entity} is no throttle"):
         configs.change([entity], lambda _: {entity: {"retention.ms": "1000"}}, Lease(1, 1))
     with pytest.raises(NotCompletedError, match=rf"retention.ms of {entity} is no throttle"):

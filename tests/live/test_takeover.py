@@ -180,14 +180,14 @@ def test_a_held_lock_is_named_and_released_by_hand(cluster: Cluster, tmp_path: P
     from kadmin.operations.context import Clock
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Author
-    from kadmin.worlds.zookeeper.values.lock import Lock
+    from kadmin.worlds.zookeeper.values.lock import ZnodeLock
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     with Store.connect(cluster.connect) as other:
-        Lock(other, Paths(), Clock()).take(Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), 0)
+        ZnodeLock(other, Paths(), Clock()).take(Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), 0)
         refused = cluster.kadmin("apply", plan, "--yes")
         assert refused.status == 5
         assert "ann@host-a" in refused.err

@@ -143,16 +143,16 @@ def apply(
 def _recording(context: Context) -> Iterator[KadminError]:
     """Yield the errors that keep an operation from being recorded: an unfinished one, an unsafe store."""
     if unfinished := context.operations.unfinished():
-        yield _unfinished(unfinished, context.operations.holder())
+        yield _unfinished(unfinished, context.operations.lock.holder())
     try:
-        context.operations.to_create()
+        context.operations.lock.to_create()
     except NotCompletedError as unsafe:
         yield unsafe
 
 
 def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:
     """Return the brokers that get no replica of the topic for lock and record: those that the plan empties."""
-    if not isinstance(plan, ReassignmentPlan) or not context.operations.to_create():
+    if not isinstance(plan, ReassignmentPlan) or not context.operations.lock.to_create():
         return frozenset()
     state = context.backend.read({target.partition.topic for target in plan.reassignments})
     return emptied_brokers(plan.reassignments, state)

@@ -77,7 +77,7 @@ def _take_lock(context: Context, holder: Holder, lock_timeout_s: float) -> Lease
     try:
         return context.take_lock(holder, lock_timeout_s)
     except BusyError as held:
-        other = context.operations.holder()
+        other = context.operations.lock.holder()
         for listing in context.operations.unfinished():
             if is_run_by(listing.operation_id, other):
                 raise BusyError(

@@ -85,7 +85,7 @@ def _await(context: Context, operation_id: str, request: ThrottleRequest) -> tup
     """Wait until the runner has set the rate; returns the values of others that it kept, None without a runner."""
     give_up: float | None = None
     while True:
-        holder = context.operations.holder()
+        holder = context.operations.lock.holder()
         if holder is None or holder.operation_id != operation_id:
             return None
         missing = "the request is not taken up yet"

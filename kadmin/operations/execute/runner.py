@@ -139,7 +139,7 @@ class Runner:
         named = {each.topic for each in pending.entries or ()} if superseding and pending is not None else set()
         if not named <= topics:
             state = context.backend.read(topics | named)
-        self._steps = context.operations.steps(operation_id, self._steps)
+        self._steps = context.operations.steps(operation_id)
         steps = published_by(self._steps)
         observed = Observed(state, steps, context.backend.capabilities, request)
         if not cancelling:
@@ -287,7 +287,7 @@ class Runner:
         return outcome
 
     def _regain_lock(self) -> None:
-        lease = self._context.operations.retake(self._lease, self._holder)
+        lease = self._context.operations.lock.retake(self._lease, self._holder)
         self._note("the session expired; the lock was taken again")
         self._lease = lease
 

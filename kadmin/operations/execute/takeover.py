@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def find_unfinished(context: Context, operation_id: str | None) -> str | None:
     """Return the unfinished operation, the only one for None; None where there is none."""
-    context.operations.sync()
+    context.operations.lock.sync()
     if operation_id is None:
         return _only_unfinished(context.operations.unfinished())
     return None if context.operations.status(operation_id).state.finished else operation_id
@@ -47,7 +47,7 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
     _require_rights(context, unfinished)
     if refused := context.backend.refused_credentials(context.backend.read(())):
         raise refused
-    other = context.operations.holder()
+    other = context.operations.lock.holder()
     wait_s = lock_timeout_s + (other.expires_s if other is not None else 0)
     with _taken(context, unfinished, wait_s) as runner:
         if runner is None:
@@ -122,7 +122,7 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
     """Wait until the runner confirms the request; None where no runner holds the lock."""
     give_up: float | None = None
     while True:
-        holder = context.operations.holder()
+        holder = context.operations.lock.holder()
         if holder is None or holder.operation_id != operation_id:
             return None
         status = context.operations.status(operation_id)

@@ -80,7 +80,7 @@ class StatusReader:
         What is on record is read first: it is shown where brokers answer and controllers do not.
         """
         listings, undecodable = self._unfinished()
-        holder = self._context.operations.holder()
+        holder = self._context.operations.lock.holder()
         died = self._context.died_here(holder)
 
         def decoded(read: Callable[[Listing], Unfinished], listing: Listing) -> Unfinished:

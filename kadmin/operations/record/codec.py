@@ -112,7 +112,7 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
 
 
 def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
-    """Encode the state with the fields of a listing, so that `history` reads one znode per operation."""
+    """Encode the state with the fields of a listing, so that `history` reads one value per operation."""
     return _dump(
         {
             **asdict(status),
@@ -137,20 +137,22 @@ def restate(data: bytes, status: OperationStatus) -> bytes:
 
 
 def decode_status(data: bytes) -> OperationStatus:
-    """Decode the changing part of an operation."""
-    return _load_status(json.loads(data))
+    """Decode the changing part of an operation; raises UndecodableError for a layout of a newer kadmin."""
+    value = json.loads(data)
+    _require_readable(value.get("min_reader", _BEFORE_INTENTS), "The status of an operation")
+    return _load_status(value)
 
 
 def decode_listing(operation_id: str, data: bytes) -> Listing:
-    """Decode an operation's own znode for a listing."""
-    value = json.loads(data)
+    """Decode the status of an operation for a listing; raises as `decode_status` does."""
+    status, value = decode_status(data), json.loads(data)
     require(str, value["plan_digest"], value["created_at"])
     require_any(str, *(value.get(name) for name in ("file_digest", "plan_name", "rolls_back")))
     require_any(int, value.get("to_copy_bytes"))
     return Listing(
         operation_id,
         OperationKind(value["kind"]),
-        decode_status(data),
+        status,
         value["plan_digest"],
         value["created_at"],
         load_author(value["author"]),

@@ -79,7 +79,7 @@ def show(context: Context) -> tuple[ThrottledEntity, ...]:
 def audit(context: Context) -> tuple[AuditedThrottle, ...]:
     """Read every throttle and the operation that set it."""
     found, recorded = show(context), recorded_throttles(context)
-    holder = context.operations.holder()
+    holder = context.operations.lock.holder()
     return tuple(replace(each, runner=is_run_by(each.operation_id, holder)) for each in judge(found, recorded))
 
 

@@ -76,7 +76,6 @@ class Throttling:
         self._record = record
         self._work = work
         self._throttle = record.throttle
-        self._known: tuple[Step, ...] = ()
         self._taken_up: ThrottleRequest | None = None
         self._reported = False
         self.removed = False
@@ -287,9 +286,9 @@ class Throttling:
         return any(judge(target, state, published=True) in unfinished for target in self._work.targets)
 
     def _steps(self) -> tuple[Step, ...]:
-        self._known = self._context.operations.steps(self._record.operation_id, self._known)
-        self._throttle = current_throttle(self._record, self._known)
-        return self._known
+        steps = self._context.operations.steps(self._record.operation_id)
+        self._throttle = current_throttle(self._record, steps)
+        return steps
 
     def _changed_before(self, foreign: tuple[ForeignValue, ...]) -> BusyError:
         return BusyError(

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from kadmin.operations.port import ConfigsOutcome, EditConfigs, PublishOutcome
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
+    from kadmin.operations.store import OperationStore
     from kadmin.plan.throttle import ConfigValues
-    from kadmin.worlds.kafka.values.keyed import KeyedOperations
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
@@ -49,7 +49,7 @@ class KafkaBackend:
     def __init__(
         self,
         connection: KafkaConnection,
-        operations: KeyedOperations,
+        operations: OperationStore,
         clock: Clock,
         mode: MetadataMode = MetadataMode.KRAFT,
     ) -> None:

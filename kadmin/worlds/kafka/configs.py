@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Step
-    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.operations.store import OperationStore
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
     from kadmin.worlds.kafka.wire.model import Quorum
 
@@ -51,7 +51,7 @@ _ROUNDS = 5
 class EntityConfigs:
     """Reads and changes the configs of topics and brokers."""
 
-    def __init__(self, connection: KafkaConnection, operations: KeyedOperations, clock: Clock) -> None:
+    def __init__(self, connection: KafkaConnection, operations: OperationStore, clock: Clock) -> None:
         self._connection = connection
         self._operations = operations
         self._clock = clock

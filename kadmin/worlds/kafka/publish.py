@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kadmin.operations.port import PublishOutcome
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Step
-    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.operations.store import OperationStore
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
     from kadmin.worlds.kafka.wire.refusals import Refusal
 
@@ -38,7 +38,7 @@ MAX_PARTITIONS = PUBLISH_LIMITS[MetadataMode.KRAFT].max_partitions
 class ReassignmentPublisher:
     """Publishes reassignments of the operation that holds the lock."""
 
-    def __init__(self, connection: KafkaConnection, operations: KeyedOperations) -> None:
+    def __init__(self, connection: KafkaConnection, operations: OperationStore) -> None:
         self._connection = connection
         self._operations = operations
 

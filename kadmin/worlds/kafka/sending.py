@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Step
-    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.operations.store import OperationStore
 
 SEND_BY_S = 3.0
 """Seconds after which a step on record is no longer proof that the lock is ours."""
@@ -30,7 +30,7 @@ _ATTEMPTS = 3
 
 
 def send_on_record(
-    operations: KeyedOperations, step: Step, lease: Lease, send: Callable[[float], Mapping[str, Any] | None]
+    operations: OperationStore, step: Step, lease: Lease, send: Callable[[float], Mapping[str, Any] | None]
 ) -> PublishOutcome:
     """Write the step, send, and write the step with the outcome.
 
@@ -69,7 +69,7 @@ class RequestsOfStep:
     Without a step, as by hand, the lock alone is proved.
     """
 
-    def __init__(self, operations: KeyedOperations, lease: Lease, step: Step | None) -> None:
+    def __init__(self, operations: OperationStore, lease: Lease, step: Step | None) -> None:
         self._operations = operations
         self._lease = lease
         self._step = step

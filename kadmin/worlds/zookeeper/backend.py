@@ -1,4 +1,4 @@
-"""`Backend` and `OperationStore` on ZooKeeper. Both share one session, so that a publish is one multi."""
+"""`Backend` on ZooKeeper. It shares its session with the values on record, so that a publish is one multi."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from kadmin.worlds.zookeeper.listening import confirmed_listening
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.publish import ADMIN_NODES, Publisher
 from kadmin.worlds.zookeeper.reader import consumer_groups, read_cluster, read_configs, require_kafka_cluster
-from kadmin.worlds.zookeeper.values.journal import Journal
-from kadmin.worlds.zookeeper.values.lock import Lock
 from kadmin.worlds.zookeeper.write_rights import denied_writes
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError, NotAuthorizedError
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
-    from kadmin.operations.events import EventSink
     from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
@@ -45,18 +42,6 @@ if TYPE_CHECKING:
 
 ANY_LISTENER = Servers(())
 """The brokers' listeners in plain text, as their znodes name them."""
-
-
-class ZooKeeperOperations(Lock, Journal):
-    """The lock and the operations of one cluster."""
-
-    def __init__(self, store: Store, paths: Paths, clock: Clock, tell: EventSink) -> None:
-        Lock.__init__(self, store, paths, clock)
-        Journal.__init__(self, store, paths, tell)
-
-    def sync(self) -> None:
-        """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
-        _sync(self._store)
 
 
 class ZooKeeperBackend:
@@ -83,7 +68,8 @@ class ZooKeeperBackend:
 
     def check(self) -> None:
         """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
-        _sync(self._store)
+        self._store.sync("/")
+        require_kafka_cluster(self._store)
 
     def read(
         self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
@@ -196,8 +182,3 @@ def _end_through_brokers(servers: Servers, state: ClusterState, action: TakeBack
             cause="; ".join(dict.fromkeys(map(str, refused.values()))),
             next_command="kadmin resume",
         )
-
-
-def _sync(store: Store) -> None:
-    store.sync("/")
-    require_kafka_cluster(store)

@@ -13,6 +13,7 @@ from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
 from kadmin.operations.port import PublishOutcome
 from kadmin.operations.record.codec import encode_step
+from kadmin.operations.record.keys import step_key
 from kadmin.operations.record.record import Channel
 from kadmin.plan.model import DeletionLayout
 from kadmin.schema import require_valid_payload
@@ -137,7 +138,7 @@ class Publisher:
 
     def send(self, step: Step, ops: Iterable[Op], lease: Lease, occupiable: str = "") -> PublishOutcome:
         """Write the step and `ops` in one multi; an existing node at or below `occupiable` makes it OCCUPIED."""
-        step_path = self._paths.step(lease.operation_id, step.number)
+        step_path = self._paths.of(step_key(lease.operation_id, step.number))
         head = [Create(step_path, encode_step(step), self._acl()), *lease_checks(lease, self._paths)]
         result = write(
             self._store,

@@ -62,12 +62,12 @@ def heal(cluster: SimpleController) -> str:
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
         holder = context.new_holder("20260301T120000Z-4f9a1c", "now")
-        lease = context.operations.take(holder, 0)
+        lease = context.operations.lock.take(holder, 0)
         record = OperationRecord(
             holder.operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {}
         )
         context.operations.create(record, lease, "now")
-        context.operations.release(lease)
+        context.operations.lock.release(lease)
     return record.operation_id
 
 
@@ -91,7 +91,7 @@ def runner(cluster: SimpleController) -> Iterator[Holder]:
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
         holder = context.new_holder(operation_id, "now")
-        lease = context.operations.take(holder, 0)
+        lease = context.operations.lock.take(holder, 0)
 
         def confirm() -> None:
             while not ended.wait(0.05):
@@ -107,7 +107,7 @@ def runner(cluster: SimpleController) -> Iterator[Holder]:
         finally:
             ended.set()
             confirming.join()
-            context.operations.release(lease)
+            context.operations.lock.release(lease)
 
 
 def test_a_rollback_of_what_cannot_be_rolled_back_says_what_can_be_done(
@@ -178,10 +178,10 @@ def test_a_command_that_waits_for_the_lock_says_so(cluster: SimpleController, tm
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
         holder = context.new_holder("20260301T120000Z-4f9a1c", "now")
-        lease = context.operations.take(holder, 0)
+        lease = context.operations.lock.take(holder, 0)
         waited = kadmin(cluster, "apply", plan, "--yes", "--lock-timeout", "1")
         at_once = kadmin(cluster, "apply", plan, "--yes")
-        context.operations.release(lease)
+        context.operations.lock.release(lease)
     told = f"waiting at most 1 s for the lock: {holder} holds it for operation {holder.operation_id}\n"
     assert (waited.status, at_once.status) == (5, 5)
     assert told in waited.err
@@ -313,10 +313,10 @@ def test_a_cancelled_operation_is_called_so_once(cluster: SimpleController, inte
     operation_id = last(cluster)
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
-        lease = context.operations.take(context.new_holder(operation_id, "now"), 0)
+        lease = context.operations.lock.take(context.new_holder(operation_id, "now"), 0)
         back = OperationStatus(OperationState.CANCELLED, "now", "cancelled; 2 partitions back")
         context.operations.set_status(operation_id, back, lease)
-        context.operations.release(lease)
+        context.operations.lock.release(lease)
     again = kadmin(cluster, "cancel", operation_id, "--yes").out
     assert again == f"already cancelled; 2 partitions back (operation {operation_id})\n"
 

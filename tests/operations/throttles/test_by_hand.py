@@ -9,6 +9,7 @@ import pytest
 from support.answers import violations
 from support.cli.in_process import command
 from support.cluster.states import tp
+from support.stores import OPERATION
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
 from kadmin.documents import dump_json
@@ -49,7 +50,7 @@ from kadmin.report.throttles import (
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.reader import read_cluster
-from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock
 from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
@@ -103,15 +104,15 @@ def operation(context: ZooKeeperContext, state: OperationState) -> OperationReco
     plan = ReassignmentPlan(PlanHeader(), (target,))
     origin = {tp("a-0"): (1, 2)}
     record = OperationRecord(
-        "op", OperationKind.REASSIGNMENT, dump_json(plan), plan_digest(plan), "x", "now", ANN, origin, ((0,),)
+        OPERATION, OperationKind.REASSIGNMENT, dump_json(plan), plan_digest(plan), "x", "now", ANN, origin, ((0,),)
     )
     record = replace(record, throttle=record_throttle(context.backend, throttle))
-    lease = Lock(context.store, PATHS, Clock()).take(Holder(ANN, "op", "now", 10.0), 0)
+    lease = ZnodeLock(context.store, PATHS, Clock()).take(Holder(ANN, OPERATION, "now", 10.0), 0)
     context.operations.create(record, lease, "now")
     Throttling(context, record, spec_of(record)).set_up(lease)
     if state is not OperationState.RUNNING:
-        context.operations.set_status("op", OperationStatus(state, "now"), lease)
-    Lock(context.store, PATHS, Clock()).release(lease)
+        context.operations.set_status(OPERATION, OperationStatus(state, "now"), lease)
+    ZnodeLock(context.store, PATHS, Clock()).release(lease)
     return record
 
 
@@ -188,7 +189,7 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
     }
     told = written_text(Written(plan_clear(context, Scope(), now=False)), by_api=False)
     assert (
-        f"brokers/2 {LEADER_RATE} is restored to what it was before operation op: 99 B/s; "
+        f"brokers/2 {LEADER_RATE} is restored to what it was before operation {OPERATION}: 99 B/s; "
         "to remove that as well: kadmin throttle clear"
     ) in told
     assert "brokers/1" not in told.split("restored")[0].splitlines()[-1]
@@ -207,12 +208,12 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
 def test_an_operation_that_removed_its_throttle_owns_no_later_value(context: ZooKeeperContext) -> None:
     configure(context.store, "brokers/2", {LEADER_RATE: "99"})
     operation(context, OperationState.RUNNING)
-    lease = Lock(context.store, PATHS, Clock()).take(Holder(ANN, "op", "now", 10.0), 0)
+    lease = ZnodeLock(context.store, PATHS, Clock()).take(Holder(ANN, OPERATION, "now", 10.0), 0)
     removed = OperationStatus(OperationState.PAUSED, "now", throttle_removed=True)
-    context.operations.set_status("op", removed, lease)
+    context.operations.set_status(OPERATION, removed, lease)
     assert Origin.IN_USE in {each.origin for each in audit(context)}, "a paused operation sets it again"
-    context.operations.set_status("op", replace(removed, state=OperationState.CANCELLED), lease)
-    Lock(context.store, PATHS, Clock()).release(lease)
+    context.operations.set_status(OPERATION, replace(removed, state=OperationState.CANCELLED), lease)
+    ZnodeLock(context.store, PATHS, Clock()).release(lease)
     assert {(each.origin, each.operation_id) for each in audit(context)} == {(Origin.NOT_ON_RECORD, None)}
     assert plan_clear(context, Scope(), now=False).restored == {}, "a value set by hand is cleared, not restored"
 
@@ -236,28 +237,28 @@ def test_the_audit_tells_in_use_changed_and_taken_away_apart(context: ZooKeeperC
     configure(context.store, "brokers/2", {FOLLOWER_RATE: "5000"})
     configure(context.store, "brokers/9", {LEADER_RATE: "7"})
     findings = audit(context)
-    assert AuditedThrottle("brokers/1", LEADER_RATE, "7", Origin.CHANGED, "op") in findings
-    assert AuditedThrottle("brokers/1", FOLLOWER_RATE, "5000", Origin.IN_USE, "op") in findings
-    assert AuditedThrottle("brokers/2", LEADER_RATE, None, Origin.CHANGED, "op") in findings
+    assert AuditedThrottle("brokers/1", LEADER_RATE, "7", Origin.CHANGED, OPERATION) in findings
+    assert AuditedThrottle("brokers/1", FOLLOWER_RATE, "5000", Origin.IN_USE, OPERATION) in findings
+    assert AuditedThrottle("brokers/2", LEADER_RATE, None, Origin.CHANGED, OPERATION) in findings
     assert AuditedThrottle("brokers/9", LEADER_RATE, "7", Origin.NOT_ON_RECORD) in findings
-    assert AuditedThrottle("topics/a", FOLLOWER_REPLICAS, "0:3", Origin.IN_USE, "op") in findings
+    assert AuditedThrottle("topics/a", FOLLOWER_REPLICAS, "0:3", Origin.IN_USE, OPERATION) in findings
     assert violations(audit_answer(findings), "throttle-audit") == []
     assert audit_text(findings).splitlines()[-2:] == [
-        "next: kadmin resume op",
+        f"next: kadmin resume {OPERATION}",
         "next: kadmin throttle clear --broker 9",
     ]
 
 
 def test_the_audit_leaves_what_a_runner_has_set_to_the_runner(context: ZooKeeperContext) -> None:
     operation(context, OperationState.RUNNING)
-    lease = context.operations.take(Holder(ANN, "op", "now", 10.0), 0)
+    lease = context.operations.lock.take(Holder(ANN, OPERATION, "now", 10.0), 0)
     findings = audit(context)
     assert {(each.origin, each.runner, each.next_command) for each in findings} == {
         (Origin.IN_USE, True, "kadmin status")
     }
     assert violations(audit_answer(findings), "throttle-audit") == []
-    context.operations.release(lease)
-    assert {each.next_command for each in audit(context)} == {"kadmin resume op"}
+    context.operations.lock.release(lease)
+    assert {each.next_command for each in audit(context)} == {f"kadmin resume {OPERATION}"}
 
 
 def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(context: ZooKeeperContext) -> None:
@@ -269,7 +270,7 @@ def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(context: Zo
 
 
 def test_a_held_lock_is_named(context: ZooKeeperContext) -> None:
-    lease = Lock(context.store, PATHS, Clock()).take(Holder(ANN, "op-of-ann", "now", 10.0), 0)
+    lease = ZnodeLock(context.store, PATHS, Clock()).take(Holder(ANN, "op-of-ann", "now", 10.0), 0)
     del lease
     with type(context.store).connect(context.store.connect_string) as other:
         elsewhere = zookeeper_context(other, PATHS, context.clock, context.tell)

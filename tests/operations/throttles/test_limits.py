@@ -25,7 +25,7 @@ from kadmin.operations.context import Clock
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, ConfigChange
 from kadmin.worlds.zookeeper.configs import PER_MINUTE
 from kadmin.worlds.zookeeper.model import Create
-from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock
 from kadmin.worlds.zookeeper.znodes.configs import MANY_CONFIG_CHANGES
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.zookeeper
 def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
     topics = [f"t{number:04d}" for number in range(PER_MINUTE + 100)]
     seed(store, {topic: {0: (1, 2)} for topic in topics})
-    lease = Lock(store, PATHS, Clock()).take(LOCKED, 0)
+    lease = ZnodeLock(store, PATHS, Clock()).take(LOCKED, 0)
     record = recorded(store, targets(topics))
     clock = FastClock()
     clock.until = 59.0
@@ -88,7 +88,7 @@ def test_large_configs_go_in_groups_that_fit_a_packet(store: Store) -> None:
     seed(store, {topic: {0: (1, 2)} for topic in topics})
     for topic in topics:
         configure(store, f"topics/{topic}", {"x": topic * 300_000})
-    lease = Lock(store, PATHS, Clock()).take(LOCKED, 0)
+    lease = ZnodeLock(store, PATHS, Clock()).take(LOCKED, 0)
     throttle = throttling(store, recorded(store, targets(topics)))
     throttle.set_up(lease)
     assert [config(store, f"topics/{topic}")[FOLLOWER_REPLICAS] for topic in topics] == ["0:3"] * 3

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from support.cluster.states import tp
+from support.stores import OPERATION
 from support.zookeeper.znode_cluster import config
 
 from kadmin.operations import events
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 
 PATHS = Paths()
-LOCKED = Holder(Author("ann", "host-a", 7), "op", "now", 10.0)
-OFF = "kadmin resume op"
+LOCKED = Holder(Author("ann", "host-a", 7), OPERATION, "now", 10.0)
+OFF = f"kadmin resume {OPERATION}"
 RATE = ThrottleSpec(ThrottleBy.RATE, 5000)
 RATES = {LEADER_RATE: "5000", FOLLOWER_RATE: "5000"}
 ENTITIES = ["brokers/1", "brokers/2", "brokers/3", "topics/a"]
@@ -54,7 +55,7 @@ def targets(topics: Sequence[str] = ("a",)) -> tuple[PartitionTarget, ...]:
 def recorded(store: Store, entries: Sequence[PartitionTarget]) -> OperationRecord:
     backend = ZooKeeperBackend(store, PATHS, Clock())
     throttle = throttle_of(RATE, [entries], backend.read(), {})
-    record = OperationRecord("op", OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", LOCKED.author, {})
+    record = OperationRecord(OPERATION, OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", LOCKED.author, {})
     return replace(record, throttle=record_throttle(backend, throttle))
 
 

@@ -15,13 +15,12 @@ from support.kafka.writes import points_of, sent_off_record, targets_of
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
 from support.network.frame_proxy import Action
+from support.stores import in_topic
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.context import Clock
 from kadmin.operations.record.record import OperationState, Sending, StepKind
 from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.worlds.kafka.reader import read_cluster
-from kadmin.worlds.kafka.values.topic import TopicOperations
 from kadmin.worlds.kafka.wire.configs import read_own_configs
 from kadmin.worlds.kafka.wire.connection import uptime_s
 
@@ -148,7 +147,7 @@ class Ground:
 
     def seen(self) -> Seen:
         """Read what counts."""
-        connection, operations = self._connection, TopicOperations(self._connection, Clock(), lambda _: None)
+        connection, operations = self._connection, in_topic(self._connection)
         state = read_cluster(connection, [self._topic])
         throttles = read_own_configs(connection, [f"topics/{self._topic}"], keys=THROTTLE_KEYS)
         for broker_id in self._sandbox.broker_ports:
@@ -190,7 +189,7 @@ class Ground:
                 yield f"apply again: {again.err}"
 
     def _judge(self, expected: OperationState) -> Iterator[str]:
-        seen, operations = self.seen(), TopicOperations(self._connection, Clock(), lambda _: None)
+        seen, operations = self.seen(), in_topic(self._connection)
         steps = [step for _, _, steps in seen.record for step in steps]
         if expected is OperationState.COMPLETED:
             wait_assigned(self._connection, dict.fromkeys(self._partitions, TARGET))
@@ -201,7 +200,7 @@ class Ground:
             wait_assigned(self._connection, self._on_record(steps))
         if seen.throttles != self._before.throttles:
             yield f"throttles are not what they were: {seen.throttles}"
-        wait_until(lambda: operations.holder() is None, STOPPED_BY_S)  # one that was killed holds it for its lease
+        wait_until(lambda: operations.lock.holder() is None, STOPPED_BY_S)  # one that was killed holds it for its lease
         if operations.unfinished():
             yield f"unfinished: {operations.unfinished()}"
         if [each.status.state for each, _, _ in seen.record] != [expected]:

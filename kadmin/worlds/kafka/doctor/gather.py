@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnreachableError
 from kadmin.operations.decide.sent import askers, sent_lists
@@ -29,7 +30,6 @@ from kadmin.worlds.kafka.doctor.evidence import (
     UnansweredRequest,
 )
 from kadmin.worlds.kafka.reader import read_without_controllers
-from kadmin.worlds.kafka.values.no_store import ELSEWHERE, NoOperations
 from kadmin.worlds.kafka.values.record_copy import LostRecordError
 from kadmin.worlds.kafka.values.topic_settings import check_topic
 from kadmin.worlds.kafka.wire.acls import hidden_topics, topic_acls
@@ -48,6 +48,10 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+ELSEWHERE = (
+    "whose the moves in flight and the throttles are: operations on record are in ZooKeeper (kadmin doctor -z CONNECT)"
+)
+"""Facts that are unknown without the operations on record."""
 RECENT_S = 3_600.0
 """A request that got no answer for longer is not expected to be applied any more."""
 
@@ -103,7 +107,7 @@ class _Examination:
     def _with_operations(self, evidence: KafkaEvidence) -> KafkaEvidence:
         """Read the operations on record; of finished ones only those that asked for a move in flight."""
         operations, state = self._context.operations, evidence.state
-        if isinstance(operations, NoOperations):
+        if self._context.backend.capabilities.mode is MetadataMode.ZOOKEEPER:
             return replace(evidence, records_elsewhere=ELSEWHERE)
         lock = self._ask("the lock", lambda: lock_held(self._context))
         listings = self._ask("operations on record", operations.listings) or ()

@@ -12,9 +12,9 @@ from kadmin.errors import BusyError, UnknownOutcomeError
 from kadmin.operations import events
 from kadmin.operations.record.codec import UndecodableError, decode_listing, decode_status, decoding
 from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.keys import OPERATIONS, is_asked
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.values.lock_file import SHARED, lock_file, sign
-from kadmin.worlds.kafka.values.record_keys import OPERATIONS, is_asked
 from kadmin.worlds.kafka.values.value_files import ValueFiles
 
 if TYPE_CHECKING:
@@ -77,11 +77,11 @@ class RecordCopy:
                     values = {**values_of(operation), **values}
                 if status in values:  # comes last
                     values[status] = values.pop(status)
-                self._files.put(values)
+                self._files.put(values.items())
             except OSError as error:
                 self._warn(error)
                 with suppress(OSError):
-                    self._files.put({status: None})
+                    self._files.put([(status, None)])
 
     def check(self, on_record: Mapping[str, bytes]) -> None:
         """Compare with the topic; raise LostRecordError where it lacks a value of an unfinished operation.
@@ -93,7 +93,7 @@ class RecordCopy:
                 operation = f"{OPERATIONS}/{name}"
                 if not {*self._keys(operation)} <= on_record.keys():
                     raise self.lost(f"operation {name} is not on record there")
-                self._files.put({f"{operation}/status": on_record[f"{operation}/status"]})
+                self._files.put([(f"{operation}/status", on_record[f"{operation}/status"])])
         except OSError as error:
             self._warn(error)
 
@@ -112,7 +112,7 @@ class RecordCopy:
 
     def _unfinished(self) -> list[str]:
         found = []
-        for name, status in self._files.values(OPERATIONS, "/status").items():
+        for name, status in self._files.below(OPERATIONS, "/status").items():
             try:
                 with decoding(str(self._files.folder / OPERATIONS / name / "status")):
                     finished = decode_status(status).state.finished
@@ -147,7 +147,7 @@ def operations_in(records: Path, cluster_id: str | None) -> tuple[Listing, ...]:
     """
     found = []
     for each in _clusters(records) if cluster_id is None else (cluster_id,):
-        for name, status in ValueFiles(records / each).values(OPERATIONS, "/status").items():
+        for name, status in ValueFiles(records / each).below(OPERATIONS, "/status").items():
             with suppress(UndecodableError), decoding(name):
                 found.append(decode_listing(name, status))
     return tuple(sorted(found, key=lambda listing: listing.operation_id))

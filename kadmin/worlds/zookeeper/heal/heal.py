@@ -73,7 +73,7 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
         raise _past_deadline(None)
     now, wait_s = context.clock.timestamp(), lock_timeout_s
     operation_id = unfinished[0] if unfinished else new_operation_id(now)
-    other = context.operations.holder()
+    other = context.operations.lock.holder()
     if other is not None and other.operation_id == operation_id:  # its runner was killed; its lock expires
         wait_s += other.expires_s
     holder = context.new_holder(operation_id, now)

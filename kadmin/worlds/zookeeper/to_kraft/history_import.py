@@ -56,7 +56,7 @@ def import_history(source: Context, target: Context, lock_timeout_s: float = 0.0
     A running operation is asked to pause first; one whose runner has ended is paused here. No cluster is changed.
     Raises BusyError where a runner does not answer, or a lock is held.
     """
-    if source.operations.to_create():  # there is no record, and locking it would create one
+    if source.operations.lock.to_create():  # there is no record, and locking it would create one
         return Imported((), 0)
     _await_runner(source)
     with source.leased(PURPOSE, lock_timeout_s) as held, target.leased(PURPOSE, lock_timeout_s) as lease:
@@ -98,7 +98,7 @@ def _pause(source: Context, listing: Listing, held: Lease, served: Backend) -> N
 
 def _await_runner(source: Context) -> None:
     """Ask the runner of an operation to pause, and wait until it has released the lock."""
-    holder, give_up = source.operations.holder(), None
+    holder, give_up = source.operations.lock.holder(), None
     running = {each.operation_id for each in source.operations.unfinished()}
     while holder is not None and holder.operation_id in running:
         if give_up is None:
@@ -113,4 +113,4 @@ def _await_runner(source: Context) -> None:
             )
         source.clock.stop_if_asked("the request to pause stays on record", "kadmin history import")
         source.clock.wait(POLL_S)
-        holder = source.operations.holder()
+        holder = source.operations.lock.holder()

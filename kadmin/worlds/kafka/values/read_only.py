@@ -1,4 +1,4 @@
-"""`OperationStore` of a cluster whose lock and record are in ZooKeeper, while it is reached through its brokers."""
+"""Values of a cluster whose lock and record are in ZooKeeper, while it is reached through its brokers."""
 
 from __future__ import annotations
 
@@ -7,30 +7,25 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import MIGRATION_SETTING
 from kadmin.errors import UsageError
 from kadmin.operations.record.holder import lost_lock
-from kadmin.worlds.kafka.values.keyed import KeyedOperations
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from kadmin.operations.record.holder import Holder, Lease
 
-ELSEWHERE = (
-    "whose the moves in flight and the throttles are: operations on record are in ZooKeeper (kadmin doctor -z CONNECT)"
-)
-"""Facts that are unknown without the operations on record."""
 
-
-class NoOperations(KeyedOperations):
-    """Has no operations, and refuses every write with UsageError: two stores would permit two runners."""
+class ReadOnlyValues:
+    """Has no values, and refuses every write with UsageError: two stores would permit two runners."""
 
     session_timeout_s = 0.0
-
-    def __init__(self) -> None:
-        super().__init__(lambda _: None)
 
     def holder(self) -> Holder | None:
         """Return None."""
         return None
+
+    def to_create(self) -> str:
+        """Return nothing: no topic is created."""
+        return ""
 
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
         """Raise UsageError."""
@@ -50,27 +45,31 @@ class NoOperations(KeyedOperations):
         del operation_id
         raise in_zookeeper()
 
-    def _get(self, key: str) -> bytes | None:
+    def sync(self) -> None:
+        """Do nothing."""
+
+    def get(self, key: str) -> bytes | None:
+        """Return None."""
         del key
         return None
 
-    def _names(self, parent: str) -> Sequence[str]:
-        del parent
-        return ()
-
-    def _values(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+    def below(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+        """Return no values."""
         del parent, leaf
         return {}
 
-    def _put(self, values: Mapping[str, bytes | None], lease: Lease) -> None:
+    def put(self, values: Sequence[tuple[str, bytes | None]], lease: Lease) -> None:
+        """Raise UsageError."""
         del values, lease
         raise in_zookeeper()
 
-    def _leave(self, key: str, value: bytes) -> None:
+    def leave(self, key: str, value: bytes) -> None:
+        """Raise UsageError."""
         del key, value
         raise in_zookeeper()
 
-    def _place(self, key: str) -> str:
+    def locate(self, key: str) -> str:
+        """Return the key."""
         return key
 
 
