@@ -30,7 +30,7 @@ HEADER = "topic,partition,replicas,leader,size_bytes,bytes_in_per_s\n"
 PLAIN = "orders,0,1;2;3,-1,635465148,12.25\npay-in,11,2,,,\n"
 LEGIBLE = ["", "0", "007", "-1", "-0", '"5"', '""', "1.0", "1e3", "1E-05", "nan", "inf", "-inf", "1e400", "9" * 400]
 ILLEGIBLE = ["+5", "- 1", " 5", "5 ", ".5", "5.", "0x10", "1_0", "1;", "1;;2", "1;+2", "a", "true", "t", "5L", "1d"]
-ILLEGIBLE += ["9" * 20, '"a,b"', '"a\nb"', '"5\n"', 'a"b', "é", "\u0665", "5\u00a0", "null", "NULL", "NA", "Infinity"]
+ILLEGIBLE += ["9" * 20, '"a ""b"""', '"a,b"', '"a\nb"', '"5\n"', 'a"b', "é", "\u0665", "5\u00a0", "null", "NULL", "NA"]
 cells = st.sampled_from([*LEGIBLE, *ILLEGIBLE, ";", "1;2", "99999999999", "9" * 19])
 
 
