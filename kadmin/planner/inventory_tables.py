@@ -73,10 +73,10 @@ def _by_cluster(directory: Path, header: Header, table: InventoryTable) -> dict[
     rows = read_by_column(table_path(directory, table), header.shape(table))
     if not header.fleet:
         return {SINGLE_CLUSTER: rows}
-    found = rows_by(CLUSTER.name, rows)
-    if None in found:
+    by_name = rows_by(CLUSTER.name, rows)
+    if None in by_name:
         raise pa.ArrowInvalid("a row without a cluster")
-    return {str(name): of_cluster.drop_columns([CLUSTER.name]) for name, of_cluster in found.items()}
+    return {str(name): of_cluster.drop_columns([CLUSTER.name]) for name, of_cluster in by_name.items()}
 
 
 def _texts(path: Path, schema: Any) -> ArrowTable:  # noqa: ANN401 - pyarrow ships no type information

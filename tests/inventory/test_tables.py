@@ -175,15 +175,21 @@ BAD_CELLS = [
     ("jsonl", {"replicas": [[1], [1, None], [3]]}, "replicas: 1 row with null in the list (first: row 2)"),
     ("jsonl", {"replicas": [[1], [], [3]]}, "replicas: 1 row empty (first: row 2)"),
     ("parquet", {"partition": ["0", "1", "2"]}, "partition: 3 rows not an integer (first: row 1)"),
-    ("parquet", {"partition": [0.0, 1.0, None]}, "partition: 2 rows not an integer (first: row 1)"),
+    (
+        "parquet",
+        {"partition": [0.0, 1.0, None]},
+        "partition: 2 rows not an integer (first: row 1); partitions.parquet: partition: 1 row null (first: row 3)",
+    ),
     ("parquet", {"replicas": ["1;2", "1", "2"]}, "replicas: 3 rows not a list of integers (first: row 1)"),
 ]
 
 
-BAD = [*((table, *case) for case in BAD_ROWS for table in TABLES), *BAD_CELLS]
+BAD_TABLES = [*((table, *case) for case in BAD_ROWS for table in TABLES), *BAD_CELLS]
 
 
-@pytest.mark.parametrize(("table", "columns", "complaint"), BAD, ids=[f"{case[0]} {case[2]}" for case in BAD])
+@pytest.mark.parametrize(
+    ("table", "columns", "complaint"), BAD_TABLES, ids=[f"{case[0]} {case[2]}" for case in BAD_TABLES]
+)
 def test_bad_rows_are_named_by_column_and_count(
     table: str, columns: dict[str, list[Any]], complaint: str, tmp_path: Path
 ) -> None:
