@@ -17,7 +17,7 @@ from support.planner.load_histories import row, table, week
 from support.planner.small_clusters import request
 
 from kadmin.documents import dump_json
-from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, StalePlanError, UsageError
+from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, StalePlanError
 from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
 from kadmin.plan.model import LoadSpec, PlanHeader, Racks
 from kadmin.planner import local, propose, spark
@@ -157,18 +157,6 @@ def test_bad_rows_are_reported_alike(tmp_path: Path) -> None:
     assert "partitions.csv: cluster, topic, partition: 1 row with a duplicate key" in str(one[2])
 
 
-def test_a_broker_without_a_row_is_reported_alike(tmp_path: Path) -> None:
-    """Rule: a replica on a broker without a row in the table of brokers is no bad row; that broker is dead."""
-    write_inventory(inventory(SIZES["S"], 1), tmp_path, "csv")
-    (tmp_path / "brokers.csv").write_text("broker_id\n1\n2\n")
-    (tmp_path / "partitions.csv").write_text("topic,partition,replicas\na,0,1\na,1,1;77\na,2,1;78\na,3,1\n")
-    notes = [
-        engine.propose(request(), tmp_path, Options())[SINGLE_CLUSTER].figures["notes"] for engine in (local, spark)
-    ]
-    assert notes[0] == notes[1]
-    assert "2 partitions with a replica on dead brokers (77, 78) stay as they are" in notes[0][0]
-
-
 def test_errors_of_the_request_are_reported_alike(tmp_path: Path) -> None:
     write_inventory(fleet(), tmp_path, "parquet")
     for requested, kind, words in (
@@ -188,11 +176,6 @@ def test_a_broker_that_one_cluster_has_is_no_unknown_name(tmp_path: Path) -> Non
     write_inventory(fleet(), tmp_path, "parquet")
     found = spark.propose(request(drain=(14,), racks=Racks.RELAXED), tmp_path, Options())
     assert all(14 not in target.replicas for each in found.values() for target in each.plan.reassignments)
-
-
-def test_the_local_engine_refuses_sparks_options(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--engine local has no use"):
-        local.propose(request(), tmp_path, Options(master="local[1]"))
 
 
 def test_two_worker_processes_give_the_same_bytes_and_no_jvm_is_left_behind(tmp_path: Path) -> None:
