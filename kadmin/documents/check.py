@@ -100,7 +100,7 @@ def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
         hint = f"kadmin convert {shlex.quote(source)} --to plan --out plan.yaml"
         found.append(PendingDiagnostic(Diagnostic(codes.KIND, message, hint)))
     elif reading.complete:
-        found.extend(_schema_problems(reading.value, reading.blind, schemas))
+        found.extend(_schema_problems(reading.value, reading.unjudged_fields, schemas))
     document = None
     if not found and reading.value["kind"] == CONTEXTS:
         found.extend(map(PendingDiagnostic, check_contexts(reading.value)))
@@ -132,7 +132,7 @@ def _read(text: str, source: str) -> ReadResult:
         return ReadResult(None, [empty], complete=False)
     misplaced = [each for each in reading.number_keys if each.field[:-1] not in _NUMBER_KEYS]
     reading.faults.extend(misplaced)
-    reading.blind.update(each.field for each in misplaced)
+    reading.unjudged_fields.update(each.field for each in misplaced)
     return reading
 
 
@@ -154,8 +154,8 @@ def _first(fault: Diagnostic) -> Field | None:
     return fault.field if fault.code == codes.DUPLICATE_KEY else None
 
 
-def _schema_problems(value: object, blind: set[Field], schemas: SchemaSet | None) -> list[PendingDiagnostic]:
-    """Return violations of the schema of the value's kind, without those that concern placeholders, `blind`."""
+def _schema_problems(value: object, unjudged: set[Field], schemas: SchemaSet | None) -> list[PendingDiagnostic]:
+    """Return violations of the schema of the value's kind, except in `unjudged` fields."""
     if not isinstance(value, dict):
         return [PendingDiagnostic(Diagnostic(codes.WRONG_TYPE, "a document is a mapping", "begin with kind and spec"))]
     if "kind" not in value:
@@ -166,19 +166,19 @@ def _schema_problems(value: object, blind: set[Field], schemas: SchemaSet | None
         close = difflib.get_close_matches(str(kind)[:60], KINDS, n=1)
         hint = answer_to(kind) or (f"did you mean {close[0]}?" if close else f"one of {', '.join(KINDS)}")
         unknown = Diagnostic(codes.KIND, f"unknown kind {show(kind)}", hint, field=("kind",))
-        return [] if ("kind",) in blind else [PendingDiagnostic(unknown)]
+        return [] if ("kind",) in unjudged else [PendingDiagnostic(unknown)]
     found = validate_value(value, KINDS[kind])
     if schemas is not None and KINDS[kind] in schemas.names():
         found.extend(violation for violation in schemas.violations(value, KINDS[kind]) if violation not in found)
-    problems = [_of_schema(violation) for violation in found if not _is_blind(violation.path, blind)]
+    problems = [_of_schema(violation) for violation in found if not _is_unjudged(violation.path, unjudged)]
     if len(found) >= MOST_FAULTS:
         message = f"the first {MOST_FAULTS} problems are listed; there may be more"
         problems.append(PendingDiagnostic(Diagnostic(codes.MORE_PROBLEMS, message)))
     return problems
 
 
-def _is_blind(path: Field, blind: set[Field]) -> bool:
-    return bool(blind) and any(path[:length] in blind for length in range(len(path) + 1))
+def _is_unjudged(path: Field, unjudged: set[Field]) -> bool:
+    return bool(unjudged) and any(path[:length] in unjudged for length in range(len(path) + 1))
 
 
 def _of_schema(violation: SchemaViolation) -> PendingDiagnostic:

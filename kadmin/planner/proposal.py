@@ -82,7 +82,7 @@ def checked_header(request: RebalanceRequest, directory: Path) -> Header:
     return header
 
 
-def explain_bad_rows(directory: Path) -> NoReturn:
+def _explain_bad_rows(directory: Path) -> NoReturn:
     """Raise InvalidInputError with the bad rows of an inventory in which an engine found some."""
     read_inventory(directory)
     raise KadminError(f"The planner found bad rows in the inventory {directory}, which a second reading did not find.")
@@ -98,7 +98,7 @@ def proposals_of(
     """
     reports = {name: _report(results[name]) for name in sorted(results)}
     if any("invalid_rows" in report for report in reports.values()):
-        explain_bad_rows(directory)
+        _explain_bad_rows(directory)
     history = history_path(request)
     if history is not None and any("invalid_history" in report for report in reports.values()):
         explain_bad_history(history, header)

@@ -127,6 +127,11 @@ def _launched(options: Options, archived: Path | None, ends: ExitStack) -> Spark
     return SparkSession(SparkContext(conf=conf, gateway=gateway))
 
 
+def local_url(path: Path) -> str:
+    """Return a path of this machine as Spark reads it: not in its default file system, nor from a server's folder."""
+    return f"file://{path.absolute()}"
+
+
 def class_archive(java: JavaRuntime, cache: Path) -> Path:
     """Return the path of the archive of Spark's classes for this Java and PySpark; it may not exist.
 

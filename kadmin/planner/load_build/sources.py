@@ -14,7 +14,7 @@ from kadmin.errors import InvalidInputError
 from kadmin.inventory.columns import CLUSTER, ColumnKind
 from kadmin.inventory.samples import PROMETHEUS, SAMPLE_COLUMNS, TIME
 from kadmin.planner.load_build import prometheus
-from kadmin.planner.spark_tables import local_url
+from kadmin.planner.spark_session import local_url
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
