@@ -82,7 +82,7 @@ def _results(
         except (PySparkException, Py4JError, ConnectionError) as error:
             read_inventory(directory)  # both raise the better error where Spark failed on a bad row
             read_history(task.request, header)
-            raise NotCompletedError("Spark failed.", cause=cause_of(error), next_command="--engine local") from error
+            raise NotCompletedError("Spark failed.", cause=cause_of(error), next_step="--engine local") from error
     refuse_unknown_clusters(directory, header, [row[CLUSTER.name] for row in together])
     return {row[CLUSTER.name]: unpack([row["rows"]], RESULT_SCHEMA) for row in together}
 

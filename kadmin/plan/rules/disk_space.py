@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
+from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.disk_space import shortages
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from kadmin.plan.model import PartitionTarget
 
-_HINT = "kadmin inspect brokers, to choose brokers with room"
+_HINT = command("inspect brokers") + ", to choose brokers with room"
 
 
 def check_room(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, int | None]) -> Iterator[Diagnostic]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnreachableError
+from kadmin.next_step import command
 from kadmin.operations.decide.sent import askers, sent_lists
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.late_requests import late_among
@@ -98,7 +99,7 @@ class _Examination:
     def _pause(self) -> None:
         self._context.clock.wait(STAYS_S)
         # Looks that were cut short are not STAYS_S apart, and prove nothing.
-        self._context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
+        self._context.clock.stop_if_asked("nothing was changed", command("doctor"))
 
     def _with_operations(self, evidence: KafkaEvidence) -> KafkaEvidence:
         """Read the operations on record; of finished ones only those that asked for a move in flight."""
@@ -195,7 +196,7 @@ class _Examination:
         try:
             self._context.operations.listings()
         except LostRecordError as error:
-            return RecordTopic(RECORD_TOPIC, lost=error.cause or "", mend=error.next_command or "")
+            return RecordTopic(RECORD_TOPIC, lost=error.cause or "", next_step=error.next_step)
         except KadminError:
             pass  # what is asked next says so
         if RECORD_TOPIC not in state.topics or not state.brokers:
@@ -210,7 +211,7 @@ class _Examination:
         except UnreachableError as error:
             self._unavailable.append(f"settings of topic {RECORD_TOPIC}: {error.message}")
         except NotCompletedError as error:
-            return replace(found, problem=error.message, mend=error.next_command or "")
+            return replace(found, problem=error.message, next_step=error.next_step)
         return found
 
     def _ask(self, what: str, question: Callable[[], Answer]) -> Answer | None:

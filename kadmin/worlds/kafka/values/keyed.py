@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.events import Note
 from kadmin.operations.record.codec import (
     REPLACE_REQUEST,
@@ -236,4 +237,4 @@ class KeyedOperations(ABC):
 
 
 def _without_record(operation_id: str) -> NotCompletedError:
-    return NotCompletedError(f"Operation {operation_id} has no record.", next_command="kadmin history")
+    return NotCompletedError(f"Operation {operation_id} has no record.", next_step=command("history"))

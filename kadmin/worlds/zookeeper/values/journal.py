@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, InvalidInputError
+from kadmin.next_step import command
 from kadmin.operations.events import Note
 from kadmin.operations.record.codec import (
     REPLACE_REQUEST,
@@ -150,7 +151,7 @@ class Journal:
         op = Create(path, data, self._store.acl("/admin")) if node is None else SetData(path, data, node.version)
         result = write(self._store, [op], self._holds(path, data), _describe([op]))
         if result is not None and not result.committed:
-            raise BusyError("Another request was written at the same time.", next_command="kadmin status")
+            raise BusyError("Another request was written at the same time.", next_step=command("status"))
 
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
         """Write the whole record; the last write sets the state to running."""
@@ -280,7 +281,7 @@ def _request(node: Znode) -> StopRequest:
 
 
 def _missing(operation_id: str) -> InvalidInputError:
-    return InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+    return InvalidInputError(f"There is no operation {operation_id}.", next_step=command("history"))
 
 
 def lost_lock_or(result: MultiResult, paths: Paths) -> BusyError:
@@ -288,7 +289,7 @@ def lost_lock_or(result: MultiResult, paths: Paths) -> BusyError:
     path = getattr(result.failed, "path", "")
     if path in {paths.lock, paths.fence}:
         return lost_lock()
-    return BusyError(f"A write to {path} was refused: {result.reason}.", next_command="kadmin status")
+    return BusyError(f"A write to {path} was refused: {result.reason}.", next_step=command("status"))
 
 
 def _describe(ops: Iterable[Op]) -> str:
