@@ -7,12 +7,13 @@ The command line adds the options of the cluster and the plan's file to each com
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 _FILE = "FILE"
 """Stands for the file of the plan, where it is the first argument."""
@@ -53,6 +54,10 @@ class NextStep:
     def begins_with_command(self) -> bool:
         """Whether the first thing to do is to type a command."""
         return isinstance(self.parts[0], CommandLine)
+
+
+Naming: TypeAlias = Callable[[NextStep], object]
+"""Adds the cluster's address to a next step: ClusterAddress.named, or str to add none."""
 
 
 def command(name: str, *arguments: object) -> NextStep:

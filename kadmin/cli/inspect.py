@@ -50,7 +50,7 @@ TABLES = {
 }
 
 
-_INSTEAD: Mapping[str, NextStep | str] = {
+_NEXT_STEPS: Mapping[str, NextStep | str] = {
     "admin-entries": command("inspect admin"),
     "notifications": command("inspect controller") + ": brokers learn of changes from its log",
     "producer-ids": "kafka-metadata-shell on a controller: no request of brokers shows them",
@@ -94,7 +94,7 @@ def inspect_admin(
     def render(survey: AdminSurvey) -> None:
         answer(options.OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
 
-    opened = partial(open_zookeeper, next_step=_INSTEAD["admin-entries"])
+    opened = partial(open_zookeeper, next_step=_NEXT_STEPS["admin-entries"])
     _show(opened, cluster, survey_admin, render, watch=watch, timeout_s=timeout)
     return 0
 
@@ -126,24 +126,24 @@ def _show_table(
     def read(of: ClusterAddress, context: Context) -> Inspection:
         return context.inspect(name_for(of))
 
-    return _inspect(cluster, lambda of: _INSTEAD.get(name_for(of)), read, view, watch=watch, timeout_s=timeout_s)
+    return _inspect(cluster, lambda of: _NEXT_STEPS.get(name_for(of)), read, view, watch=watch, timeout_s=timeout_s)
 
 
 def _inspect(
     cluster: ClusterAddress | Fleet,
-    instead_of: Callable[[ClusterAddress], NextStep | str | None],
+    next_step_of: Callable[[ClusterAddress], NextStep | str | None],
     read: Callable[[ClusterAddress, Any], Inspection],
     view: TableView,
     *,
     watch: bool,
     timeout_s: float | None,
 ) -> int:
-    """Show a table of one cluster, or of several; `instead_of` is the alternative through brokers to reading znodes."""
+    """Show a table of one cluster, or of several; `next_step_of` is the alternative to reading znodes."""
     if isinstance(cluster, Fleet):
         from kadmin.cli.side_by_side import highest_exit_code, read_side_by_side
 
         def guarded(of: ClusterAddress, context: Context) -> Inspection:
-            if (next_step := instead_of(of)) is not None:
+            if (next_step := next_step_of(of)) is not None:
                 require_zookeeper(of, next_step)
             return read(of, context)
 
@@ -154,7 +154,7 @@ def _inspect(
             {each.name: each.error for each in found if each.error is not None},
         )
         return highest_exit_code(found)
-    next_step = instead_of(cluster)
+    next_step = next_step_of(cluster)
     opened = open_reading if next_step is None else partial(open_zookeeper, next_step=next_step)
     _show(opened, cluster, lambda context: read(cluster, context), view.show, watch=watch, timeout_s=timeout_s)
     return 0
@@ -186,7 +186,7 @@ def inspect_tree(
     view = TableView(sort or (), filters or (), output)
     return _inspect(
         cluster,
-        lambda _: _INSTEAD["tree"],
+        lambda _: _NEXT_STEPS["tree"],
         lambda _, context: read(context, path, depth),
         view,
         watch=watch,
@@ -210,7 +210,7 @@ def inspect_znode(
     view = TableView((), (), output)
     return _inspect(
         cluster,
-        lambda _: _INSTEAD["znode"],
+        lambda _: _NEXT_STEPS["znode"],
         lambda _, context: read(context, path),
         view,
         watch=watch,

@@ -20,22 +20,17 @@ from kadmin.plan.units import readable_rate
 from kadmin.report.text import table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from kadmin.next_step import NextStep
+    from kadmin.next_step import Naming
     from kadmin.operations.throttles.audit import AuditedThrottle, ThrottledEntity
     from kadmin.operations.throttles.by_hand import Planned, Written
 
 _MOST_SHOWN = 60
 
 
-def throttles_text(
-    found: Sequence[ThrottledEntity], room: int | None = None, named: Callable[[NextStep], object] = str
-) -> str:
-    """Show every throttle, and whether its topic or broker exists; `room` is that of a terminal.
-
-    `named` adds the cluster's address to a next step.
-    """
+def throttles_text(found: Sequence[ThrottledEntity], room: int | None = None, named: Naming = str) -> str:
+    """Show every throttle, and whether its topic or broker exists; `room` is that of a terminal."""
     rows = [
         [each.entity, "yes" if each.present else "no", key, _value(key, value)]
         for each in found
@@ -52,10 +47,8 @@ def throttles_answer(found: Sequence[ThrottledEntity]) -> ThrottlesAnswer:
     )
 
 
-def audit_text(
-    findings: Sequence[AuditedThrottle], room: int | None = None, named: Callable[[NextStep], object] = str
-) -> str:
-    """Show the origin of each throttle, and the command that removes it; `room` and `named` as in `throttles_text`."""
+def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None, named: Naming = str) -> str:
+    """Show the origin of each throttle, and the command that removes it; `room` is that of a terminal."""
     rows = [
         [each.entity, each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
         for each in findings
@@ -70,7 +63,7 @@ def audit_answer(findings: Sequence[AuditedThrottle]) -> AuditAnswer:
     return AuditAnswer(tuple(AuditFinding(**asdict(each), next_command=str(each.next_step)) for each in findings))
 
 
-def changes_text(planned: Planned, named: Callable[[NextStep], object] = str) -> str:
+def changes_text(planned: Planned, named: Naming = str) -> str:
     """Show each change with the value before and after, and the restored values from before an operation."""
     rows = [
         [
@@ -90,7 +83,7 @@ def changes_text(planned: Planned, named: Callable[[NextStep], object] = str) ->
     return "\n".join([table(["entity", "throttle", "before", "after"], rows), *restored])
 
 
-def written_text(written: Written, named: Callable[[NextStep], object] = str, *, by_api: bool) -> str:
+def written_text(written: Written, named: Naming = str, *, by_api: bool) -> str:
     """Show the changes made, and a warning that brokers in KRaft mode may restore a removed rate."""
     planned = written.planned
     if not planned.changes:

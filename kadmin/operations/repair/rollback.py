@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
 
 
-def _instead_of_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, NextStep]]:
+def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, NextStep]]:
     """Return the kinds of operations that have no rollback: why, and what helps."""
     return {
         OperationKind.ELECTION: (
@@ -52,8 +52,8 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
     """
     context.backend.check()
     record = context.operations.record(operation_id) if operation_id is not None else _last(context)
-    if (instead := _instead_of_rollback(record.operation_id).get(record.kind)) is not None:
-        cause, next_step = instead
+    if (refused := _without_rollback(record.operation_id).get(record.kind)) is not None:
+        cause, next_step = refused
         raise InvalidInputError(
             f"Operation {record.operation_id} ({record.kind}) cannot be rolled back; only a reassignment can.",
             cause=cause,

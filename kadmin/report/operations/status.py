@@ -17,26 +17,21 @@ from kadmin.report.operations.progress_line import fields
 from kadmin.report.text import NOTHING, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from kadmin.next_step import NextStep
+    from kadmin.next_step import Naming
     from kadmin.operations.events import Progressed
     from kadmin.operations.reading.status import Status, Unfinished
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
 
 
-def status_text(status: Status, named: Callable[[NextStep], object] = str) -> str:
-    """Show each unfinished operation, its runner, and the commands that finish it.
-
-    `named` adds the cluster's address to a next step.
-    """
+def status_text(status: Status, named: Naming = str) -> str:
+    """Show each unfinished operation, its runner, and the commands that finish it."""
     lines = [line for each in status.operations for line in _unfinished(each, status, named)]
-    late = [
-        f"applied late, of a finished operation: {each}; to take it back: {named(each.next_step)}"
-        for each in status.late
-    ]
-    return "\n".join([*(lines or ["no operation is unfinished"]), *late])
+    late = "applied late, of a finished operation: {}; to take it back: {}"
+    taken_back = [late.format(each, named(each.next_step)) for each in status.late]
+    return "\n".join([*(lines or ["no operation is unfinished"]), *taken_back])
 
 
 STATUS_COLUMNS = ("operation", "kind", "state", "done")
@@ -156,7 +151,7 @@ def _progress_answer(found: Progressed) -> answers.OperationProgress:
     )
 
 
-def _unfinished(found: Unfinished, status: Status, named: Callable[[NextStep], object]) -> Iterator[str]:
+def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[str]:
     listing, record, runner = found.listing, found.record, status.runner_of(found.listing)
     words = words_of(listing.kind)
     done = words.no_progress if found.progress is None else ", ".join(fields(found.progress).values())

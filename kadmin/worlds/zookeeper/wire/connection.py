@@ -35,7 +35,7 @@ _EVERY_SERVER_TAKES_BYTES = 64 * 1024
 _TOO_LARGE = "; it was {size:,} bytes, and a server with a smaller jute.maxbuffer cuts the connection at such a write"
 
 _IN_KRAFT = "name its brokers in place of ZooKeeper: -b BROKERS; a cluster in KRaft mode has no ZooKeeper"
-_INSTEAD = {
+_NEXT_STEPS = {
     Listener.BROKER: "give -z what the brokers have as zookeeper.connect",
     Listener.KRAFT_BROKER: _IN_KRAFT,
     Listener.KRAFT_CONTROLLER: _IN_KRAFT,
@@ -95,7 +95,7 @@ class Connection:
         return NotZooKeeperModeError(
             f"No ZooKeeper server{'' if self.tls is None else ' with TLS'} listens at {self.connect.hosts}.",
             cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
-            next_step=_INSTEAD[next(iter(found.values()))],
+            next_step=_NEXT_STEPS[next(iter(found.values()))],
         )
 
     def tls_refusal(self) -> NotAuthorizedError | None:
@@ -103,10 +103,8 @@ class Connection:
         if self.tls is None:
             return None
         found = four_letter.complaints(self.connect.servers, self.tls, self.end() - time.monotonic())
-        next_steps = [
-            next_step for said in found.values() if (next_step := next_step_for(said, _TLS_NEXT_STEPS)) is not None
-        ]
-        if len(next_steps) < len(found):
+        next_steps = [next_step_for(said, _TLS_NEXT_STEPS) for said in found.values()]
+        if None in next_steps:
             return None
         return NotAuthorizedError(
             f"There is no TLS connection with ZooKeeper at {self.connect}.",
