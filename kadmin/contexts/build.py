@@ -70,8 +70,8 @@ def build_contexts(value: Mapping[str, Any], folder: Path) -> Contexts:
 def _check_context(entry: Mapping[str, Any], field: Field) -> Iterator[Diagnostic]:
     zookeeper, kafka = entry.get("zookeeper"), entry.get("kafka", {})
     if zookeeper is None and "bootstrap_servers" not in kafka:
-        hint = "add zookeeper.connect or kafka.bootstrap_servers"
-        yield Diagnostic(codes.MISSING_FIELD, "the context has no address", hint, field=field)
+        next_step = "add zookeeper.connect or kafka.bootstrap_servers"
+        yield Diagnostic(codes.MISSING_FIELD, "the context has no address", next_step, field=field)
     if zookeeper is not None:
         yield from _refused(parse_connect_string, zookeeper["connect"], (*field, "zookeeper", "connect"))
         if "sasl" in zookeeper:
@@ -99,8 +99,8 @@ def _check_sasl(sasl: Mapping[str, Any], field: Field) -> Iterator[Diagnostic]:
     for owner, fields in _SASL_FIELDS.items():
         for name, required in fields.items():
             if owner == mechanism and required and name not in sasl:
-                hint = f"{mechanism} needs {name_some(each for each, needed in fields.items() if needed)}"
-                yield Diagnostic(codes.MISSING_FIELD, f"the field {name} is missing", hint, field=field)
+                next_step = f"{mechanism} needs {name_some(each for each, needed in fields.items() if needed)}"
+                yield Diagnostic(codes.MISSING_FIELD, f"the field {name} is missing", next_step, field=field)
             elif owner != mechanism and name in sasl:
                 message = f"{name} goes with {owner}, and the mechanism is {mechanism}"
                 yield Diagnostic(codes.CONTRADICTION, message, "remove it", field=(*field, name))
@@ -115,7 +115,7 @@ def _refused(parse: Callable[[str], object], text: str, field: Field) -> Iterato
     try:
         parse(text)
     except InvalidInputError as error:
-        yield Diagnostic(codes.MALFORMED, error.cause or error.message, error.next_command, field=field)
+        yield Diagnostic(codes.MALFORMED, error.cause or error.message, error.next_step, field=field)
 
 
 def _positive(parse: Callable[[str], int], text: str, field: Field) -> Iterator[Diagnostic]:

@@ -191,8 +191,8 @@ class _Assembly:
         if len(self.reading.faults) >= MOST_FAULTS:
             self._stop(f"{MOST_FAULTS} problems; nothing is read beyond here", mark, code=codes.MORE_PROBLEMS)
 
-    def _stop(self, message: str, mark: Mark, hint: str | None = None, *, code: str = codes.TOO_LARGE) -> NoReturn:
-        self.reading.faults.append(self._located(Diagnostic(code, message, hint), self._path(), mark))
+    def _stop(self, message: str, mark: Mark, next_step: str | None = None, *, code: str = codes.TOO_LARGE) -> NoReturn:
+        self.reading.faults.append(self._located(Diagnostic(code, message, next_step), self._path(), mark))
         raise _StopReadingError
 
     def _path(self) -> Field:

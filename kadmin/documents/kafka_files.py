@@ -36,6 +36,7 @@ from kadmin.documents.places import PlaceFinder
 from kadmin.documents.placing import PendingDiagnostic, by_place, place
 from kadmin.documents.text import LineIndex, UnreadableTextError, decode
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.model import (
     UNTHROTTLED,
@@ -138,12 +139,12 @@ def dump_kafka_file(plan: Document, *, current: bool) -> str:
             "Only a PartitionReassignment or a PreferredReplicaElection can become a file of Kafka's tools."
         )
     if current:
-        raise InvalidInputError("An election has no current replicas.", next_command="leave out --current")
+        raise InvalidInputError("An election has no current replicas.", next_step="leave out --current")
     if plan.all_partitions or plan.topics:
         raise InvalidInputError(
             f"The election names {'all partitions' if plan.all_partitions else 'whole topics'}.",
             cause="Kafka's file names single partitions, and which there are only a cluster can tell",
-            next_command="kadmin propose election --out PLAN",
+            next_step=command("propose election", "--out", "PLAN"),
         )
     if not plan.partitions:
         raise _nothing_named()
@@ -171,9 +172,9 @@ def _generated(text: str, headings: list[re.Match[str]], source: str) -> Reassig
     if not whole or _BEFORE_HEADINGS.fullmatch(text[: headings[0].start()]) is None:
         mark = LineIndex(text).mark(headings[0].start())
         message = "this is not the output of kafka-reassign-partitions --generate, whole and alone"
-        hint = f'that is "{_CURRENT}", JSON, "{_PROPOSED}", JSON; or keep one JSON document and no other text'
+        next_step = f'that is "{_CURRENT}", JSON, "{_PROPOSED}", JSON; or keep one JSON document and no other text'
         location = Location(source, *mark)
-        raise _refusal(source, [Diagnostic(codes.NOT_ONE_DOCUMENT, message, hint, location=location)])
+        raise _refusal(source, [Diagnostic(codes.NOT_ONE_DOCUMENT, message, next_step, location=location)])
     (_, middle), (end, start) = headings[0].span(), headings[1].span()
     first = _Section(_blank(text[:middle]) + text[middle:end], source)
     second = _Section(_blank(text[:start]) + text[start:], source)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import asdict, dataclass, field
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.documents.parse import parse_inventory_header
 from kadmin.errors import InvalidInputError
 from kadmin.inventory.model import SINGLE_CLUSTER, KafkaFacts
+from kadmin.next_step import command
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -48,14 +48,12 @@ def read_header(directory: Path) -> Header:
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
-        raise InvalidInputError(
-            f"There is no {path}.", next_command=f"kadmin snapshot --out {shlex.quote(str(directory))}"
-        ) from error
+        raise InvalidInputError(f"There is no {path}.", next_step=command("snapshot", "--out", directory)) from error
     except OSError as error:
         raise InvalidInputError(
             f"Cannot read {path}.",
             cause=error.strerror or str(error),
-            next_command="kadmin snapshot --out DIR",
+            next_step=command("snapshot", "--out", "DIR"),
         ) from error
     fields = parse_inventory_header(data, str(path))
     if "cluster_id" in fields and "clusters" in fields:

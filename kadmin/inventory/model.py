@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kadmin.errors import UsageError
+from kadmin.next_step import command
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -93,6 +94,6 @@ class Inventory:
         if self.fleet:
             raise UsageError(
                 f"The inventory holds a fleet ({name_some(self.clusters)}); this command works on one cluster.",
-                next_command="kadmin snapshot --out DIR",
+                next_step=command("snapshot", "--out", "DIR"),
             )
         return self.clusters[SINGLE_CLUSTER]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.rights import RightsFound
     from kadmin.insight.tables.inspection import Inspection
+    from kadmin.next_step import NextStep
     from kadmin.operations.port import Backend
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing
@@ -84,10 +85,10 @@ class Clock:
         """Whether the command's end has come."""
         return self.now() >= self.until
 
-    def stop_if_asked(self, kept: str, next_command: str | None = None) -> None:
+    def stop_if_asked(self, kept: str, next_step: NextStep | str | None = None) -> None:
         """Raise StoppedError once a signal has come; `kept` describes the state that is left on the cluster."""
         if self.stop_signal is not None:
-            raise StoppedError(kept, signal_number=self.stop_signal, next_command=next_command)
+            raise StoppedError(kept, signal_number=self.stop_signal, next_step=next_step)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.events import Note
 from kadmin.operations.record.codec import (
     REPLACE_REQUEST,
@@ -195,5 +196,5 @@ class OperationStore:
         data = self._values.get(key_of(operation_id, "record"))
         if data is None:
             self._status(operation_id)
-            raise NotCompletedError(f"Operation {operation_id} has no record.", next_command="kadmin history")
+            raise NotCompletedError(f"Operation {operation_id} has no record.", next_step=command("history"))
         return data

@@ -131,7 +131,7 @@ def _rate(
     if unknown:
         raise InvalidInputError(
             f"spec.throttle.finish_in needs the size of every partition that is copied: {name_some(unknown)}.",
-            next_command="add size_bytes to the plan, or give the sizes with --sizes FILE; or set spec.throttle.rate",
+            next_step="add size_bytes to the plan, or give the sizes with --sizes FILE; or set spec.throttle.rate",
         )
     return max(math.ceil(sum(size or 0 for size in busiest) / target.amount), 1)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.names import is_legal_topic_name, one_line
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.plan.waves import added
 from kadmin.wording import count
 
@@ -71,7 +72,7 @@ def require_throttles(values: Mapping[str, Collection[str]]) -> None:
                 raise NotCompletedError(
                     f"{one_line(key)} of {one_line(entity)} is no throttle; no config was written.",
                     cause="kadmin writes rates of brokers and lists of throttled replicas of topics, nothing else",
-                    next_command="kadmin history, which shows who wrote the operation on record",
+                    next_step=command("history") + ", which shows who wrote the operation on record",
                 )
 
 

@@ -81,7 +81,7 @@ def _results(session: SparkSession, task: PlanningTask, header: Header, cells: A
         planned = _solved(task, packed, tasks).toArrow().to_pylist()
     except (PySparkException, Py4JError, ConnectionError) as error:
         read_history(task.request, header)  # it raises the better error where Spark failed on a bad row
-        raise NotCompletedError("Spark failed.", cause=cause_of(error), next_command="--engine local") from error
+        raise NotCompletedError("Spark failed.", cause=cause_of(error), next_step="--engine local") from error
     return {row[CLUSTER.name]: unpack([row["rows"]], RESULT_SCHEMA) for row in planned}
 
 

@@ -111,7 +111,7 @@ def _connected(remote: str, conf: Mapping[str, str], ends: ExitStack) -> SparkSe
         with warnings.catch_warnings(action="ignore"):
             session.stop()
         raise NotCompletedError(
-            f"Spark at {server_of(remote)} cannot be used.", cause=cause_of(error), next_command="--engine local"
+            f"Spark at {server_of(remote)} cannot be used.", cause=cause_of(error), next_step="--engine local"
         ) from error
     return session
 
@@ -154,7 +154,7 @@ def cause_of(error: Exception) -> str:
 
 
 def _not_started(cause: str) -> NotCompletedError:
-    return NotCompletedError("Spark did not start.", cause=cause, next_command="--engine local")
+    return NotCompletedError("Spark did not start.", cause=cause, next_step="--engine local")
 
 
 def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:

@@ -83,7 +83,7 @@ def cluster_id(layout: Layout) -> str:
     with Store.connect(layout.connect_string) as store:
         node = store.get(CLUSTER_ID)
     if node is None:
-        raise NotCompletedError("The cluster has no id yet.", next_command="start a broker")
+        raise NotCompletedError("The cluster has no id yet.", next_step="start a broker")
     return decode_cluster_id(node)
 
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.errors import BusyError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import STALLED_S, Finish, TakeBack, Wait, unfinished
 from kadmin.operations.decide.cancelled import asked_back, cancelled, way_back
 from kadmin.operations.decide.common import made_again, overdue
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, Replicas, TopicPartition
     from kadmin.errors import KadminError
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Memory, Observed
     from kadmin.operations.decide.reassignment import ReassignmentWork
     from kadmin.operations.record.record import Step
@@ -54,7 +56,7 @@ def decide_cancel(
     """Decide the next action; `observed` holds every topic that the work or the pending request names."""
     state, pending = observed.state, observed.state.requests.reassignment
     if pending is not None and pending.entries is None:
-        return unreadable(pending.place, "kadmin heal, then kadmin cancel --now")
+        return unreadable(pending.place, command("heal") + ", then " + command("cancel", "--now"))
     targets = published_targets(work, observed.steps)
     origin = _to_take_back(targets, observed)
     left = {each: why for each, replicas in origin.items() if (why := why_left(each, replicas, observed))}
@@ -157,13 +159,14 @@ def _refusal(
         return NotCompletedError(
             f"{pending.place} has invalid entries of other tools: {name_some(empty)}.",
             cause="a list is empty; nothing was changed",
-            next_command="kadmin heal",
+            next_step=command("heal"),
         )
     if kept and not allow_foreign:
         return NotCompletedError(
             f"{pending.place} has invalid entries of other tools: {name_some(kept)}.",
             cause="a list names a broker twice; nothing was changed",
-            next_command="kadmin cancel --now --allow-foreign, which ends them: these partitions keep their replicas",
+            next_step=command("cancel", "--now", "--allow-foreign")
+            + ", which ends them: these partitions keep their replicas",
         )
     begun = [partition for partition in pending.not_begun if partition in others]
     if not begun or allow_foreign:
@@ -171,7 +174,7 @@ def _refusal(
     return BusyError(
         f"The next controller would start entries of other tools: {name_some(begun, most=20)}.",
         cause="cancelling moves the controller, which starts every pending entry; nothing was changed",
-        next_command="kadmin cancel --now --allow-foreign, if they may start",
+        next_step=command("cancel", "--now", "--allow-foreign") + ", if they may start",
     )
 
 
@@ -212,11 +215,11 @@ def _why_not_back(dead: list[int]) -> str:
     return f"on its way back, {waits if dead else f'where nothing has changed for {STALLED_S:g} s'}"
 
 
-def unreadable(place: str, next_command: str) -> Finish:
+def unreadable(place: str, next_step: NextStep) -> Finish:
     """Finish: the pending request cannot be read, so it cannot be superseded."""
     error = NotCompletedError(
         f"{place} cannot be decoded, so it is not replaced.",
         cause="moving the controller now could start an election loop; nothing was changed",
-        next_command=next_command,
+        next_step=next_step,
     )
     return unfinished(error)

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     STALLED_S,
@@ -79,7 +80,7 @@ class CancellationWork(ListedOperationSpec):
         """Decide the next action."""
         state, pending = observed.state, observed.state.requests.reassignment
         if pending is not None and pending.entries is None:
-            return unreadable(pending.place, "kadmin heal, then kadmin resume")
+            return unreadable(pending.place, command("heal") + ", then " + command("resume"))
         if state.controller is None:
             return Wait("the cluster has no controller")
         away = [target for target in self.targets if not _is_back(target, state)]
@@ -126,7 +127,7 @@ def _left(left: Mapping[PartitionTarget, str]) -> Finish:
         NotCompletedError(
             "; ".join(by_reason({target.partition: why for target, why in left.items()})) + ".",
             cause="these reassignments are left in flight, and every other one is back at its original replicas",
-            next_command="start the original brokers, then kadmin cancel --foreign",
+            next_step="start the original brokers, then " + command("cancel", "--foreign"),
         )
     )
 
@@ -140,7 +141,7 @@ def _starts_others(targets: tuple[PartitionTarget, ...], state: ClusterState) ->
         BusyError(
             f"The next controller would start other entries: {name_some(begun, most=20)}.",
             cause="ending a request moves the controller, which starts every pending entry; nothing was changed",
-            next_command="kadmin cancel --foreign, again: it then ends these, too",
+            next_step=command("cancel", "--foreign") + ", again: it then ends these, too",
         )
     )
 
@@ -150,7 +151,7 @@ def _lost(away: list[PartitionTarget]) -> Finish:
         NotCompletedError(
             f"Not at their original replicas, and not moving there: {name_some(each.partition for each in away)}.",
             cause="the reassignment was completed before it could be ended, or another tool started another one",
-            next_command="kadmin inspect partitions",
+            next_step=command("inspect partitions"),
         )
     )
 
@@ -169,7 +170,7 @@ def _going_back(away: list[PartitionTarget], waits: str | None, observed: Observ
         NotCompletedError(
             f"Still going back to the original replicas: {name_some(target.partition for target in away)}.",
             cause=waits,
-            next_command="kadmin cancel --foreign --origin FILE, with replicas that are alive",
+            next_step=command("cancel", "--foreign", "--origin", "FILE") + ", with replicas that are alive",
         )
     )
 

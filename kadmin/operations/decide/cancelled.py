@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command, joined
 from kadmin.operations.decide.actions import Finish
 from kadmin.operations.record.record import OperationState, StepKind
 from kadmin.plan.progress import Progress, judge
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Observed
     from kadmin.plan.model import PartitionTarget
 
@@ -45,9 +47,9 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
         )
     text = f"not back at the original replicas: {'; '.join(why)}"
     steps = [_once_in_sync(targets, left, state)] if left else []
-    steps += ["kadmin rollback"] if away else []
+    steps += [command("rollback")] if away else []
     cause, said = message or None, "; ".join([*summary, text])
-    error = NotCompletedError(f"The operation was cancelled; {text}.", cause=cause, next_command="; ".join(steps))
+    error = NotCompletedError(f"The operation was cancelled; {text}.", cause=cause, next_step=joined("; ", steps))
     return Finish(OperationState.CANCELLED, said, error)
 
 
@@ -91,8 +93,10 @@ def by_reason(left: Mapping[TopicPartition, str]) -> list[str]:
     return [f"{name_some(each for each, why in left.items() if why == reason)}: {reason}" for reason in reasons]
 
 
-def _once_in_sync(targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], state: ClusterState) -> str:
+def _once_in_sync(
+    targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], state: ClusterState
+) -> NextStep:
     original = {broker for each in targets if each.partition in left for broker in each.current or ()}
     dead = sorted(original - set(state.brokers))
     start = f"start {brokers_in_words(dead)}; " if dead else ""
-    return f"{start}kadmin cancel --foreign, when an original replica is in sync"
+    return start + command("cancel", "--foreign") + ", when an original replica is in sync"

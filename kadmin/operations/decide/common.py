@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S,
     PICKUP_DEADLINE_S,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Finish, Memory, Observed
     from kadmin.operations.record.record import Channel, Step
 
@@ -54,13 +56,13 @@ def before_publish(channel: Channel, observed: Observed, memory: Memory) -> AskL
     return None if channel in memory.listening else AskListening(channel)
 
 
-def refused_topics(change: str, reasons: Mapping[str, str], again: str) -> Finish:
+def refused_topics(change: str, reasons: Mapping[str, str], again: NextStep) -> Finish:
     """Finish: the controller refused to `change` topics, for the reasons given."""
     return failed(
         NotCompletedError(
             f"The controller refused to {change} {name_some(reasons)}.",
             cause="; ".join(dict.fromkeys(reasons.values())),
-            next_command=f"{again}, when the cause is removed",
+            next_step=again + ", when the cause is removed",
         )
     )
 
@@ -70,7 +72,7 @@ def changing() -> Finish:
     return failed(
         StalePlanError(
             f"The publish was refused {PUBLISH_ATTEMPTS} times: topics, brokers or the controller kept changing.",
-            next_command="kadmin diff FILE, then kadmin apply FILE, when the cluster is quiet",
+            next_step=command("diff", "FILE") + ", then " + command("apply", "FILE") + ", when the cluster is quiet",
         )
     )
 
@@ -106,7 +108,7 @@ def occupied(place: str, partitions: Iterable[TopicPartition] = ()) -> BusyError
     return BusyError(
         f"{place} holds entries of another tool{f': {name_some(names)}' if names else ''}; it was left unchanged.",
         cause="another tool or operator is working on this cluster, or left an entry behind",
-        next_command="kadmin doctor; kadmin resume, when it is gone",
+        next_step=command("doctor") + "; " + command("resume") + ", when it is gone",
     )
 
 
@@ -116,7 +118,7 @@ def not_watching(place: str, *, probed: bool) -> NotCompletedError:
     return NotCompletedError(
         f"The controller does not watch {place} and would not see a plan written there; {written}.",
         cause="the node was deleted or overwritten by hand; from Kafka 1.1 on that removes the watch",
-        next_command=f"kadmin heal, then kadmin {'resume' if probed else 'apply FILE'}",
+        next_step=command("heal") + ", then " + (command("resume") if probed else command("apply", "FILE")),
     )
 
 
@@ -138,6 +140,6 @@ def not_picked_up(place: str) -> Finish:
         NotCompletedError(
             f"The controller did not pick up {place} within the deadline; no partition has changed.",
             cause="it does not watch the node (deleted or overwritten by hand), or is busy",
-            next_command="kadmin heal, then kadmin resume",
+            next_step=command("heal") + ", then " + command("resume"),
         )
     )

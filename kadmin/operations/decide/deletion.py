@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.insight.diagnosis.health import health_of
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
@@ -99,7 +100,9 @@ class DeletionWork(ListedOperationSpec):
 
     def _result(self, present: Sequence[str], others: Sequence[str], asked: AskedTopics, state: ClusterState) -> Finish:
         if present:
-            return refused_topics("delete", {topic: asked.refused[topic] for topic in present}, "kadmin apply FILE")
+            return refused_topics(
+                "delete", {topic: asked.refused[topic] for topic in present}, command("apply", "FILE")
+            )
         if spared := [topic for topic in others if topic in asked.refused and topic not in asked.unanswered]:
             return _made_again(spared)
         notes = "".join(f"; {note}" for note in self._notes(others, state))
@@ -151,7 +154,7 @@ def _made_again(topics: Sequence[str]) -> Finish:
         StalePlanError(
             f"Other topics have these names by now: {name_some(topics)}; they were left unchanged.",
             cause="another client deleted the topics on record and made them again",
-            next_command="kadmin apply FILE, to delete the new ones",
+            next_step=command("apply", "FILE") + ", to delete the new ones",
         )
     )
 
@@ -161,7 +164,7 @@ def _refused(topics: Sequence[str]) -> Finish:
         NotCompletedError(
             f"The controller dropped the request and kept {count(len(topics), 'topic')}: {name_some(topics)}.",
             cause="deletion is disabled on the brokers (delete.topic.enable=false)",
-            next_command="enable deletion on every broker, then apply again",
+            next_step="enable deletion on every broker, then apply again",
         )
     )
 
@@ -171,7 +174,7 @@ def _not_consumed(topics: Sequence[str]) -> Finish:
         NotCompletedError(
             f"The controller did not start to delete {name_some(topics)} within the deadline.",
             cause="the request stays pending; without it the topic could come back empty",
-            next_command="kadmin resume",
+            next_step=command("resume"),
         )
     )
 
@@ -181,7 +184,7 @@ def _not_read(topics: Sequence[str]) -> Finish:
         NotCompletedError(
             f"These topics were not deleted: {name_some(topics)}.",
             cause="no Kafka controller reads a deletion in the document layout",
-            next_command="use layout: children",
+            next_step="use layout: children",
         )
     )
 
@@ -192,7 +195,7 @@ def _held_up(held_up: dict[str, tuple[int, ...]]) -> Finish:
         NotCompletedError(
             f"Deletions wait for brokers that are not alive: {waits}.",
             cause="copies on live brokers are deleted; the others are deleted when those brokers return",
-            next_command="start the brokers, then kadmin resume",
+            next_step="start the brokers, then " + command("resume"),
         )
     )
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     ELECTION_ATTEMPTS,
     ELECTION_BATCH,
@@ -119,7 +120,8 @@ def election_result(scope: Sequence[TopicPartition], observed: Observed, success
         NotCompletedError(
             f"Not led by their preferred replica: {name_some(off)} ({len(off)} of {count(len(scope), 'partition')}).",
             cause=reasons,
-            next_command="kadmin propose election --out PLAN, when the preferred replicas are alive and in sync",
+            next_step=command("propose election", "--out", "PLAN")
+            + ", when the preferred replicas are alive and in sync",
         )
     )
 

@@ -32,6 +32,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.insight.diagnosis.health import health_of
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     HEALTH_POLL_S,
     STALLED_S,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Action, Memory, Observed
     from kadmin.operations.record.record import OperationRecord, Step
     from kadmin.plan.copied import Copied
@@ -92,7 +94,7 @@ class ReassignmentWork(OperationSpec):
     waves: tuple[tuple[PartitionTarget, ...], ...]
     targets: tuple[PartitionTarget, ...]
     elect: Elect
-    undo: str = ""
+    rollback: NextStep | None = None
     skips_deleted: bool = False
 
     @property
@@ -159,10 +161,10 @@ class ReassignmentWork(OperationSpec):
         """Return the wave under way, empty after the last."""
         return self.waves[memory.wave] if memory.wave < len(self.waves) else ()
 
-    def undone_by(self, observed: Observed, memory: Memory | None) -> str | None:
+    def undone_by(self, observed: Observed, memory: Memory | None) -> NextStep | None:
         """Return the command to undo the moves; None where nothing was moved. Without memory, all topics were read."""
         read = self.topics(None if memory is None else memory.wave)
-        return self.undo if any_moved(published_targets(self, observed.steps), observed, read) else None
+        return self.rollback if any_moved(published_targets(self, observed.steps), observed, read) else None
 
     def _finished(self, observed: Observed, memory: Memory) -> list[PartitionTarget]:
         finished = [target for wave in self.waves[: memory.wave] for target in wave]
@@ -227,8 +229,8 @@ def _blocked(
     if foreign := [each for each, replicas in request.entries.items() if ours.get(each) != replicas]:
         return foreign_request(request.place, foreign)
     if request.entries and all(observed.state.replicas(each) is None for each in request.entries):
-        undo = work.undone_by(observed, memory)
-        return changed_by_others(found[Progress.STALE], observed, work.targets, undo, "kadmin heal; then ")
+        rollback = work.undone_by(observed, memory)
+        return changed_by_others(found[Progress.STALE], observed, work.targets, rollback, command("heal") + "; then ")
     return None
 
 
@@ -253,8 +255,8 @@ def _unchanged(
         return awaiting_pickup("waiting until the cluster shows the change", memory, now)
     if cancelled := accepted_by_controller((target.partition for target in waiting), observed):
         targets = [target for target in waiting if target.partition in cancelled]
-        undo = work.undone_by(observed, memory)
-        return changed_by_others(targets, observed, work.targets, undo, cancelled=cancelled)
+        rollback = work.undone_by(observed, memory)
+        return changed_by_others(targets, observed, work.targets, rollback, cancelled=cancelled)
     to_come = (tuple(waiting), *work.waves[memory.wave + 1 :])
     return _health_gate(to_come, observed, memory, now) or _publish(waiting, observed, memory)
 
@@ -355,8 +357,8 @@ def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Mem
 def _work_of(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWork:
     targets = tuple(replace(target, current=record.origin[target.partition]) for target in plan.reassignments)
     waves = tuple(tuple(targets[position] for position in wave) for wave in record.waves)
-    undo = undo_of(record.operation_id, plan.header)
-    return ReassignmentWork(waves, targets, plan.elect, undo, plan.allow_topics_deleted)
+    rollback = undo_of(record.operation_id, plan.header)
+    return ReassignmentWork(waves, targets, plan.elect, rollback, plan.allow_topics_deleted)
 
 
 def _fields(work: ReassignmentWork, state: ClusterState) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
@@ -86,7 +87,7 @@ def _failure(recipes: Sequence[TopicRecipe], observed: Observed) -> Finish | Non
     if foreign := [topic for topic in names if topic in there and topic not in made]:
         return _created_by_others(foreign)
     if refused:
-        return refused_topics("create", refused, "kadmin recreate ID")
+        return refused_topics("create", refused, command("recreate", "ID"))
     gone = [topic for topic in names if topic in made - asked.unanswered and topic not in there]
     return _deleted_again(gone) if gone else None
 
@@ -107,7 +108,7 @@ def _created_by_others(topics: Sequence[str]) -> Finish:
         BusyError(
             f"{name_some(topics)} was created by another client; it was left unchanged.",
             cause="brokers create topics automatically for producers and consumers, or another tool did",
-            next_command="kadmin recreate ID, after the topic was deleted; or kafka-topics.sh --alter",
+            next_step=command("recreate", "ID") + ", after the topic was deleted; or kafka-topics.sh --alter",
         )
     )
 
@@ -116,7 +117,7 @@ def _deleted_again(topics: Sequence[str]) -> Finish:
     return failed(
         NotCompletedError(
             f"{name_some(topics)} was created by this operation, then deleted by another client.",
-            next_command="kadmin history",
+            next_step=command("history"),
         )
     )
 
@@ -126,7 +127,7 @@ def _leaderless(topics: Sequence[str]) -> Finish:
         NotCompletedError(
             f"The controller has not chosen leaders for {name_some(topics)} within the deadline.",
             cause="the topics exist; a working controller chooses their leaders",
-            next_command="kadmin doctor, then kadmin resume",
+            next_step=command("doctor") + ", then " + command("resume"),
         )
     )
 

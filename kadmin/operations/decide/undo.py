@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.next_step import command
 from kadmin.operations.record.record import ROLLS_BACK, StepKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Observed
     from kadmin.plan.model import PartitionTarget, PlanHeader
 
 
-def undo_of(operation_id: str, header: PlanHeader) -> str:
+def undo_of(operation_id: str, header: PlanHeader) -> NextStep:
     """Return the next step that undoes an operation; of a rollback also the one that completes it.
 
     Without an id, `kadmin rollback` leaves rollbacks out.
     """
-    undo = f"kadmin rollback {operation_id}, to undo the moves that were completed"
+    undo = command("rollback", operation_id) + ", to undo the moves that were completed"
     undone = header.labels.get(ROLLS_BACK)
-    return undo if undone is None else f"kadmin rollback {undone}, to complete the rollback; or {undo}"
+    return undo if undone is None else command("rollback", undone) + ", to complete the rollback; or " + undo
 
 
 def any_moved(published: Iterable[PartitionTarget], observed: Observed, read: Collection[str]) -> bool:

@@ -9,6 +9,7 @@ from kadmin.cluster.model import Listening
 from kadmin.documents import dump_json
 from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.next_step import command
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.common import not_watching
 from kadmin.operations.decide.examine import Examination, examine
@@ -163,7 +164,7 @@ def _throttled(plan: Plan, throttle: ThrottleSpec | None) -> Plan:
 
 
 def _stop_if_asked(context: Context) -> None:
-    context.clock.stop_if_asked("nothing was recorded or published", "kadmin apply FILE")
+    context.clock.stop_if_asked("nothing was recorded or published", command("apply", "FILE"))
 
 
 def _study(
@@ -174,7 +175,7 @@ def _study(
     if given.cluster_id is not None and given.cluster_id != state.cluster_id:
         raise StalePlanError(
             f"The snapshot is of cluster {given.cluster_id}, this is cluster {state.cluster_id}.",
-            next_command="kadmin snapshot --out DIR",
+            next_step=command("snapshot", "--out", "DIR"),
         )
     facts, refused = given, None
     if isinstance(plan, DeletionPlan):
@@ -197,7 +198,7 @@ def _study(
 def _late(late: tuple[LateRequest, ...]) -> BusyError:
     return BusyError(
         f"Requests of finished operations, never answered, were applied late and reassign: {name_some(late)}.",
-        next_command="kadmin cancel --foreign, which takes them back; then kadmin apply FILE",
+        next_step=command("cancel", "--foreign") + ", which takes them back; then " + command("apply", "FILE"),
     )
 
 
@@ -236,7 +237,7 @@ def _unfinished(unfinished: tuple[Listing, ...], holder: Holder | None) -> BusyE
     first = unfinished[0]
     name, cause = first.operation_id, f"started {first.created_at} by {first.author}"
     heals = first.kind is OperationKind.HEAL
-    next_command = "kadmin heal" if heals else f"kadmin resume {name}, or kadmin cancel {name}"
+    next_step = command("heal") if heals else command("resume", name) + ", or " + command("cancel", name)
     if is_run_by(name, holder):
-        cause, next_command = f"runner {holder} is at work", "kadmin status"
-    return BusyError(f"Operation {name} ({first.kind}) is unfinished.", cause=cause, next_command=next_command)
+        cause, next_step = f"runner {holder} is at work", command("status")
+    return BusyError(f"Operation {name} ({first.kind}) is unfinished.", cause=cause, next_step=next_step)

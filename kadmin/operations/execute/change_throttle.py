@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import spec_of
@@ -54,7 +55,7 @@ def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
         left = _sized(left, state, context.backend.brokers(state))
     throttle = throttle_of(wanted, left, state, {})
     if throttle is None:
-        raise InvalidInputError(f"Operation {operation_id} has nothing left to copy.", next_command="kadmin status")
+        raise InvalidInputError(f"Operation {operation_id} has nothing left to copy.", next_step=command("status"))
     return throttle.rate
 
 
@@ -94,13 +95,13 @@ def _await(context: Context, operation_id: str, request: ThrottleRequest) -> tup
             if not unset:
                 return kept
             missing = f"it is on record, and not set yet on {name_some(unset)}"
-        context.clock.stop_if_asked("the request stays on record", "kadmin throttle show")
+        context.clock.stop_if_asked("the request stays on record", command("throttle show"))
         now = context.clock.now()
         give_up = now + patience(holder) if give_up is None else give_up
         if now >= min(give_up, context.clock.until):
             raise NotCompletedError(
                 f"Runner {holder} has not set the throttle: {missing}.",
-                next_command="kadmin throttle show; kadmin status",
+                next_step=command("throttle show") + "; " + command("status"),
             )
         context.clock.wait(POLL_S)
 
@@ -113,7 +114,7 @@ def _take_over(
         if state.finished:
             raise NotCompletedError(
                 f"Operation {operation_id} is {state} meanwhile; its throttle is removed.",
-                next_command="kadmin throttle show",
+                next_step=command("throttle show"),
             )
         record, work = context.operations.record(operation_id), _work(context, operation_id)
         throttling = Throttling(context, record, work)
@@ -121,7 +122,7 @@ def _take_over(
         if in_flight_of(work, context.backend.read(work.topics())):
             throttling.set_up(lease)
         else:
-            context.tell(events.Note(f"nothing is in flight; to set these values: kadmin resume {operation_id}"))
+            context.tell(events.Note(f"nothing is in flight; to set these values: {command('resume', operation_id)}"))
     return _compare(context, operation_id)[1]
 
 
@@ -141,7 +142,7 @@ def _compare(context: Context, operation_id: str) -> tuple[tuple[str, ...], tupl
 def _work(context: Context, operation_id: str) -> ReassignmentWork:
     work = spec_of(context.operations.record(operation_id))
     if not isinstance(work, ReassignmentWork):
-        raise InvalidInputError(f"Operation {operation_id} is no reassignment.", next_command="kadmin history")
+        raise InvalidInputError(f"Operation {operation_id} is no reassignment.", next_step=command("history"))
     return work
 
 

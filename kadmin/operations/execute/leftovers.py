@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError
+from kadmin.next_step import command
 from kadmin.operations.reading.brokers import log_dirs_of, unused_copies
 from kadmin.operations.record.record import StepKind
 from kadmin.plan.units import readable_size
@@ -51,4 +52,4 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
         if not left:
             unread = [error.message for broker in sorted(added) for error in disks.failed_dirs.get(broker, ())]
             return f"{_UNKNOWN_COPIES}{' '.join(unread)}{unknown}" if unread else unknown
-    return f"; unused copies stay on disk, see kadmin doctor: {name_some(left)}{unknown}"
+    return f"; unused copies stay on disk, see {command('doctor')}: {name_some(left)}{unknown}"

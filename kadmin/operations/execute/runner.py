@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard, TypeVar
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.insight.diagnosis.health import health_of, new_trouble
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import (
@@ -105,7 +106,7 @@ class Runner:
             self._on_wait,
             self._past_deadline,
             "copies in progress continue",
-            f"kadmin resume {operation_id}",
+            command("resume", operation_id),
         )
         self._context.tell(events.OperationStarted(operation_id, self._record.cluster_id))
         if warning is not None:
@@ -182,9 +183,9 @@ class Runner:
         if not self._cancelling(request):
             return decide(self._work, observed, self._memory, self._context.clock.now())
         if not isinstance(self._work, ReassignmentWork):
-            again = f"kadmin cancel {self._record.operation_id}"
+            again = command("cancel", self._record.operation_id)
             text = f"A running {self._record.kind} cannot be taken back."
-            return unfinished(NotCompletedError(text, next_command=again))
+            return unfinished(NotCompletedError(text, next_step=again))
         memory, now = self._memory, self._context.clock.now()
         return decide_cancel(self._work, observed, memory, now, allow_foreign=request.allow_foreign)
 
@@ -298,9 +299,9 @@ class Runner:
                 raise finish.error
             work = self._work if isinstance(self._work, ReassignmentWork) else None
             left = copies_left(self._context, () if work is None else work.targets, observed)
-            undo = None if work is None else work.undone_by(observed, None)
+            rollback = None if work is None else work.undone_by(observed, None)
             finish = replace(finish, message=finish.message + left)
-            finish = finish if finish.error is not None else stopped(observed.request, undo, finish.message)
+            finish = finish if finish.error is not None else stopped(observed.request, rollback, finish.message)
         elif isinstance(self._work, CancellationWork) and finish.error is None:
             left = copies_left(self._context, self._work.ended, observed)
             finish = replace(finish, message=finish.message + left)
@@ -381,18 +382,18 @@ class Runner:
             return NotCompletedError(
                 "The deadline passed before everything was taken back.",
                 cause=reason,
-                next_command=f"kadmin cancel {operation_id} --now",
+                next_step=command("cancel", operation_id, "--now"),
             )
         left = self._work.left_to_do(observed, self._memory)
         if not left:
             return NotCompletedError(
                 "The deadline passed with every target reached, before the operation could end.",
                 cause=reason,
-                next_command=f"kadmin resume {operation_id}",
+                next_step=command("resume", operation_id),
             )
         return NotCompletedError(
             f"The deadline passed with {count(len(left), 'target')} open: {name_some(left)}. "
             "Copies in progress continue.",
             cause=reason,
-            next_command=f"kadmin resume {operation_id}",
+            next_step=command("resume", operation_id),
         )

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import spec_of
@@ -130,7 +131,9 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
             return str(status)
         if status.message == str(request):
             return f"runner {holder} {_effect(context, operation_id, request)}"
-        context.clock.stop_if_asked("the request stays on record", f"kadmin status, for the state of {operation_id}")
+        context.clock.stop_if_asked(
+            "the request stays on record", command("status") + f", for the state of {operation_id}"
+        )
         now = context.clock.now()
         if give_up is None:
             give_up = min(now + patience(holder), context.clock.until)
@@ -138,17 +141,17 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         if now >= give_up:
             raise NotCompletedError(
                 f"Runner {holder} holds the lock and has not answered; the request stays on record.",
-                next_command=f"kadmin status; for a stuck runner: kadmin lock release {operation_id}",
+                next_step=command("status") + "; for a stuck runner: " + command("lock release", operation_id),
             )
         context.clock.wait(POLL_S)
 
 
 def _effect(context: Context, operation_id: str, request: StopRequest) -> str:
     if request.stop is Stop.CANCEL_NOW:
-        return "takes the running wave back; see kadmin status"
-    stops = "stops when the running wave is done; see kadmin status"
+        return f"takes the running wave back; see {command('status')}"
+    stops = f"stops when the running wave is done; see {command('status')}"
     if request.stop is Stop.CANCEL and context.operations.record(operation_id).kind is OperationKind.REASSIGNMENT:
-        return f"{stops}; to take that wave back at once: kadmin cancel --now {operation_id}"
+        return f"{stops}; to take that wave back at once: {command('cancel', '--now', operation_id)}"
     return stops
 
 
@@ -156,7 +159,7 @@ def _require_reassignment(context: Context, operation_id: str) -> None:
     # Before the request is on record: the runner could not follow it, and nothing replaces it.
     kind = context.operations.record(operation_id).kind
     if kind is not OperationKind.REASSIGNMENT:
-        raise NotCompletedError(f"A running {kind} cannot be taken back.", next_command=f"kadmin cancel {operation_id}")
+        raise NotCompletedError(f"A running {kind} cannot be taken back.", next_step=command("cancel", operation_id))
 
 
 def patience(holder: Holder) -> float:
@@ -180,7 +183,7 @@ def _only_unfinished(unfinished: tuple[Listing, ...]) -> str | None:
         names = ", ".join(listing.operation_id for listing in unfinished)
         raise InvalidInputError(
             f"Several operations are unfinished: {names}.",
-            next_command="kadmin status, then the command with one of these ids",
+            next_step=command("status") + ", then the command with one of these ids",
         )
     return unfinished[0].operation_id if unfinished else None
 
@@ -190,5 +193,5 @@ def _discard(context: Context, operation_id: str, lease: Lease) -> NotCompletedE
     context.operations.set_status(operation_id, status, lease)
     return NotCompletedError(
         f"Operation {operation_id} has an incomplete record and is discarded; nothing was published.",
-        next_command="kadmin apply FILE",
+        next_step=command("apply", "FILE"),
     )

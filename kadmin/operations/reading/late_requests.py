@@ -66,8 +66,7 @@ def late_among(
                     late.setdefault(partition, found)
             elif (wanted := last[partition]) != target:
                 origin = context.operations.record(listing.operation_id).origin
-                undo = f"kadmin rollback {listing.operation_id}" if origin.get(partition) == wanted else None
-                late.setdefault(partition, found.reached(wanted, undo))
+                late.setdefault(partition, found.reached(wanted, before_operation=origin.get(partition) == wanted))
     return tuple(late[partition] for partition in sorted(late))
 
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationKind, OperationState, Sending, StepKind
@@ -109,12 +110,12 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
     listings = [each for each in context.operations.listings() if operation_id in (None, each.operation_id)]
     if not listings:
         wanted = "No operation is on record." if operation_id is None else f"There is no operation {operation_id}."
-        raise InvalidInputError(wanted, next_command="kadmin history")
+        raise InvalidInputError(wanted, next_step=command("history"))
     found = listings[-1]
     if not found.status.state.has_record:
         raise NotCompletedError(
             f"Operation {found.operation_id} ({found.status.state}) has an incomplete record; nothing was published.",
-            next_command="kadmin history" if found.status.state.finished else "kadmin status",
+            next_step=command("history") if found.status.state.finished else command("status"),
         )
     record, steps = context.operations.record(found.operation_id), context.operations.steps(found.operation_id)
     return timeline(record, found, steps, context.clock.timestamp())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import NotCompletedError
 from kadmin.insight.diagnosis.health import Health
+from kadmin.next_step import command
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.loading import (
     load_assignment,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.record.record import HighWatermark
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.throttle import ConfigChanges
@@ -60,8 +62,8 @@ RECORD_VERSION = 3
 _BEFORE_INTENTS = 2
 """The layout of all but the steps with an intent."""
 _MOST_CAUSE = 300
-REPLACE_REQUEST = "kadmin pause, or kadmin cancel, which ask anew"
-REPLACE_THROTTLE_REQUEST = "kadmin throttle set, which asks anew"
+REPLACE_REQUEST = command("pause") + ", or " + command("cancel") + ", which ask anew"
+REPLACE_THROTTLE_REQUEST = command("throttle set") + ", which asks anew"
 
 
 class UndecodableError(NotCompletedError):
@@ -213,7 +215,7 @@ def decode_step(data: bytes) -> Step:
 def _require_readable(min_reader: int, what: str) -> None:
     if min_reader > RECORD_VERSION:
         raise UndecodableError(
-            f"{what} was written by another version of kadmin.", next_command="use the version that started it"
+            f"{what} was written by another version of kadmin.", next_step="use the version that started it"
         )
 
 
@@ -384,7 +386,7 @@ def decode_throttle_request(data: bytes) -> ThrottleRequest:
 
 
 @contextmanager
-def decoding(place: str, replaced_by: str = "") -> Iterator[None]:
+def decoding(place: str, replaced_by: NextStep | None = None) -> Iterator[None]:
     """Raise UndecodableError, with the location of a value, for any error while it is decoded.
 
     `replaced_by` are the commands that write another value in its place.
@@ -395,5 +397,5 @@ def decoding(place: str, replaced_by: str = "") -> Iterator[None]:
         raise UndecodableError(
             f"{place} cannot be decoded; another version of kadmin wrote it, or another program.",
             cause=f"{type(error).__name__}: {error}"[:_MOST_CAUSE],
-            next_command=replaced_by or f"use that version of kadmin; if it is not needed, delete {place} by hand",
+            next_step=replaced_by or f"use that version of kadmin; if it is not needed, delete {place} by hand",
         ) from error

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import command
 
 OPERATIONS = "operations"
 
@@ -57,4 +58,4 @@ def step_key(operation_id: str, number: int) -> str:
 
 def no_operation(operation_id: str) -> InvalidInputError:
     """Build the error for an operation that is not on record."""
-    return InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+    return InvalidInputError(f"There is no operation {operation_id}.", next_step=command("history"))

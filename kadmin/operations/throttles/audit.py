@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.next_step import command
 from kadmin.operations.events import Note
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import current_throttle, writes_unanswered
@@ -16,6 +17,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import Listing, ThrottleRecord
     from kadmin.plan.throttle import ConfigChange
@@ -58,16 +60,16 @@ class AuditedThrottle:
     runner: bool = False
 
     @property
-    def next_command(self) -> str:
+    def next_step(self) -> NextStep:
         """The command that removes it, or shows the runner that will."""
         if self.runner:
-            return "kadmin status"
+            return command("status")
         if self.origin in {Origin.IN_USE, Origin.CHANGED}:
-            return f"kadmin resume {self.operation_id}"
+            return command("resume", self.operation_id)
         kind, _, name = self.entity.partition("/")
         if kind == "topics":
-            return f"kadmin throttle clear --topic {name}"
-        return f"kadmin throttle clear --broker {'default' if self.entity == DEFAULT_ENTITY else name}"
+            return command("throttle clear", "--topic", name)
+        return command("throttle clear", "--broker", "default" if self.entity == DEFAULT_ENTITY else name)
 
 
 def show(context: Context) -> tuple[ThrottledEntity, ...]:

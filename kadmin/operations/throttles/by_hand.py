@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError
+from kadmin.next_step import command
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.events import Note
 from kadmin.operations.port import ConfigsOutcome
@@ -100,7 +101,7 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
         raise UnreachableError(
             f"The configs of {name_some(silent)} cannot be read; nothing was changed.",
             cause="a broker's own configs take that broker, and it does not answer",
-            next_command="kadmin throttle show; then name each of the others with --broker",
+            next_step=command("throttle show") + "; then name each of the others with --broker",
         )
     return Planned(merge(wanted, found))
 
@@ -118,7 +119,10 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> Planned:
         raise BusyError(
             f"Partitions are in flight: {name_some(moving)}.",
             cause="without a throttle their copies may use the whole network",
-            next_command="when they are done, kadmin throttle clear; at once: kadmin throttle clear --now",
+            next_step="when they are done, "
+            + command("throttle clear")
+            + "; at once: "
+            + command("throttle clear", "--now"),
         )
     found, unread = read_throttles(context)
     changes: dict[str, dict[str, ConfigChange]] = {}
@@ -159,10 +163,12 @@ def _write(context: Context, planned: Planned, lease: Lease) -> Written:
     outcome = context.backend.change_configs(changes, edit, lease)
     if outcome is ConfigsOutcome.CUT_SHORT:
         raise NotCompletedError(
-            "The deadline passed before every throttle was written.", next_command="kadmin throttle show"
+            "The deadline passed before every throttle was written.", next_step=command("throttle show")
         )
     if outcome is ConfigsOutcome.UNANSWERED:
-        context.tell(Note("a request got no answer and may be applied late: look again with kadmin throttle show"))
+        context.tell(
+            Note(f"a request got no answer and may be applied late: look again with {command('throttle show')}")
+        )
     blind = {entity: {key: each.ours for key, each in planned.changes[entity].items()} for entity in planned.unseen}
     failed = context.backend.overwrite_configs(blind, lease) if blind else {}
     return Written(planned, tuple(kept.values()), still_throttled("may remain", failed) if failed else None)
@@ -180,7 +186,7 @@ def _require_known(scope: Scope, state: ClusterState) -> None:
         *(f"broker {broker}" for broker in scope.brokers if broker not in {*state.brokers, *held}),
     ]
     if unknown:
-        raise StalePlanError(f"The cluster does not have {name_some(unknown)}.", next_command="kadmin throttle show")
+        raise StalePlanError(f"The cluster does not have {name_some(unknown)}.", next_step=command("throttle show"))
 
 
 def _copy(partition: TopicPartition, state: ClusterState) -> PartitionTarget:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, KadminError, NotCompletedError, StoppedError, UnknownOutcomeError, UnreachableError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import settling
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.port import Backend, EditConfigs
@@ -177,8 +179,8 @@ class Throttling:
             self._note_once(f"the throttle is not set on {describe_entities(lacking)}; setting it")
             self._set(self._throttle, self._steps(), lease)
 
-    def take_down(self, lease: Lease, next_command: str) -> NotCompletedError | None:
-        """Remove the throttle, unless something of the operation is in flight; `next_command` removes it later.
+    def take_down(self, lease: Lease, next_step: NextStep) -> NotCompletedError | None:
+        """Remove the throttle, unless something of the operation is in flight; `next_step` removes it later.
 
         Returns an error that names the brokers where it remains, because neither they nor the controller took the
         change; None where it is removed.
@@ -188,7 +190,7 @@ class Throttling:
             return None
         moving = in_flight_of(self._work, self._read())
         if moving:
-            self._remains(f"{name_some(moving)} in flight", next_command)
+            self._remains(f"{name_some(moving)} in flight", next_step)
             return None
         left = self._remove(self._throttle.changes, lease)
         self.removed = left is None
@@ -206,7 +208,7 @@ class Throttling:
         moving = in_flight_of(work, self._read())
         kept = throttled((target for target in work.targets if target.partition in moving), throttle.rate)
         if moving:
-            self._remains(f"{name_some(moving)} in flight", "kadmin throttle clear")
+            self._remains(f"{name_some(moving)} in flight", command("throttle clear"))
         changes = {entity: keys for entity, keys in throttle.changes.items() if entity not in kept}
         left = self._remove(changes, lease, settles=settles)
         self.removed = left is None and not moving
@@ -263,17 +265,17 @@ class Throttling:
 
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
-        next_command = f"kadmin resume {self._record.operation_id}"
+        next_step = command("resume", self._record.operation_id)
         if isinstance(error, LostLockError) and is_run_by(self._record.operation_id, error.successor):
             return  # the other runner removes it
         if isinstance(error, UnreachableError | UnknownOutcomeError | LostLockError):
-            self._remains("the cluster is unreachable, or the lock was lost", next_command)
+            self._remains("the cluster is unreachable, or the lock was lost", next_step)
             return
         try:
-            if (left := self.take_down(lease, next_command)) is not None:
-                self._context.tell(events.Note(f"{left.message} {left.cause}; {left.next_command}"))
+            if (left := self.take_down(lease, next_step)) is not None:
+                self._context.tell(events.Note(f"{left.message} {left.cause}; {left.next_step}"))
         except KadminError as another:
-            self._remains(another.message, next_command)
+            self._remains(another.message, next_step)
 
     def _read(self) -> ClusterState:
         self._context.backend.check()
@@ -294,20 +296,20 @@ class Throttling:
         return BusyError(
             f"A throttle was changed by others since the operation was recorded: {name_some(foreign)}.",
             cause="it was left unchanged; nothing was published",
-            next_command=f"restore it, then kadmin resume {self._record.operation_id}",
+            next_step="restore it, then " + command("resume", self._record.operation_id),
         )
 
     def _out_of_time(self, what: str) -> KadminError:
-        next_command = f"kadmin resume {self._record.operation_id}"
+        next_step = command("resume", self._record.operation_id)
         number = self._context.clock.stop_signal
         if number is not None:
-            return StoppedError(f"stopped during {what}", signal_number=number, next_command=next_command)
-        return NotCompletedError(f"The deadline passed during {what}.", next_command=next_command)
+            return StoppedError(f"stopped during {what}", signal_number=number, next_step=next_step)
+        return NotCompletedError(f"The deadline passed during {what}.", next_step=next_step)
 
-    def _remains(self, why: str, next_command: str) -> None:
+    def _remains(self, why: str, next_step: NextStep) -> None:
         if self._throttle is not None and not self._reported:
             self._reported = True
-            self._context.tell(events.Note(f"the throttle remains: {why}; remove it later with {next_command}"))
+            self._context.tell(events.Note(f"the throttle remains: {why}; remove it later with {next_step}"))
 
     def _note_once(self, text: str) -> None:
         if text != self._noted:
@@ -344,11 +346,11 @@ class _Removal:
 
 def still_throttled(verb: str, failed: Mapping[str, str]) -> NotCompletedError:
     """Build the error for brokers whose throttle remains, or may remain; `failed` says why, for each."""
-    brokers = "".join(f" --broker {entity.partition('/')[2]}" for entity in sorted(failed))
+    brokers = [word for entity in sorted(failed) for word in ("--broker", entity.partition("/")[2])]
     return NotCompletedError(
         f"The throttle {verb} on {name_some(sorted(failed))}.",
         cause="; ".join(dict.fromkeys(failed.values())),
-        next_command="kadmin throttle clear" + brokers + ", when they answer",
+        next_step=command("throttle clear", *brokers) + ", when they answer",
     )
 
 

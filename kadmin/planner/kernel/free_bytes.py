@@ -42,8 +42,10 @@ def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple
     while True:
         if problem.size[candidates].sum() < size_bytes:
             most = int(problem.size[candidates].sum())
-            remedy = f"set spec.free.bytes: {most}B" if most else "allow more in spec.topics or spec.brokers.no_receive"
-            raise NoPlanError(f"only {readable_size(most)} could go elsewhere", remedy, brokers=np.array([broker]))
+            next_step = (
+                f"set spec.free.bytes: {most}B" if most else "allow more in spec.topics or spec.brokers.no_receive"
+            )
+            raise NoPlanError(f"only {readable_size(most)} could go elsewhere", next_step, brokers=np.array([broker]))
         chosen, proved = smallest_cover(problem.size[candidates], size_bytes)
         stuck = _send_away(placement, candidates[chosen], slots)
         if stuck == NONE:

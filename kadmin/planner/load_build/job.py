@@ -201,7 +201,7 @@ def _scope(history: History, gaps: ExportGaps) -> _Scope:
         raise InvalidInputError(
             "The samples have no row that can be used.",
             cause=unknown if gaps.names else "no time, topic, metric or value",
-            next_command="--names FILE, with spec.metrics" if gaps.names else None,
+            next_step="--names FILE, with spec.metrics" if gaps.names else None,
         )
     most = max(day.samples for day in history.days.values())
     kept = {name: day for name, day in sorted(history.days.items()) if day.samples * _STRAY >= most}

@@ -194,7 +194,7 @@ def _checked(answers: DataFrame) -> DataFrame:
         raise InvalidInputError(
             f"{row['file']} is no answer of Prometheus to query_range.",
             cause=row["error"] or form or "it has no status success",
-            next_command="export it with the query in docs/load.md",
+            next_step="export it with the query in docs/load.md",
         )
     return answers
 

@@ -81,7 +81,7 @@ def samples(session: SparkSession, source: SampleSource, paths: Sequence[str]) -
         raise InvalidInputError(
             f"{source.place} holds no samples.",
             cause=f"it has no column {name_some(missing)}; it has {name_some(frame.columns)}",
-            next_command="name its columns as docs/load.md does, in a view or a copy",
+            next_step="name its columns as docs/load.md does, in a view or a copy",
         )
     return _in_columns(frame)
 

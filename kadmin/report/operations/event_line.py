@@ -33,6 +33,6 @@ def _words(event: Event) -> str:
         case StateChanged():
             return event.text if event.text.startswith(event.state) else f"{event.state}: {event.text}"
         case Ended():
-            following = "" if event.next_command is None else f"; next: {event.next_command}"
+            following = "" if event.next_step is None else f"; next: {event.next_step}"
             return f"exit code {event.exit_code}: {event.text}{following}"
     return event.text

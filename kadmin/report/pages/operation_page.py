@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
+from kadmin.next_step import command
 from kadmin.operations.reading.timeline import moments
 from kadmin.operations.record.record import OperationState, StepKind, current_throttle
 from kadmin.plan.progress import Progress
@@ -79,9 +80,11 @@ def _verdict(found: Timeline, state: str, runner: Holder | None) -> page.Notice:
     if status.state.finished:
         return page.Notice(told, _TONES.get(status.state, page.Tone.WARN))
     if runner is not None:
-        return page.Notice(f"{told}; runner: {one_line(str(runner))}", page.Tone.NONE, "kadmin status --watch")
-    command = words_of(found.record.kind).commands(one_line(found.record.operation_id))[0]
-    return page.Notice(f"{told}; no runner", page.Tone.WARN, command)
+        return page.Notice(
+            f"{told}; runner: {one_line(str(runner))}", page.Tone.NONE, str(command("status", "--watch"))
+        )
+    onward = words_of(found.record.kind).commands(one_line(found.record.operation_id))[0]
+    return page.Notice(f"{told}; no runner", page.Tone.WARN, str(onward))
 
 
 def _partition_notices(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> Iterator[page.Notice]:

@@ -86,8 +86,8 @@ def refused_credentials(servers: Servers) -> NotAuthorizedError | None:
     try:
         KafkaConnection(servers).close()
     except NotAuthorizedError as error:
-        instead = "--without-brokers, to go on without what brokers know"
-        return NotAuthorizedError(error.message, cause=error.cause, next_command=f"{error.next_command}; or {instead}")
+        without = "--without-brokers, to go on without what brokers know"
+        return NotAuthorizedError(error.message, cause=error.cause, next_step=f"{error.next_step}; or {without}")
     except KadminError:
         return None
     return None

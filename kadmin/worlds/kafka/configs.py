@@ -19,6 +19,7 @@ from kadmin.errors import (
     UnknownOutcomeError,
     UnreachableError,
 )
+from kadmin.next_step import command
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries, require_throttles
 from kadmin.wording import name_some
@@ -168,7 +169,7 @@ class EntityConfigs:
                     raise NotCompletedError(
                         f"The configs of {entity} were not changed.",
                         cause=str(answer),
-                        next_command="kadmin throttle show",
+                        next_step=command("throttle show"),
                     )
 
 
@@ -176,7 +177,7 @@ def _keep_changing(wanted: Iterable[str], *, silent: bool) -> BusyError:
     return BusyError(
         f"The configs of {name_some(sorted(wanted))} keep changing; not all of them were written.",
         cause="brokers did not answer" if silent else "another client writes them at the same time",
-        next_command="kadmin throttle show",
+        next_step=command("throttle show"),
     )
 
 

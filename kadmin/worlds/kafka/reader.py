@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import Broker, ClusterState, Controller, Endpoint, PartitionState, Topic, TopicPartition
 from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import UnreachableError
+from kadmin.next_step import command
 from kadmin.worlds.kafka.wire.catch_up import caught_up_broker
 from kadmin.worlds.kafka.wire.configs import read_own_configs, read_settings
 from kadmin.worlds.kafka.wire.eligible_leaders import read_eligible_leaders
@@ -91,7 +92,7 @@ def _asking_controllers(connection: KafkaConnection) -> Iterator[None]:
         raise UnreachableError(
             "The brokers answer, and no controller does: the controllers have no majority, or elect one of them.",
             cause=error.cause,
-            next_command="kadmin doctor",
+            next_step=command("doctor"),
         ) from error
 
 

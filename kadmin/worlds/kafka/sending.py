@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
+from kadmin.next_step import command
 from kadmin.operations.port import PublishOutcome
 from kadmin.operations.record.record import Sending
 from kadmin.worlds.kafka.wire.connection import TooLateError, uptime_s
@@ -59,7 +60,7 @@ def send_on_record(
     raise NotCompletedError(
         f"The brokers took more than {SEND_BY_S:g} s to take a request, {_ATTEMPTS} times.",
         cause="what is decided on older readings is not sent",
-        next_command="kadmin resume, when the brokers answer faster",
+        next_step=command("resume") + ", when the brokers answer faster",
     )
 
 

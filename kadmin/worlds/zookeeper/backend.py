@@ -9,6 +9,7 @@ from kadmin.cluster.capabilities import Capabilities, MetadataMode
 from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.port import ConfigsOutcome, PublishOutcome
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of, refused_credentials
@@ -180,5 +181,5 @@ def _end_through_brokers(servers: Servers, state: ClusterState, action: TakeBack
         raise NotCompletedError(
             f"The controller refused to end the reassignment of {name_some(sorted(refused))}.",
             cause="; ".join(dict.fromkeys(map(str, refused.values()))),
-            next_command="kadmin resume",
+            next_step=command("resume"),
         )

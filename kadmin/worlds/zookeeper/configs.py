@@ -10,6 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError
+from kadmin.next_step import command
 from kadmin.operations.record.holder import lost_lock
 from kadmin.plan.throttle import require_throttles
 from kadmin.worlds.zookeeper.model import Check, Create, SetData
@@ -51,7 +52,7 @@ def config_backlog(store: Store) -> BusyError | None:
     return BusyError(
         f"{CONFIG_CHANGES} holds {waiting} notifications, more than {MANY_CONFIG_CHANGES}; throttles were not changed.",
         cause="brokers delete them after 15 minutes; another tool creates many",
-        next_command="run the same command again in 15 minutes",
+        next_step="run the same command again in 15 minutes",
     )
 
 
@@ -94,7 +95,7 @@ class ConfigWriter:
                 raise BusyError(
                     f"The configs of {', '.join(group)} keep changing; not all of them were written.",
                     cause="another client writes them at the same time",
-                    next_command="kadmin throttle show",
+                    next_step=command("throttle show"),
                 )
 
     def _send(self, group: Mapping[str, bytes], found: Mapping[str, EntityConfig], lease: Lease) -> bool:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
 from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.listening import in_hex, who_watches
@@ -172,8 +173,8 @@ def await_successor(store: Store, clock: Clock, before: int) -> None:
         controller, epoch = store.exists_many([CONTROLLER, CONTROLLER_EPOCH])
         if controller is not None and epoch is not None and epoch.version > before:
             return
-        clock.stop_if_asked("the controller was already moved", "kadmin doctor")
-    raise NotCompletedError("The controller was moved, and no broker has taken over yet.", next_command="kadmin heal")
+        clock.stop_if_asked("the controller was already moved", command("doctor"))
+    raise NotCompletedError("The controller was moved, and no broker has taken over yet.", next_step=command("heal"))
 
 
 def _unchanging(seen: ControllerLook) -> tuple[object, ...]:
@@ -190,7 +191,7 @@ def _unreadable_left(paths: list[str]) -> NotCompletedError:
     return NotCompletedError(
         f"The controller must not be moved: the next one could not read {name_some(paths)}.",
         cause="every new controller would resign, and the elections would never end",
-        next_command="kadmin heal",
+        next_step=command("heal"),
     )
 
 
@@ -198,5 +199,5 @@ def _not_allowed(reason: str | None) -> NotCompletedError:
     return NotCompletedError(
         f"The controller was not moved within {PATIENCE_S:g} s, and nothing was changed: {reason}.",
         cause="moved before every broker watches it, it could leave the cluster without any controller",
-        next_command="kadmin doctor",
+        next_step=command("doctor"),
     )

@@ -9,6 +9,7 @@ from kadmin.errors import StalePlanError
 from kadmin.insight.tables.configs import config_table
 from kadmin.insight.tables.inspection import Inspection
 from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
+from kadmin.next_step import command
 from kadmin.operations.reading.brokers import held_by
 from kadmin.worlds.zookeeper.doctor.admin_nodes import entry_table, read_node
 from kadmin.worlds.zookeeper.doctor.gather import versions_of
@@ -204,7 +205,7 @@ def _znode(source: ZnodeReader, path: str) -> Table:
 
 def _absent(path: str) -> StalePlanError:
     return StalePlanError(
-        f"There is no znode {path}.", next_command=f"kadmin inspect tree {path.rpartition('/')[0] or '/'}"
+        f"There is no znode {path}.", next_step=command("inspect tree", path.rpartition("/")[0] or "/")
     )
 
 

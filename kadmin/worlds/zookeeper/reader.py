@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import ClusterState, PartitionState, PendingRequest, Requests, Topic
 from kadmin.cluster.names import is_legal_topic_name
 from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
+from kadmin.next_step import command
 from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.migration import MigrationNodes, led_by_kraft
 from kadmin.worlds.zookeeper.model import EntityConfig, ZooKeeperDetails
@@ -63,14 +64,14 @@ def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
         raise NotZooKeeperModeError(
             f"The chroot {store.chroot} does not exist at {store.connect_string}.",
             cause=f"mistyped, or another ensemble{_elsewhere(store)}",
-            next_command=where,
+            next_step=where,
         )
     if store.exists(CONTROLLER_EPOCH) is None or store.exists(BROKER_IDS) is None:
         raise NotZooKeeperModeError(
             f"No Kafka cluster keeps its metadata at {store.connect_string}.",
             cause="no /controller_epoch and /brokers/ids there: a missing chroot, an empty ZooKeeper, or KRaft mode"
             + _elsewhere(store),
-            next_command=where,
+            next_step=where,
         )
     phase = read_migration(ZnodeReader(store, tolerant=tolerant)).phase()
     if not phase.led_by_broker:
@@ -85,7 +86,7 @@ def read_cluster(
     With `settle`, topics that changed while they were read are read again, SETTLE_ATTEMPTS times at most; those that
     still change are in `unsettled`. Raises NotCompletedError for a znode that cannot be decoded.
     """
-    with _reading(store):
+    with _reading():
         return _read(ZnodeReader(store), topics, with_configs=with_configs, settle=settle)
 
 
@@ -101,7 +102,7 @@ def read_configs(store: Store, entities: Iterable[str]) -> dict[str, EntityConfi
     """
     asked = list(entities)
     nodes = store.get_many([f"{CONFIG}/{entity}" for entity in asked])
-    with _reading(store):
+    with _reading():
         return {
             entity: EntityConfig(node, {} if node is None else decode_config(node))
             for entity, node in zip(asked, nodes, strict=True)
@@ -130,7 +131,7 @@ def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str,
 def read_migration(source: ZnodeReader) -> MigrationNodes:
     """Read the znodes of the migration to KRaft; raises NotCompletedError for a znode that cannot be decoded."""
     nodes = source.get_many([CONTROLLER, MIGRATION])
-    with _reading(source.store):
+    with _reading():
         controller, migration = source.decode(decode_controller, nodes[0]), source.decode(decode_migration, nodes[1])
     brokers = frozenset(int(each) for each in source.children(BROKER_IDS) if each.isdecimal())
     return MigrationNodes(controller, migration, brokers)
@@ -151,14 +152,14 @@ def _below(store: Store, path: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def _reading(store: Store) -> Iterator[None]:
+def _reading() -> Iterator[None]:
     try:
         yield
     except MalformedZnodeError as error:
         raise NotCompletedError(
             f"A znode cannot be read: {error.path}.",
             cause=error.reason,
-            next_command=f"kadmin doctor -z {store.connect_string}",
+            next_step=command("doctor"),
         ) from error
 
 

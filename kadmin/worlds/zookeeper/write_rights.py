@@ -15,7 +15,7 @@ from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.model import DeletionLayout
 from kadmin.worlds.zookeeper.model import Check, Create, SetData
-from kadmin.worlds.zookeeper.rights import is_granted, remedy
+from kadmin.worlds.zookeeper.rights import granting, is_granted
 from kadmin.worlds.zookeeper.transaction import write
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS
@@ -66,7 +66,7 @@ def denied_writes(
     return NotAuthorizedError(
         f"ACLs of ZooKeeper at {store.connect_string} do not grant {store.authentication} what this needs.",
         cause=f"missing: {', '.join(_named(denied))}; nothing was written",
-        next_command=remedy(store, [each.path for each in denied]),
+        next_step=granting(store, [each.path for each in denied]),
     )
 
 

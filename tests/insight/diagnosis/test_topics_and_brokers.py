@@ -121,7 +121,7 @@ def test_throttles_are_leftover_when_nothing_moves() -> None:
         "brokers/1: leader.replication.throttled.rate",
         "topics/foo: follower.replication.throttled.replicas",
     )
-    assert found.hint == "kadmin throttle audit -z zk:2181"
+    assert str(found.next_step) == "kadmin throttle audit"
     in_use = moving(state, "foo-0", adding=(3,))
     assert Trouble.LEFTOVER_THROTTLE not in troubles(evidence(in_use, broker_configs=configs))
 

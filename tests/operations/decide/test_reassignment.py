@@ -8,6 +8,7 @@ from support.cluster.capabilities import API, NODES
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.next_step import command
 from kadmin.operations.decide import decide, remember
 from kadmin.operations.decide.actions import (
     Advance,
@@ -162,14 +163,14 @@ def test_a_topic_that_may_be_deleted_is_skipped_and_named_at_the_end() -> None:
 def test_every_deleted_partition_of_a_topic_is_named_and_what_moved_already_can_be_undone() -> None:
     """Also one of a later wave; nothing is to undo where only deleted partitions were published."""
     later = PartitionTarget(tp("a-1"), (1, 4), (1, 2))
-    waves = ReassignmentWork(((B,), (A,), (later,)), (B, A, later), Elect.NONE, "undo it")
+    waves = ReassignmentWork(((B,), (A,), (later,)), (B, A, later), Elect.NONE, command("rollback"))
     steps = WAVE_1, Step(2, StepKind.WAVE, "now", wave=1)
     action = act(cluster({"b-0": (2, 3)}), *steps, memory=replace(HEARD, wave=1), work=waves)
     error = failure(action, StalePlanError, OperationState.FAILED)
     assert error.message == "Changed by others since the plan was made: a-0, a-1."
     assert error.cause == "deleted: a-0, a-1"
-    assert error.next_command == "kadmin diff FILE, to see what changed; undo it"
-    alone = act(cluster({"b-0": (2, 1)}), WAVE_1, work=replace(WORK, undo="undo it"))
+    assert error.next_command == "kadmin diff FILE, to see what changed; kadmin rollback"
+    alone = act(cluster({"b-0": (2, 1)}), WAVE_1, work=replace(WORK, rollback=command("rollback")))
     assert failure(alone, StalePlanError, OperationState.FAILED).next_command == "kadmin diff FILE, to see what changed"
 
 

@@ -8,6 +8,7 @@ from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, PublishElection, PublishWave, Wait
 from kadmin.operations.decide.deletion import DeletionWork
@@ -96,7 +97,10 @@ def queued(state: ClusterState) -> ClusterState:
 
 def next_after_cancel(state: ClusterState, steps: tuple[Step, ...], wave: int) -> str | None:
     action = decide(
-        replace(WORK, undo="undo it"), Observed(state, steps, NODES, CANCEL), replace(HEARD, wave=wave), 0.0
+        replace(WORK, rollback=command("rollback")),
+        Observed(state, steps, NODES, CANCEL),
+        replace(HEARD, wave=wave),
+        0.0,
     )
     assert isinstance(action, Finish)
     assert action.error is not None
@@ -107,24 +111,26 @@ def test_a_cancelled_operation_names_its_rollback_only_where_it_moved_something(
     """Of topics that are not read, an earlier wave counts; one that was taken back does not."""
     later = cluster({"b-0": START["b-0"]})
     back = Step(2, StepKind.CANCEL, "now", partitions=(A.partition,))
-    assert next_after_cancel(later, (WAVE_1,), wave=1) == "undo it"
+    assert next_after_cancel(later, (WAVE_1,), wave=1) == "kadmin rollback"
     assert next_after_cancel(later, (WAVE_1, back), wave=1) == "kadmin history"
     assert next_after_cancel(cluster(START), (), wave=0) == "kadmin history"
 
 
 def test_a_wave_that_was_taken_back_whole_leaves_nothing_to_undo() -> None:
     back = Step(2, StepKind.CANCEL, "now", partitions=(A.partition,))
-    work, seen = replace(WORK, undo="undo it"), (WAVE_1, back)
+    work, seen = replace(WORK, rollback=command("rollback")), (WAVE_1, back)
     assert work.undone_by(Observed(cluster(START), seen, NODES), None) is None
-    assert work.undone_by(Observed(cluster({**START, "a-0": (1, 4)}), seen, NODES), None) == "undo it"
+    assert work.undone_by(Observed(cluster({**START, "a-0": (1, 4)}), seen, NODES), None) == command("rollback")
 
 
 def test_the_next_step_undoes_this_operation_and_of_a_rollback_completes_it_first() -> None:
     """Without an id, `kadmin rollback` would roll back the operation that the rollback undid in part."""
     undo = "kadmin rollback op-2, to undo the moves that were completed"
-    assert undo_of("op-2", PlanHeader()) == undo
+    assert str(undo_of("op-2", PlanHeader())) == undo
     labels = {ROLLS_BACK: "op-1"}
-    assert undo_of("op-2", PlanHeader(labels=labels)) == f"kadmin rollback op-1, to complete the rollback; or {undo}"
+    assert (
+        str(undo_of("op-2", PlanHeader(labels=labels))) == f"kadmin rollback op-1, to complete the rollback; or {undo}"
+    )
 
 
 def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:

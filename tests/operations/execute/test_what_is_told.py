@@ -15,6 +15,7 @@ from support.documents.plans import UNASKED, deletion, document, election, reass
 
 from kadmin.cli.execution import plan_named
 from kadmin.errors import StalePlanError
+from kadmin.next_step import command as command_to_type
 from kadmin.operations.context import Clock
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
@@ -263,9 +264,10 @@ def test_a_run_that_others_overtook_names_a_command_that_can_be_typed(
 
 
 def test_an_error_of_a_run_names_the_file_that_was_applied(tmp_path: Path) -> None:
-    error = StalePlanError(
-        "Changed.", next_command="kadmin diff FILE, to see what changed; kadmin cancel --origin FILE"
+    following = (
+        command_to_type("diff", "FILE") + ", to see what changed; " + command_to_type("cancel", "--origin", "FILE")
     )
+    error = StalePlanError("Changed.", next_step=following)
     file = tmp_path / "two words.yaml"
     with pytest.raises(StalePlanError) as told, plan_named(file):
         raise error

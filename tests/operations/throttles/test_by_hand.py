@@ -181,7 +181,7 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
     operation(context, OperationState.FAILED)
     findings = audit(context)
     assert {each.origin for each in findings} == {Origin.LEFT_OVER}
-    assert {each.next_command for each in findings} == {
+    assert {str(each.next_step) for each in findings} == {
         "kadmin throttle clear --topic a",
         "kadmin throttle clear --broker 1",
         "kadmin throttle clear --broker 2",
@@ -199,7 +199,7 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
         "topics/a": {LEADER_REPLICAS: "8:8"},
     }
     found = audit(context)
-    assert {(each.origin, each.next_command) for each in found} == {
+    assert {(each.origin, str(each.next_step)) for each in found} == {
         (Origin.NOT_ON_RECORD, "kadmin throttle clear --topic a"),
         (Origin.NOT_ON_RECORD, "kadmin throttle clear --broker 2"),
     }
@@ -222,7 +222,7 @@ def test_the_default_of_all_brokers_is_cleared_alone(context: ZooKeeperContext, 
     """With the command that the audit advises."""
     configure(context.store, "brokers/<default>", {LEADER_RATE: "7"})
     configure(context.store, "brokers/2", {LEADER_RATE: "99"})
-    advised = next(each.next_command for each in audit(context) if each.entity == "brokers/<default>")
+    advised = next(str(each.next_step) for each in audit(context) if each.entity == "brokers/<default>")
     assert advised == "kadmin throttle clear --broker default"
     cleared = command(*advised.split()[1:], "-z", chroot, "--yes")
     assert cleared.status == 0, cleared.err
@@ -253,12 +253,12 @@ def test_the_audit_leaves_what_a_runner_has_set_to_the_runner(context: ZooKeeper
     operation(context, OperationState.RUNNING)
     lease = context.operations.lock.take(Holder(ANN, OPERATION, "now", 10.0), 0)
     findings = audit(context)
-    assert {(each.origin, each.runner, each.next_command) for each in findings} == {
+    assert {(each.origin, each.runner, str(each.next_step)) for each in findings} == {
         (Origin.IN_USE, True, "kadmin status")
     }
     assert violations(audit_answer(findings), "throttle-audit") == []
     context.operations.lock.release(lease)
-    assert {each.next_command for each in audit(context)} == {f"kadmin resume {OPERATION}"}
+    assert {str(each.next_step) for each in audit(context)} == {f"kadmin resume {OPERATION}"}
 
 
 def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(context: ZooKeeperContext) -> None:

@@ -9,6 +9,7 @@ from support.cluster.states import tp
 from support.stores import OPERATION
 from support.zookeeper.znode_cluster import config
 
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 PATHS = Paths()
 LOCKED = Holder(Author("ann", "host-a", 7), OPERATION, "now", 10.0)
-OFF = f"kadmin resume {OPERATION}"
+OFF = command("resume", OPERATION)
 RATE = ThrottleSpec(ThrottleBy.RATE, 5000)
 RATES = {LEADER_RATE: "5000", FOLLOWER_RATE: "5000"}
 ENTITIES = ["brokers/1", "brokers/2", "brokers/3", "topics/a"]

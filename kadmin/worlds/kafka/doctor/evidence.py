@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Grant, OwnRights, Replicas, TopicPartition
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
+    from kadmin.next_step import NextStep
 
 STAYS_S = 5.0
 """Seconds between two looks: longer than the passing troubles of a server's start or a controller election."""
@@ -29,9 +30,9 @@ class ClusterLook:
 
 @dataclass(frozen=True, slots=True)
 class RecordTopic:
-    """The topic of records: `problem` names the setting that could lose records, `mend` is the command that repairs it.
+    """The topic of records: `problem` names the setting that could lose records, `next_step` repairs it.
 
-    `lost` names records that the topic lacks now; `mend` then continues without them.
+    `lost` names records that the topic lacks now; `next_step` then continues without them.
     `grants` are its ACLs, None where brokers check none or do not report them; `open_by_default`: brokers have a
     setting that opens every topic without ACLs, with a value that they do not report.
     """
@@ -39,7 +40,7 @@ class RecordTopic:
     name: str
     problem: str = ""
     lost: str = ""
-    mend: str = ""
+    next_step: NextStep | str | None = None
     grants: tuple[Grant, ...] | None = None
     open_by_default: bool = False
 

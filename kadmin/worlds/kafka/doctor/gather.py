@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnreachableError
-from kadmin.operations.decide.sent import askers, sent_lists
+from kadmin.next_step import command
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.late_requests import late_among
 from kadmin.operations.reading.open_operations import lock_held, open_operation
@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 ELSEWHERE = (
-    "whose the moves in flight and the throttles are: operations on record are in ZooKeeper (kadmin doctor -z CONNECT)"
+    "whose the moves in flight and the throttles are: operations on record are in ZooKeeper "
+    f"({command('doctor', '-z', 'CONNECT')})"
 )
 """Facts that are unknown without the operations on record."""
 RECENT_S = 3_600.0
@@ -102,7 +103,7 @@ class _Examination:
     def _pause(self) -> None:
         self._context.clock.wait(STAYS_S)
         # Looks that were cut short are not STAYS_S apart, and prove nothing.
-        self._context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
+        self._context.clock.stop_if_asked("nothing was changed", command("doctor"))
 
     def _with_operations(self, evidence: KafkaEvidence) -> KafkaEvidence:
         """Read the operations on record; of finished ones only those that asked for a move in flight."""
@@ -199,7 +200,7 @@ class _Examination:
         try:
             self._context.operations.listings()
         except LostRecordError as error:
-            return RecordTopic(RECORD_TOPIC, lost=error.cause or "", mend=error.next_command or "")
+            return RecordTopic(RECORD_TOPIC, lost=error.cause or "", next_step=error.next_step)
         except KadminError:
             pass  # what is asked next says so
         if RECORD_TOPIC not in state.topics or not state.brokers:
@@ -214,7 +215,7 @@ class _Examination:
         except UnreachableError as error:
             self._unavailable.append(f"settings of topic {RECORD_TOPIC}: {error.message}")
         except NotCompletedError as error:
-            return replace(found, problem=error.message, mend=error.next_command or "")
+            return replace(found, problem=error.message, next_step=error.next_step)
         return found
 
     def _ask(self, what: str, question: Callable[[], Answer]) -> Answer | None:

@@ -45,7 +45,7 @@ def _of_files() -> Iterator[None]:
         raise NotCompletedError(
             f"{error.filename or 'A file'} keeps lock and record, and cannot be used.",
             cause=error.strerror,
-            next_command="repeat the command when the folder of --records is in order",
+            next_step="repeat the command when the folder of --records is in order",
         ) from error
 
 
@@ -180,5 +180,5 @@ def _in_use(cause: str) -> BusyError:
     return BusyError(
         f"The record of this cluster is in use, in its topic {RECORD_TOPIC}.",
         cause=cause,
-        next_command="leave --records out of the command",
+        next_step="leave --records out of the command",
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import MIGRATION_SETTING
 from kadmin.errors import UsageError
+from kadmin.next_step import command
 from kadmin.operations.record.holder import lost_lock
 
 if TYPE_CHECKING:
@@ -79,11 +80,12 @@ def in_zookeeper(*, migrating: bool = False) -> UsageError:
         return UsageError(
             "This cluster migrates to KRaft, with brokers in ZooKeeper mode: kadmin changes nothing through them.",
             cause=f"its brokers have {MIGRATION_SETTING}=true",
-            next_command="use -z CONNECT in phase controllers; in phase dual-write go on until brokers are in KRaft "
-            "mode, or lead the cluster back; which phase it is: kadmin doctor migration -z CONNECT -b BROKERS",
+            next_step="use -z CONNECT in phase controllers; in phase dual-write go on until brokers are in KRaft "
+            "mode, or lead the cluster back; which phase it is: "
+            + command("doctor migration", "-z", "CONNECT", "-b", "BROKERS"),
         )
     return UsageError(
         "This cluster keeps its metadata in ZooKeeper: through its brokers kadmin only reads it.",
         cause="the lock and the records of its operations are in ZooKeeper",
-        next_command="name its ZooKeeper in place of its brokers: -z CONNECT",
+        next_step="name its ZooKeeper in place of its brokers: -z CONNECT",
     )

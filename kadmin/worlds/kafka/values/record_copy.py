@@ -9,6 +9,7 @@ from platformdirs import user_state_path
 
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import BusyError, UnknownOutcomeError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.record.codec import UndecodableError, decode_listing, decode_status, decoding
 from kadmin.operations.record.holder import Holder
@@ -49,7 +50,7 @@ class RecordCopy:
         if isinstance(lock, Holder):
             raise BusyError(
                 f"The lock is held by {lock} for operation {lock.operation_id}, with --records {self._records}.",
-                next_command=f"kadmin status --records {self._records}",
+                next_step=command("status", "--records", self._records),
             )
         self._lock = lock
 
@@ -100,14 +101,16 @@ class RecordCopy:
     def lost(self, cause: str) -> LostRecordError:
         """Return the error that names this copy and the commands that continue with it."""
         unfinished = self._unfinished()
-        again = f"--records {self._records}"
+        again = ("--records", self._records)
+        ended = (
+            f"an operation that has ended on another machine: remove its folder below {self._files.folder / OPERATIONS}"
+        )
         return LostRecordError(
             f"The topic {RECORD_TOPIC} has lost what was on record.",
             cause=f"{cause}; this machine has a copy of the record of {name_some(unfinished) or 'no operation'}",
-            next_command=f"kadmin resume {again}, or kadmin cancel {again}; an operation that has ended on another "
-            f"machine: remove its folder below {self._files.folder / OPERATIONS}"
+            next_step=command("resume", *again) + ", or " + command("cancel", *again) + f"; {ended}"
             if unfinished
-            else "kadmin inspect admin, then kadmin throttle audit",
+            else command("inspect admin") + ", then " + command("throttle audit"),
         )
 
     def _unfinished(self) -> list[str]:

@@ -101,7 +101,7 @@ class TopicLog:
         if self._unreadable is not None:
             raise NotCompletedError(
                 f"The lock record at offset {self._unreadable} cannot be read; another version of kadmin wrote it.",
-                next_command="use that version of kadmin",
+                next_step="use that version of kadmin",
             )
         return self._lock
 

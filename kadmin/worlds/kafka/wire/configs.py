@@ -217,5 +217,5 @@ def _require_short(entity: str, key: str, edit: ConfigEdit) -> None:
     if length > MOST_VALUE_BYTES:
         raise NotCompletedError(
             f"{key} of {entity} would have {length} bytes; brokers take at most {MOST_VALUE_BYTES}.",
-            next_command="use * for every replica of the topic",
+            next_step="use * for every replica of the topic",
         )

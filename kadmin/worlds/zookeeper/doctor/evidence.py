@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kadmin.next_step import command
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
     from kadmin.worlds.zookeeper.model import Acl, ControllerNode, Znode
 
+HEAL = command("heal")
+"""Repairs what the doctor finds in the admin znodes."""
 STAYS_S = 5.0
 """A controller that did not change a node for so long does not see it or ignores it."""
 
@@ -56,7 +60,6 @@ class Evidence:
     `disks_unavailable` says why they are not known.
     """
 
-    zookeeper: str
     versions: KafkaVersions
     state: ClusterState
     samples: tuple[ControllerSample, ...]
@@ -72,8 +75,3 @@ class Evidence:
     notifications: Mapping[str, int] = field(default_factory=dict)
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     disks_unavailable: str = ""
-
-    @property
-    def heal_command(self) -> str:
-        """The command that repairs this cluster."""
-        return f"kadmin heal -z {self.zookeeper}"

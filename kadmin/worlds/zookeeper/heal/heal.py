@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError, UsageError
 from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S, Finish, Wait
@@ -31,6 +32,7 @@ from kadmin.operations.record.record import (
 from kadmin.wording import count
 from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
+from kadmin.worlds.zookeeper.doctor.evidence import HEAL
 from kadmin.worlds.zookeeper.doctor.gather import gather
 from kadmin.worlds.zookeeper.heal.repair_steps import Diagnosis, Write, healable, next_step, unhealed
 from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData, details_of
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from kadmin.insight.diagnosis.finding import Finding
+    from kadmin.next_step import NextStep
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.controller_move import ControllerMove
@@ -136,7 +139,7 @@ class _Healing:
             self._on_wait,
             lambda reason, _: _past_deadline(reason),
             "the earlier steps remain done",
-            "kadmin heal",
+            HEAL,
         )
         try:
             finish, _ = follow(loop, self._context)
@@ -234,7 +237,7 @@ def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease
 
 
 def _past_deadline(reason: str | None) -> NotCompletedError:
-    return NotCompletedError(f"The deadline passed: {reason or 'something is not healed'}.", next_command="kadmin heal")
+    return NotCompletedError(f"The deadline passed: {reason or 'something is not healed'}.", next_step=HEAL)
 
 
 def _unfinished(context: ZooKeeperContext) -> tuple[str, ...]:
@@ -270,12 +273,11 @@ def _verdict(findings: Sequence[Finding], steps: int) -> Finish:
     raise NotCompletedError(
         f"Not healed: {left[0].message}{more}",
         cause=f"{count(steps, 'step')} done before" if steps else "nothing was changed",
-        next_command=_onward(left[0]),
+        next_step=_onward(left[0]),
     )
 
 
-def _onward(finding: Finding) -> str | None:
+def _onward(finding: Finding) -> NextStep | str | None:
     if finding.code is Trouble.EMPTY_REPLICAS:
         return f"delete the topic {finding.topic} and create it again: its data was deleted with the empty list"
-    mendable = healable(finding) and (finding.hint or "").startswith("kadmin heal")
-    return "kadmin doctor" if mendable else finding.hint
+    return command("doctor") if healable(finding) and finding.next_step == HEAL else finding.next_step

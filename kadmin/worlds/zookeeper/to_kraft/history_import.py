@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.execute.takeover import patience
@@ -45,7 +46,7 @@ def direction(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> tuple[Context
         raise NotCompletedError(
             "In phase dual-write, operations are carried to neither side.",
             cause="brokers are in ZooKeeper mode, and a KRaft controller leads",
-            next_command="restart brokers in KRaft mode, or lead the cluster back; then kadmin history import",
+            next_step="restart brokers in KRaft mode, or lead the cluster back; then " + command("history import"),
         )
     return zookeeper, kafka
 
@@ -109,8 +110,8 @@ def _await_runner(source: Context) -> None:
         elif source.clock.now() >= give_up:
             raise BusyError(
                 f"Operation {holder.operation_id} is still run by {holder}; it pauses when its wave is done.",
-                next_command="kadmin history import, again when it is paused",
+                next_step=command("history import") + ", again when it is paused",
             )
-        source.clock.stop_if_asked("the request to pause stays on record", "kadmin history import")
+        source.clock.stop_if_asked("the request to pause stays on record", command("history import"))
         source.clock.wait(POLL_S)
         holder = source.operations.lock.holder()

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError
+from kadmin.next_step import command
 from kadmin.operations.record.holder import lost_lock
 from kadmin.operations.record.keys import is_key
 from kadmin.worlds.zookeeper.model import Create, Delete, Op, SetData
@@ -83,7 +84,7 @@ class ZnodeValues(ZnodeLock):
         op = Create(path, value, self._store.acl("/admin")) if node is None else SetData(path, value, node.version)
         result = write(self._store, [op], lambda: self._is_applied([op]), _describe([op]))
         if result is not None and not result.committed:
-            raise BusyError("Another request was written at the same time.", next_command="kadmin status")
+            raise BusyError("Another request was written at the same time.", next_step=command("status"))
 
     def locate(self, key: str) -> str:
         """Return the path of the znode."""
@@ -154,7 +155,7 @@ def _refused(result: MultiResult, paths: Paths) -> BusyError:
     path = getattr(result.failed, "path", "")
     if path in {paths.lock, paths.fence}:
         return lost_lock()
-    return BusyError(f"A write to {path} was refused: {result.reason}.", next_command="kadmin status")
+    return BusyError(f"A write to {path} was refused: {result.reason}.", next_step=command("status"))
 
 
 def _describe(ops: Iterable[Op]) -> str:
