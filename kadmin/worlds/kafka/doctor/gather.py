@@ -14,6 +14,7 @@ from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnreachableError
 from kadmin.next_step import command
+from kadmin.operations.decide.sent import askers, sent_lists
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.late_requests import late_among
 from kadmin.operations.reading.open_operations import lock_held, open_operation
