@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.capabilities import Capabilities
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.from_brokers import FromBrokers
     from kadmin.cluster.groups import Groups
     from kadmin.cluster.log_dirs import LogDirs
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     )
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
-    from kadmin.plan.throttle import ConfigValues
+    from kadmin.plan.throttle import ConfigEdits, ConfigValues
 
-    EditConfigs: TypeAlias = Callable[[ConfigValues], Mapping[str, Mapping[str, str | None]]]
+    EditConfigs: TypeAlias = Callable[[ConfigValues], ConfigEdits]
 
 
 class PublishOutcome(StrEnum):
@@ -107,7 +108,7 @@ class Backend(Protocol):
         """Return moves in flight to their original replicas, or return the reason to wait."""
         ...
 
-    def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
+    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
         """Return the error for rights that the work lacks, None where none is known to be missing; nothing is written.
 
         `throttled` are the entities whose configs the work changes.
@@ -125,19 +126,16 @@ class Backend(Protocol):
         """Return the reason not to change configs now, None where they may be changed."""
         ...
 
-    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
-        """Return the dynamic configs of entities such as `topics/orders` or `brokers/1`.
-
-        A broker whose configs cannot be read now is left out.
-        """
+    def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
+        """Return the dynamic configs of entities; a broker whose configs cannot be read now is left out."""
         ...
 
-    def configured_entities(self) -> Mapping[str, bool]:
+    def configured_entities(self) -> Mapping[ConfigEntity, bool]:
         """Return every topic and broker that may have configs, and whether it exists; a broker exists while alive."""
         ...
 
     def change_configs(
-        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
     ) -> ConfigsOutcome:
         """Apply the edits that `edit` derives from the values found; an edit to None deletes the key.
 
@@ -147,8 +145,8 @@ class Backend(Protocol):
         ...
 
     def overwrite_configs(
-        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
-    ) -> Mapping[str, str]:
+        self, values: ConfigEdits, lease: Lease, step: Step | None = None
+    ) -> Mapping[ConfigEntity, str]:
         """Write configs of entities that cannot be read now; None deletes the key.
 
         Returns the reasons by entity, for those not written. `step` as in `change_configs`. Raises LostLockError.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from kadmin.answers.throttles import (
@@ -14,7 +13,7 @@ from kadmin.answers.throttles import (
     ThrottlesAnswer,
     ThrottlesOfEntity,
 )
-from kadmin.plan.throttle import MAY_RETURN, RATES, is_broker
+from kadmin.plan.throttle import MAY_RETURN, RATES
 from kadmin.plan.units import readable_rate
 from kadmin.report.text import table
 
@@ -30,7 +29,7 @@ _MOST_SHOWN = 60
 def throttles_text(found: Sequence[ThrottledEntity], room: int | None = None) -> str:
     """Show every throttle, and whether its topic or broker exists; `room` is that of a terminal."""
     rows = [
-        [each.entity, "yes" if each.present else "no", key, _value(key, value)]
+        [str(each.entity), "yes" if each.present else "no", key, _value(key, value)]
         for each in found
         for key, value in sorted(each.values.items())
     ]
@@ -41,14 +40,14 @@ def throttles_text(found: Sequence[ThrottledEntity], room: int | None = None) ->
 def throttles_answer(found: Sequence[ThrottledEntity]) -> ThrottlesAnswer:
     """Answer `throttle show`."""
     return ThrottlesAnswer(
-        tuple(ThrottlesOfEntity(each.entity, each.present, dict(sorted(each.values.items()))) for each in found)
+        tuple(ThrottlesOfEntity(str(each.entity), each.present, dict(sorted(each.values.items()))) for each in found)
     )
 
 
 def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None) -> str:
     """Show the origin of each throttle, and the command that removes it; `room` is that of a terminal."""
     rows = [
-        [each.entity, each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
+        [str(each.entity), each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
         for each in findings
     ]
     commands = dict.fromkeys(f"next: {each.next_command}" for each in findings)
@@ -58,14 +57,21 @@ def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None) -> 
 
 def audit_answer(findings: Sequence[AuditedThrottle]) -> AuditAnswer:
     """Answer `throttle audit`."""
-    return AuditAnswer(tuple(AuditFinding(**asdict(each), next_command=each.next_command) for each in findings))
+    return AuditAnswer(
+        tuple(
+            AuditFinding(
+                str(each.entity), each.key, each.value, each.origin, each.operation_id, each.runner, each.next_command
+            )
+            for each in findings
+        )
+    )
 
 
 def changes_text(planned: Planned) -> str:
     """Show each change with the value before and after, and the restored values from before an operation."""
     rows = [
         [
-            entity,
+            str(entity),
             key,
             "(not known)" if entity in planned.unseen else _value(key, change.previous),
             _value(key, change.ours),
@@ -88,7 +94,10 @@ def written_text(written: Written, *, by_api: bool) -> str:
         return "nothing to do"
     kept = [f"not changed, because another client changed it at the same time: {each}" for each in written.kept]
     removed = any(
-        change.ours is None for entity, keys in planned.changes.items() if is_broker(entity) for change in keys.values()
+        change.ours is None
+        for entity, keys in planned.changes.items()
+        if entity.broker_id is not None
+        for change in keys.values()
     )
     note = [MAY_RETURN] if by_api and removed else []
     return "\n".join([changes_text(planned), *kept, *note, *_next(written)])
@@ -104,7 +113,7 @@ def written_answer(written: Written) -> ThrottleChangesAnswer:
     planned = written.planned
     changes = [
         ChangedThrottle(
-            entity,
+            str(entity),
             key,
             change.previous,
             change.ours,
@@ -115,7 +124,7 @@ def written_answer(written: Written) -> ThrottleChangesAnswer:
         for key, change in sorted(keys.items())
     ]
     return ThrottleChangesAnswer(
-        tuple(changes), tuple(KeptThrottle(each.entity, each.key, each.value) for each in written.kept)
+        tuple(changes), tuple(KeptThrottle(str(each.entity), each.key, each.value) for each in written.kept)
     )
 
 

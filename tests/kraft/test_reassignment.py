@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.live.kraft import make_topic, set_configs, wait_assigned
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.operations.context import Clock
@@ -103,12 +104,12 @@ def test_k16_a_partition_that_the_controller_refuses_is_named_with_its_reason(
     topic = make_topic(connection, {0: (1, 2), 1: (1, 2)})
     refused, moved = TopicPartition(topic, 0), TopicPartition(topic, 1)
     targets = (PartitionTarget(refused, (2, 4), (1, 2)), PartitionTarget(moved, (1, 3), (1, 2)))
-    set_configs(connection, "brokers/4", ["cordoned.log.dirs"], "*", 4)
+    set_configs(connection, ConfigEntity.of_broker(4), ["cordoned.log.dirs"], "*", 4)
     try:
         with pytest.raises(NotCompletedError, match=str(refused)) as error:
             apply(context, ReassignmentPlan(PlanHeader(), targets), ClusterFacts(), 0)
     finally:
-        set_configs(connection, "brokers/4", ["cordoned.log.dirs"], None, 4)
+        set_configs(connection, ConfigEntity.of_broker(4), ["cordoned.log.dirs"], None, 4)
     assert "INVALID_REPLICA_ASSIGNMENT: " in (error.value.cause or "")
     assert "cordoned" in (error.value.cause or "")
     wait_assigned(connection, {refused: (1, 2), moved: (1, 3)})

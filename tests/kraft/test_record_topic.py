@@ -17,6 +17,7 @@ from support.cluster.states import tp
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.documents import dump_json
@@ -474,7 +475,7 @@ def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_th
     lease = operations.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
     operations.release(lease)
-    entity = f"topics/{topic}"
+    entity = ConfigEntity.of_topic(topic)
     wrong = (
         ("cleanup.policy", "delete", "compact"),
         ("min.insync.replicas", "4", "2"),
@@ -497,7 +498,7 @@ def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_th
     operations.release(operations.take(ANN, 0))
 
 
-def _set(connection: KafkaConnection, entity: str, key: str, value: str) -> None:
+def _set(connection: KafkaConnection, entity: ConfigEntity, key: str, value: str) -> None:
     alter_configs(connection, {entity: {key: ConfigEdit(ConfigOperation.SET, value)}})
     brokers = read_metadata(connection, ()).brokers
     wait_until(

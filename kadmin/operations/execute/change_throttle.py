@@ -25,6 +25,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.operations.port import LiveBrokers
@@ -125,7 +126,7 @@ def _take_over(
     return _compare(context, operation_id)[1]
 
 
-def _compare(context: Context, operation_id: str) -> tuple[tuple[str, ...], tuple[ForeignValue, ...]]:
+def _compare(context: Context, operation_id: str) -> tuple[tuple[ConfigEntity, ...], tuple[ForeignValue, ...]]:
     """Return the entities that lack the throttle on record, and the values of other clients that are kept."""
     operations = context.operations
     throttle = current_throttle(operations.record(operation_id), operations.steps(operation_id))

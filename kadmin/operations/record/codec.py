@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.errors import NotCompletedError
 from kadmin.insight.diagnosis.health import Health
 from kadmin.operations.record.holder import Holder
@@ -45,7 +46,7 @@ from kadmin.operations.record.record import (
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import TopicRecipe
-from kadmin.plan.throttle import ConfigChange, is_broker, is_throttle
+from kadmin.plan.throttle import ConfigChange, is_throttle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -289,18 +290,21 @@ def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
 
 def _dump_changes(changes: ConfigChanges) -> dict[str, Any]:
     return {
-        entity: {key: {"previous": change.previous, "ours": change.ours} for key, change in keys.items()}
+        str(entity): {key: {"previous": change.previous, "ours": change.ours} for key, change in keys.items()}
         for entity, keys in changes.items()
     }
 
 
 def _load_changes(value: dict[str, Any]) -> ConfigChanges:
-    for entity, keys in value.items():
-        for key in keys:
-            if not is_throttle(entity, key) or not (entity.startswith("topics/") or is_broker(entity)):
-                raise ValueError(f"{key} of {entity} is no throttle of an operation")
-            require_any(str, *keys[key].values())
-    return {entity: {key: ConfigChange(**change) for key, change in keys.items()} for entity, keys in value.items()}
+    changes: dict[ConfigEntity, dict[str, ConfigChange]] = {}
+    for text, keys in value.items():
+        entity = ConfigEntity.parse(text)
+        for key, change in keys.items():
+            if not is_throttle(entity, key) or not (entity.is_topic or entity.broker_id is not None):
+                raise ValueError(f"{key} of {text} is no throttle of an operation")
+            require_any(str, *change.values())
+        changes[entity] = {key: ConfigChange(**change) for key, change in keys.items()}
+    return changes
 
 
 def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:

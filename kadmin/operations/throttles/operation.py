@@ -31,6 +31,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.copying import Throttle
-    from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigValues, ForeignValue
+    from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
 RECONCILE_S = 5.0
 """Seconds between two comparisons of the cluster's throttles with those on record."""
@@ -114,7 +115,7 @@ class Throttling:
             raise self._changed_before(foreign)
         self._note_kept(foreign)
 
-        def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+        def edit(found: ConfigValues) -> ConfigEdits:
             return edits_to_set({entity: changes[entity] for entity in found}, found).values
 
         self._change(changes, edit, lease)
@@ -325,27 +326,27 @@ class _Removal:
 
     def __init__(self, changes: ConfigChanges) -> None:
         self.changes = changes
-        self.undone: set[str] = set()
-        self.foreign: dict[str, ForeignValue] = {}
-        self._seen: set[str] = set()
+        self.undone: set[ConfigEntity] = set()
+        self.foreign: dict[tuple[ConfigEntity, str], ForeignValue] = {}
+        self._seen: set[ConfigEntity] = set()
 
     @property
     def unseen(self) -> ConfigChanges:
         """The changes of entities whose configs were never read."""
         return {entity: keys for entity, keys in self.changes.items() if entity not in self._seen}
 
-    def edit(self, found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+    def edit(self, found: ConfigValues) -> ConfigEdits:
         """Return the edits that undo the changes, among the values found."""
         edits = edits_to_restore({entity: self.changes[entity] for entity in found}, found)
-        self.foreign |= {f"{each.entity} {each.key}": each for each in edits.kept}
+        self.foreign |= {(each.entity, each.key): each for each in edits.kept}
         self.undone.update(edits.values)
         self._seen.update(found)
         return edits.values
 
 
-def still_throttled(verb: str, failed: Mapping[str, str]) -> NotCompletedError:
+def still_throttled(verb: str, failed: Mapping[ConfigEntity, str]) -> NotCompletedError:
     """Build the error for brokers whose throttle remains, or may remain; `failed` says why, for each."""
-    brokers = "".join(f" --broker {entity.partition('/')[2]}" for entity in sorted(failed))
+    brokers = "".join(f" --broker {entity.name}" for entity in sorted(failed))
     return NotCompletedError(
         f"The throttle {verb} on {name_some(sorted(failed))}.",
         cause="; ".join(dict.fromkeys(failed.values())),
@@ -353,15 +354,14 @@ def still_throttled(verb: str, failed: Mapping[str, str]) -> NotCompletedError:
     )
 
 
-def is_there(entity: str, state: ClusterState) -> bool:
+def is_there(entity: ConfigEntity, state: ClusterState) -> bool:
     """Whether an entity can be throttled: a topic that exists, or any broker."""
-    kind, _, name = entity.partition("/")
-    return kind != "topics" or name in state.topics
+    return not entity.is_topic or entity.name in state.topics
 
 
 def _parts(changes: ConfigChanges) -> list[ConfigChanges]:
     """Cut changes into parts that fit into one step each; there is at least one part."""
-    parts: list[dict[str, Mapping[str, ConfigChange]]] = [{}]
+    parts: list[dict[ConfigEntity, Mapping[str, ConfigChange]]] = [{}]
     size = 0
     for entity, keys in changes.items():
         here = sum(len(change.previous or "") + len(change.ours or "") for change in keys.values())

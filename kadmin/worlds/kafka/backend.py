@@ -22,13 +22,14 @@ from kadmin.worlds.kafka.requests import TopicPublisher
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
     from kadmin.operations.port import ConfigsOutcome, EditConfigs, PublishOutcome
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
-    from kadmin.plan.throttle import ConfigValues
+    from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.worlds.kafka.values.keyed import KeyedOperations
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
@@ -100,7 +101,7 @@ class KafkaBackend:
         """Request the original lists, then end reassignments that remain; ordered as in `publish`."""
         return self._reassignments.take_back(step, action, seen, lease)
 
-    def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
+    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
         """Return None: brokers refuse each request without its right, and name the right."""
         del work, throttled
         return None
@@ -113,23 +114,23 @@ class KafkaBackend:
         """Return None: config changes reach brokers with the metadata."""
         return None
 
-    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
+    def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
         """Return the dynamic configs of entities; a broker that does not answer is left out."""
         return self._configs.read(entities)
 
-    def configured_entities(self) -> Mapping[str, bool]:
+    def configured_entities(self) -> Mapping[ConfigEntity, bool]:
         """Return every topic and broker; `read_configs` shows which of them have configs."""
         return self._configs.entities()
 
     def change_configs(
-        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
     ) -> ConfigsOutcome:
         """Change configs of topics, and of brokers that answer, until they are seen as wanted."""
         return self._configs.change(entities, edit, lease, step)
 
     def overwrite_configs(
-        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
-    ) -> Mapping[str, str]:
+        self, values: ConfigEdits, lease: Lease, step: Step | None = None
+    ) -> Mapping[ConfigEntity, str]:
         """Write configs of brokers that do not answer at the active controller."""
         return self._configs.overwrite(values, lease, step)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import Capabilities, MetadataMode
+from kadmin.cluster.config_entity import BROKER_KIND, DEFAULT_ENTITY, TOPIC_KIND, ConfigEntity
 from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
@@ -24,7 +25,7 @@ from kadmin.worlds.zookeeper.values.journal import Journal
 from kadmin.worlds.zookeeper.values.lock import Lock
 from kadmin.worlds.zookeeper.write_rights import denied_writes
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
-from kadmin.worlds.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
+from kadmin.worlds.zookeeper.znodes.configs import CONFIG
 from kadmin.worlds.zookeeper.znodes.topics import TOPICS
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
-    from kadmin.plan.throttle import ConfigValues
+    from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -133,7 +134,7 @@ class ZooKeeperBackend:
         named = replace(self._servers, unasked=False)
         return named if named.addresses else listeners_of(state, named.security)
 
-    def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
+    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
         """Compare the ACLs of the znodes to be written with the identities of this client."""
         return denied_writes(self._store, self._paths, work, throttled)
 
@@ -145,33 +146,33 @@ class ZooKeeperBackend:
         """Return an error where too many config changes wait for brokers."""
         return config_backlog(self._store)
 
-    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
+    def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
         """Return the dynamic configs of entities."""
         return {entity: config.values for entity, config in read_configs(self._store, entities).items()}
 
-    def configured_entities(self) -> Mapping[str, bool]:
+    def configured_entities(self) -> Mapping[ConfigEntity, bool]:
         """Return every topic and broker with a config znode, those of dead brokers and deleted topics included."""
         store = self._store
         present = {
-            "topics": set(store.children(TOPICS) or ()),
-            "brokers": {*(store.children(BROKER_IDS) or ()), DEFAULT_ENTITY},
+            TOPIC_KIND: set(store.children(TOPICS) or ()),
+            BROKER_KIND: {*(store.children(BROKER_IDS) or ()), DEFAULT_ENTITY.name},
         }
         return {
-            f"{kind}/{name}": name in present[kind]
+            ConfigEntity(kind, name): name in present[kind]
             for kind in present
             for name in store.children(f"{CONFIG}/{kind}") or ()
         }
 
     def change_configs(
-        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
     ) -> ConfigsOutcome:
         """Write configs and their change notifications, in small atomic groups; a write is applied now or never."""
         del step
         return ConfigsOutcome.WRITTEN if self._configs.change(entities, edit, lease) else ConfigsOutcome.CUT_SHORT
 
     def overwrite_configs(
-        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
-    ) -> Mapping[str, str]:
+        self, values: ConfigEdits, lease: Lease, step: Step | None = None
+    ) -> Mapping[ConfigEntity, str]:
         """Write nothing: ZooKeeper has the configs of every broker, alive or not."""
         del lease, step
         return dict.fromkeys(values, "not read")

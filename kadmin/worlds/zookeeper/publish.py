@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
 from kadmin.operations.port import PublishOutcome
@@ -102,7 +103,7 @@ class Publisher:
     def _creation(self, action: PublishTopic) -> list[Op]:
         # The config comes first: brokers read it when they create the first log.
         recipe = action.recipe
-        config, data = config_path("topics", recipe.topic), encode_config(recipe.configs)
+        config, data = config_path(ConfigEntity.of_topic(recipe.topic)), encode_config(recipe.configs)
         left = self._store.exists(config)
         write: Op = Create(config, data, self._store.acl(f"{CONFIG}/topics"))
         if left is not None:

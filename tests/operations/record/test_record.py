@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import tp
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.insight.diagnosis.health import Health
@@ -58,6 +59,8 @@ from kadmin.report.operations.status import history_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+TOPIC_A = ConfigEntity.of_topic("a")
+BROKER_1 = ConfigEntity.of_broker(1)
 partitions = st.builds(TopicPartition, st.text("abc._-", min_size=1, max_size=20), st.integers(0, 2**31 - 1))
 replicas = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=5, unique=True).map(tuple)
 
@@ -92,7 +95,7 @@ records = st.builds(
     | st.builds(
         ThrottleRecord,
         st.integers(1, 2**63 - 1),
-        st.fixed_dictionaries({}, optional={"topics/a": changes_of(LISTS), "brokers/1": changes_of(RATES)}),
+        st.fixed_dictionaries({}, optional={TOPIC_A: changes_of(LISTS), BROKER_1: changes_of(RATES)}),
     ),
 )
 
@@ -142,7 +145,7 @@ def test_a_record_of_another_layout_is_refused(layout: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entity", "key"),
+    ("text", "key"),
     [
         ("topics/a", "retention.ms"),
         ("topics/a", RATES[0]),
@@ -155,8 +158,9 @@ def test_a_record_of_another_layout_is_refused(layout: dict[str, int]) -> None:
         ("", LISTS[0]),
     ],
 )
-def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(entity: str, key: str) -> None:
+def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(text: str, key: str) -> None:
     """As a record and as a step; what is to be written says the same, but for the default of all brokers."""
+    entity = ConfigEntity.parse(text)
     changes = {entity: {key: ConfigChange(None, "1000")}}
     author = Author("ann", "h1", 7)
     record = OperationRecord("id", OperationKind.REASSIGNMENT, "{}", "sha256:1", None, "then", author, {})
@@ -169,7 +173,7 @@ def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(entity:
         ):
             decode()
         assert f"{key} of {entity} is no throttle of an operation" in str(refused.value.cause)
-    if entity == "brokers/<default>":
+    if entity == DEFAULT_ENTITY:
         require_throttles({entity: {key: None}})
     else:
         with pytest.raises(NotCompletedError, match="is no throttle; no config was written"):
@@ -307,7 +311,7 @@ WHOLE = OperationRecord(
     ((0,),),
     (tp("a-0"),),
     (TopicRecipe("b", {0: (1,)}, {"k": "v"}),),
-    throttle=ThrottleRecord(5, {"brokers/1": {RATES[0]: ConfigChange("1", "2")}}),
+    throttle=ThrottleRecord(5, {BROKER_1: {RATES[0]: ConfigChange("1", "2")}}),
     to_copy_bytes=5,
 )
 

@@ -16,6 +16,7 @@ from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
 from support.network.frame_proxy import Action
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.context import Clock
 from kadmin.operations.record.record import OperationState, Sending, StepKind
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Replicas
     from kadmin.operations.record.record import Listing, OperationRecord, Step
+    from kadmin.plan.throttle import ConfigValues
     from kadmin.sandbox import Sandbox
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
@@ -50,7 +52,7 @@ class Seen:
     """What a cluster shows of one topic: replicas, throttles, and all that is on record about its operations."""
 
     replicas: dict[TopicPartition, Replicas | None]
-    throttles: dict[str, dict[str, str]]
+    throttles: ConfigValues
     record: list[tuple[Listing, OperationRecord, tuple[Step, ...]]]
 
 
@@ -150,9 +152,11 @@ class Ground:
         """Read what counts."""
         connection, operations = self._connection, TopicOperations(self._connection, Clock(), lambda _: None)
         state = read_cluster(connection, [self._topic])
-        throttles = read_own_configs(connection, [f"topics/{self._topic}"], keys=THROTTLE_KEYS)
+        throttles = read_own_configs(connection, [ConfigEntity.of_topic(self._topic)], keys=THROTTLE_KEYS)
         for broker_id in self._sandbox.broker_ports:
-            own = read_own_configs(connection, [f"brokers/{broker_id}"], keys=THROTTLE_KEYS, broker_id=broker_id)
+            own = read_own_configs(
+                connection, [ConfigEntity.of_broker(broker_id)], keys=THROTTLE_KEYS, broker_id=broker_id
+            )
             throttles |= own
         all_of_them = [(each, operations.record(each.operation_id)) for each in operations.listings()]
         return Seen(
