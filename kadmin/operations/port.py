@@ -1,9 +1,10 @@
 """Protocols between the executor and a cluster: `Backend`, `LiveBrokers` and `OperationStore`, for every world.
 
-`Backend` reads the cluster and asks its controller for changes. `LiveBrokers` asks brokers over their own protocol.
-`OperationStore` keeps lock, fence, records, steps and requests. A world implements `Backend` and `OperationStore`
-together: `publish` and `take_back` also write the step of their request, because ZooKeeper writes step and request in
-one transaction, and the brokers' API needs the step on record first.
+`Backend` reads the cluster and asks its controller for changes; where the controller answers no request, it has a
+`MetadataStore`. `LiveBrokers` asks brokers over their own protocol. `OperationStore` keeps lock, fence, records, steps
+and requests. A world implements `Backend` and `OperationStore` together: `publish` and `take_back` also write the step
+of their request, because ZooKeeper writes step and request in one transaction, and the brokers' API needs the step on
+record first.
 """
 
 from __future__ import annotations
@@ -78,6 +79,11 @@ class Backend(Protocol):
         """The capabilities of this way to the cluster."""
         ...
 
+    @property
+    def metadata_store(self) -> MetadataStore | None:
+        """The store into which requests are written; None where the controller takes them and answers each."""
+        ...
+
     def check(self) -> None:
         """Raise UnreachableError unless a cluster of this kind answers; what is read next is at least as new."""
         ...
@@ -96,34 +102,12 @@ class Backend(Protocol):
         """Return the channel's name in messages."""
         ...
 
-    def listening(self, channel: Channel, state: ClusterState) -> Listening:
-        """Ask whether the controller of `state` would see a request on the channel; nothing is written."""
-        ...
-
     def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
         """Write the step and the request that `action` describes, provided that the cluster is as `seen`."""
         ...
 
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
         """Return moves in flight to their original replicas, or return the reason to wait."""
-        ...
-
-    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
-        """Return the error for rights that the work lacks, None where none is known to be missing; nothing is written.
-
-        `throttled` are the entities whose configs the work changes.
-        """
-        ...
-
-    def refused_credentials(self, state: ClusterState) -> NotAuthorizedError | None:
-        """Return the error where brokers refuse the client's credentials, in a world that does not go through brokers.
-
-        Such a change would run without the facts from brokers: sizes, disk space and consumers. None otherwise.
-        """
-        ...
-
-    def config_backlog(self) -> KadminError | None:
-        """Return the reason not to change configs now, None where they may be changed."""
         ...
 
     def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
@@ -153,8 +137,30 @@ class Backend(Protocol):
         """
         ...
 
-    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return, by topic, the consumer groups that keep their offsets with the cluster's metadata."""
+
+class MetadataStore(Protocol):
+    """A store of the cluster's metadata beside the controller; a request that is written there gets no answer.
+
+    Its questions find, before anything is written, what would keep the request from being executed.
+    """
+
+    def listening(self, channel: Channel, state: ClusterState) -> Listening:
+        """Ask whether the controller of `state` would see a request on the channel."""
+        ...
+
+    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
+        """Return the error for rights that the work lacks, None where none is known to be missing.
+
+        `throttled` are the entities whose configs the work changes.
+        """
+        ...
+
+    def config_backlog(self) -> KadminError | None:
+        """Return the reason not to change configs now, None where they may be changed."""
+        ...
+
+    def groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return, by topic, the consumer groups that keep their offsets in the store."""
         ...
 
 
@@ -202,6 +208,10 @@ class LiveBrokers(Protocol):
 
     def epoch_ends(self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float) -> FromBrokers[LogOffsets]:
         """Return the end offsets of leader epochs in the logs of partitions, from their leaders (KIP-320)."""
+        ...
+
+    def refused_credentials(self) -> NotAuthorizedError | None:
+        """Return the error where brokers refuse the client's credentials; other errors are left to later questions."""
         ...
 
     def close(self) -> None:

@@ -37,6 +37,7 @@ from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
 from kadmin.operations.execute.losses import with_losses
 from kadmin.operations.port import PublishOutcome
+from kadmin.operations.reading.metadata_store import listening_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.holder import LostLockError
@@ -207,7 +208,7 @@ class Runner:
         if observed.state.controller is None:
             return
         backend = self._context.backend
-        answer = backend.listening(channel, observed.state)
+        answer = listening_of(backend, channel, observed.state)
         if answer is Listening.LISTENING:
             self._memory = replace(self._memory, listening=self._memory.listening | {channel})
         elif answer is Listening.DEAF:

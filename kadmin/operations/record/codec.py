@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.errors import NotCompletedError
 from kadmin.insight.diagnosis.health import Health
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.loading import (
     load_assignment,
     load_author,
+    load_changes,
     load_high_watermarks,
     load_holder,
     load_numbers,
@@ -46,7 +46,6 @@ from kadmin.operations.record.record import (
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import TopicRecipe
-from kadmin.plan.throttle import ConfigChange, is_throttle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -285,7 +284,7 @@ def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
     if value is None:
         return None
     require_rate(value["rate"])
-    return ThrottleRecord(value["rate"], _load_changes(value["changes"]))
+    return ThrottleRecord(value["rate"], load_changes(value["changes"]))
 
 
 def _dump_changes(changes: ConfigChanges) -> dict[str, Any]:
@@ -293,18 +292,6 @@ def _dump_changes(changes: ConfigChanges) -> dict[str, Any]:
         str(entity): {key: {"previous": change.previous, "ours": change.ours} for key, change in keys.items()}
         for entity, keys in changes.items()
     }
-
-
-def _load_changes(value: dict[str, Any]) -> ConfigChanges:
-    changes: dict[ConfigEntity, dict[str, ConfigChange]] = {}
-    for text, keys in value.items():
-        entity = ConfigEntity.parse(text)
-        for key, change in keys.items():
-            if not is_throttle(entity, key) or not (entity.is_topic or entity.broker_id is not None):
-                raise ValueError(f"{key} of {text} is no throttle of an operation")
-            require_any(str, *change.values())
-        changes[entity] = {key: ConfigChange(**change) for key, change in keys.items()}
-    return changes
 
 
 def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
@@ -316,7 +303,7 @@ def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
 def _load_throttle_change(value: dict[str, Any]) -> ThrottleChange:
     request = None if value["request"] is None else load_throttle_request(value["request"])
     require_rate(value["rate"])
-    return ThrottleChange(value["rate"], _load_changes(json.loads(_unpack(value["changes"]))), request)
+    return ThrottleChange(value["rate"], load_changes(json.loads(_unpack(value["changes"]))), request)
 
 
 def _dump_intent(intent: Intent) -> str:

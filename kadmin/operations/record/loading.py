@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, HighWatermark
 from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.plan.throttle import ConfigChange, is_throttle
 from kadmin.plan.units import MOST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import Assignment, Replicas
+    from kadmin.plan.throttle import ConfigChanges
 
 
 def require(wanted: type, *values: object) -> None:
@@ -73,6 +76,19 @@ def load_texts(value: Mapping[str, str | None]) -> Mapping[str, str | None]:
     require(str, *value)
     require_any(str, *value.values())
     return value
+
+
+def load_changes(value: Mapping[str, Any]) -> ConfigChanges:
+    """Return config changes, which must be those of throttles of topics and of single brokers."""
+    changes: dict[ConfigEntity, dict[str, ConfigChange]] = {}
+    for text, keys in value.items():
+        entity = ConfigEntity.parse(text)
+        for key, change in keys.items():
+            if not is_throttle(entity, key) or not (entity.is_topic or entity.broker_id is not None):
+                raise ValueError(f"{key} of {text} is no throttle of an operation")
+            require_any(str, *change.values())
+        changes[entity] = {key: ConfigChange(**change) for key, change in keys.items()}
+    return changes
 
 
 def load_throttle_request(value: Mapping[str, Any]) -> ThrottleRequest:

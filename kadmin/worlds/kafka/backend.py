@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import Capabilities, MetadataMode
-from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError
 from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
@@ -20,12 +19,12 @@ from kadmin.worlds.kafka.reader import read_cluster, read_quorum
 from kadmin.worlds.kafka.requests import TopicPublisher
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Clock
-    from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
+    from kadmin.operations.decide.actions import Publish, TakeBack
     from kadmin.operations.port import ConfigsOutcome, EditConfigs, PublishOutcome
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Channel, Step
@@ -41,11 +40,14 @@ CAPABILITIES = Capabilities(
     lagging_reads=True,
     explains_refusals=True,
     restores_lists=True,
+    asks_brokers_beside=False,
 )
 
 
 class KafkaBackend:
     """A cluster reached through its brokers; one in ZooKeeper mode is only read."""
+
+    metadata_store = None
 
     def __init__(
         self,
@@ -78,11 +80,6 @@ class KafkaBackend:
         """Return the channel's name in messages."""
         return f"the controller's {channel}"
 
-    def listening(self, channel: Channel, state: ClusterState) -> Listening:
-        """Return LISTENING: the controller answers each request."""
-        del channel, state
-        return Listening.LISTENING
-
     def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
         """Put the step on record, send, and add the answer of each partition or topic."""
         match action:
@@ -100,19 +97,6 @@ class KafkaBackend:
     def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
         """Request the original lists, then end reassignments that remain; ordered as in `publish`."""
         return self._reassignments.take_back(step, action, seen, lease)
-
-    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
-        """Return None: brokers refuse each request without its right, and name the right."""
-        del work, throttled
-        return None
-
-    def refused_credentials(self, state: ClusterState) -> None:
-        """Return None: with credentials that brokers refuse there is no connection."""
-        del state
-
-    def config_backlog(self) -> KadminError | None:
-        """Return None: config changes reach brokers with the metadata."""
-        return None
 
     def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
         """Return the dynamic configs of entities; a broker that does not answer is left out."""
@@ -133,7 +117,3 @@ class KafkaBackend:
     ) -> Mapping[ConfigEntity, str]:
         """Write configs of brokers that do not answer at the active controller."""
         return self._configs.overwrite(values, lease, step)
-
-    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return no groups: every group keeps its offsets in Kafka."""
-        return dict.fromkeys(topics, ())

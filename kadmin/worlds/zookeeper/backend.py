@@ -12,7 +12,7 @@ from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
 from kadmin.operations.port import ConfigsOutcome, PublishOutcome
 from kadmin.wording import name_some
-from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of, refused_credentials
+from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
 from kadmin.worlds.zookeeper.configs import ConfigWriter, config_backlog
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.errors import KadminError, NotAuthorizedError
+    from kadmin.errors import BusyError, NotAuthorizedError
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
     from kadmin.operations.events import EventSink
@@ -60,6 +60,35 @@ class ZooKeeperOperations(Lock, Journal):
         _sync(self._store)
 
 
+class ZooKeeperMetadata:
+    """The znodes of one cluster, beside its controller."""
+
+    def __init__(self, store: Store, paths: Paths, clock: Clock) -> None:
+        self._store = store
+        self._paths = paths
+        self._clock = clock
+
+    def listening(self, channel: Channel, state: ClusterState) -> Listening:
+        """Ask the servers whether the controller watches the channel's admin node."""
+        controller = details_of(state).controller
+        if controller is None:
+            return Listening.UNKNOWN
+        path = ADMIN_NODES[channel]
+        return confirmed_listening(self._store, [path], controller, self._clock.wait)[path]
+
+    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> NotAuthorizedError | None:
+        """Compare the ACLs of the znodes to be written with the identities of this client."""
+        return denied_writes(self._store, self._paths, work, throttled)
+
+    def config_backlog(self) -> BusyError | None:
+        """Return an error where too many config changes wait for brokers."""
+        return config_backlog(self._store)
+
+    def groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the old consumer groups that keep their offsets in ZooKeeper."""
+        return consumer_groups(self._store, topics)
+
+
 class ZooKeeperBackend:
     """A cluster in ZooKeeper mode; its controller executes admin znodes."""
 
@@ -71,11 +100,12 @@ class ZooKeeperBackend:
         lagging_reads=False,
         explains_refusals=False,
         restores_lists=False,
+        asks_brokers_beside=True,
     )
 
     def __init__(self, store: Store, paths: Paths, clock: Clock, brokers: Servers = ANY_LISTENER) -> None:
+        self.metadata_store = ZooKeeperMetadata(store, paths, clock)
         self._store = store
-        self._paths = paths
         self._servers = brokers
         self._clock = clock
         self._publisher = Publisher(store, paths)
@@ -99,14 +129,6 @@ class ZooKeeperBackend:
     def place(self, channel: Channel) -> str:
         """Return the path of the channel's admin node."""
         return ADMIN_NODES[channel]
-
-    def listening(self, channel: Channel, state: ClusterState) -> Listening:
-        """Ask the servers whether the controller watches the channel's admin node."""
-        controller = details_of(state).controller
-        if controller is None:
-            return Listening.UNKNOWN
-        path = ADMIN_NODES[channel]
-        return confirmed_listening(self._store, [path], controller, self._clock.wait)[path]
 
     def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
         """Write step record and admin node in one multi."""
@@ -133,18 +155,6 @@ class ZooKeeperBackend:
     def _listeners(self, state: ClusterState) -> Servers:
         named = replace(self._servers, unasked=False)
         return named if named.addresses else listeners_of(state, named.security)
-
-    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
-        """Compare the ACLs of the znodes to be written with the identities of this client."""
-        return denied_writes(self._store, self._paths, work, throttled)
-
-    def refused_credentials(self, state: ClusterState) -> NotAuthorizedError | None:
-        """Connect to the brokers that are asked beside ZooKeeper, where the client has credentials for them."""
-        return refused_credentials(self.brokers(state).servers)
-
-    def config_backlog(self) -> KadminError | None:
-        """Return an error where too many config changes wait for brokers."""
-        return config_backlog(self._store)
 
     def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
         """Return the dynamic configs of entities."""
@@ -176,10 +186,6 @@ class ZooKeeperBackend:
         """Write nothing: ZooKeeper has the configs of every broker, alive or not."""
         del lease, step
         return dict.fromkeys(values, "not read")
-
-    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return the old consumer groups that keep their offsets in ZooKeeper."""
-        return consumer_groups(self._store, topics)
 
 
 def _end_through_brokers(servers: Servers, state: ClusterState, action: TakeBack) -> None:
