@@ -166,7 +166,8 @@ class Runner:
             return
         self._answered = request
         self._note(request.asked)
-        self._set_status(OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), str(request)))
+        now = self._context.clock.timestamp()
+        self._set_status(OperationStatus(OperationState.RUNNING, now, str(request), answered=request))
 
     def _decide(self, observed: Observed) -> Action:
         action, memory, now = self._next(observed), self._memory, self._context.clock.now()

@@ -129,7 +129,7 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         status = context.operations.status(operation_id)
         if status.state is not OperationState.RUNNING:
             return str(status)
-        if status.message == str(request):
+        if status.answered == request:
             return f"runner {holder} {_effect(context, operation_id, request)}"
         context.clock.stop_if_asked("the request stays on record", f"kadmin status, for the state of {operation_id}")
         now = context.clock.now()

@@ -21,6 +21,7 @@ from kadmin.operations.record.loading import (
     load_numbers,
     load_partition,
     load_partitions,
+    load_stop_request,
     load_texts,
     load_throttle_request,
     require,
@@ -44,7 +45,7 @@ from kadmin.operations.record.record import (
     ThrottleChange,
     ThrottleRecord,
 )
-from kadmin.operations.record.stop_request import Stop, StopRequest
+from kadmin.operations.record.stop_request import StopRequest
 from kadmin.plan.model import TopicRecipe
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
     """Encode the state with the fields of a listing, so that `history` reads one znode per operation."""
     return _dump(
         {
-            **asdict(status),
+            **_dump_status(status),
             "min_reader": _BEFORE_INTENTS,
             "kind": record.kind,
             "plan_digest": record.plan_digest,
@@ -132,8 +133,8 @@ def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
 def restate(data: bytes, status: OperationStatus) -> bytes:
     """Return an operation's data with another status, which is added to the changes on record."""
     value = json.loads(data)
-    changes = [*value.get("changes", ()), asdict(status)]  # data of older versions have no changes
-    return _dump({**value, **asdict(status), "changes": changes[-KEPT_CHANGES:]})
+    changes = [*value.get("changes", ()), _dump_status(status)]  # data of older versions have no changes
+    return _dump({**value, **_dump_status(status), "changes": changes[-KEPT_CHANGES:]})
 
 
 def decode_status(data: bytes) -> OperationStatus:
@@ -272,12 +273,20 @@ def _load_replaced(value: dict[str, Any]) -> Replaced:
     return Replaced(value["path"], value["version"], data, value.get("deleted"))
 
 
+def _dump_status(status: OperationStatus) -> dict[str, Any]:
+    return {**asdict(status), "answered": None if status.answered is None else _dump_request(status.answered)}
+
+
 def _load_status(value: dict[str, Any]) -> OperationStatus:
     removed = value.get("throttle_removed", False)  # statuses of older versions do not say so
     state, by = OperationState(value["state"]), value.get("by", "")
     require(str, value["updated_at"], value["message"], by)
     require(bool, removed)
-    return OperationStatus(state, value["updated_at"], value["message"], by, removed)
+    if "answered" not in value:  # a runner of an older version confirms a request by its text alone
+        answered = StopRequest.parse(value["message"])
+    else:
+        answered = None if value["answered"] is None else load_stop_request(value["answered"])
+    return OperationStatus(state, value["updated_at"], value["message"], by, removed, answered)
 
 
 def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
@@ -350,16 +359,16 @@ def decode_holder(text: str) -> Holder:
 
 def encode_request(request: StopRequest) -> bytes:
     """Encode a request to stop."""
-    return _dump({**asdict(request), "stop": request.stop.name})
+    return _dump(_dump_request(request))
 
 
 def decode_request(data: bytes) -> StopRequest:
     """Decode a request to stop."""
-    value = json.loads(data)
-    request = StopRequest(**{**value, "stop": Stop[value["stop"]]})
-    require(str, request.by, request.at)
-    require(bool, request.allow_foreign)
-    return request
+    return load_stop_request(json.loads(data))
+
+
+def _dump_request(request: StopRequest) -> dict[str, Any]:
+    return {**asdict(request), "stop": request.stop.name}
 
 
 def encode_throttle_request(request: ThrottleRequest) -> bytes:

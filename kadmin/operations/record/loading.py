@@ -9,6 +9,7 @@ from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, HighWatermark
+from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.plan.throttle import ConfigChange, is_throttle
 from kadmin.plan.units import MOST_BYTES
@@ -96,6 +97,14 @@ def load_throttle_request(value: Mapping[str, Any]) -> ThrottleRequest:
     request = ThrottleRequest(**value)
     require(str, request.by, request.at)
     require_rate(request.rate)
+    return request
+
+
+def load_stop_request(value: Mapping[str, Any]) -> StopRequest:
+    """Return a request to stop."""
+    request = StopRequest(**{**value, "stop": Stop[value["stop"]]})
+    require(str, request.by, request.at)
+    require(bool, request.allow_foreign)
     return request
 
 

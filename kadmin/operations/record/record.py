@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
     from kadmin.insight.diagnosis.health import Health
+    from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.model import TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
@@ -191,6 +192,7 @@ class OperationRecord:
 class OperationStatus:
     """The part that changes: state, time of the last change, and a message; `by` names who resumed the operation.
 
+    `answered` is the request to stop that the runner confirms: it stops at the next safe point.
     `throttle_removed`: the operation's throttle was off everywhere by then. Of a finished one none is left.
     """
 
@@ -199,6 +201,7 @@ class OperationStatus:
     message: str = ""
     by: str = ""
     throttle_removed: bool = False
+    answered: StopRequest | None = None
 
     def __str__(self) -> str:
         if self.message.startswith(self.state):

@@ -52,6 +52,7 @@ from kadmin.operations.record.record import (
     ThrottleRecord,
     require_transition,
 )
+from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import TopicRecipe
 from kadmin.plan.throttle import LISTS, RATES, ConfigChange, require_throttles
 from kadmin.report.operations.status import history_text
@@ -269,6 +270,16 @@ def test_changes_are_kept_up_to_a_number_and_added_to_data_of_older_versions() -
     assert {each.by for each in changes} == {"bob@h2"}
 
 
+def test_a_confirmed_request_is_on_record_and_data_of_older_versions_has_its_text() -> None:
+    asked = replace(ASKED, stop=Stop.CANCEL_NOW, allow_foreign=True)
+    data = encode_status(OperationStatus(OperationState.RUNNING, "now", str(asked), answered=asked), WHOLE)
+    assert decode_status(data).answered == asked
+    assert decode_status(restate(data, OperationStatus(OperationState.RUNNING, "later"))).answered is None
+    older = json.loads(data)
+    del older["answered"]
+    assert decode_status(json.dumps(older).encode()).answered == replace(asked, allow_foreign=False)
+
+
 def test_preparing_running_and_paused_are_unfinished() -> None:
     assert {state for state in OperationState if not state.finished} == {
         OperationState.PREPARING,
@@ -298,7 +309,8 @@ def refused(decode: Callable[[], object]) -> bool:
 
 
 ANN = Author("ann", "host", 1)
-STATUS = OperationStatus(OperationState.RUNNING, "now", "copying", "ben")
+ASKED = StopRequest(Stop.PAUSE, "ann@host-a", "2026-01-02T00:00:00Z")
+STATUS = OperationStatus(OperationState.RUNNING, "now", "copying", "ben", answered=ASKED)
 WHOLE = OperationRecord(
     "id",
     OperationKind.REASSIGNMENT,
@@ -325,6 +337,8 @@ WHOLE = OperationRecord(
         "message",
         "by",
         "throttle_removed",
+        "answered|by",
+        "answered|stop",
         "kind",
         "plan_digest",
         "created_at",
