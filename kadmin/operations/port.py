@@ -9,6 +9,7 @@ record first.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -26,14 +27,8 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError, NotAuthorizedError
     from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
     from kadmin.operations.record.holder import Holder, Lease
-    from kadmin.operations.record.record import (
-        Channel,
-        Listing,
-        OperationRecord,
-        OperationStatus,
-        Step,
-        StoredOperation,
-    )
+    from kadmin.operations.record.record import Listing, OperationRecord, OperationStatus, StoredOperation
+    from kadmin.operations.record.steps import CancelStep, Channel, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.throttle import ConfigEdits, ConfigValues
@@ -54,6 +49,16 @@ class PublishOutcome(StrEnum):
     """Another request is pending where ours would go; nothing was written."""
     UNANSWERED = "unanswered"
     """The step is on record, and the request may have left; the cluster shows what becomes of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """The outcome of a publish that has to wait, for a reason in words; nothing was written."""
+
+    reason: str
+
+
+PublishResult: TypeAlias = PublishOutcome | Postponed
 
 
 class ConfigsOutcome(StrEnum):
@@ -102,12 +107,12 @@ class Backend(Protocol):
         """Return the channel's name in messages."""
         ...
 
-    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishResult:
         """Write the step and the request that `action` describes, provided that the cluster is as `seen`."""
         ...
 
-    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
-        """Return moves in flight to their original replicas, or return the reason to wait."""
+    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishResult:
+        """Return moves in flight to their original replicas."""
         ...
 
     def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.kinds import kind_of
-from kadmin.operations.record.record import OperationKind, StepKind
+from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.steps import StepKind
 from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.wording import count
 

@@ -19,7 +19,7 @@ from kadmin.operations.decide import settling
 from kadmin.operations.events import Note
 from kadmin.operations.execute.apply import apply
 from kadmin.operations.port import ConfigsOutcome
-from kadmin.operations.record.record import Sending, StepKind, writes_unanswered
+from kadmin.operations.record.steps import Sending, StepKind, writes_unanswered
 from kadmin.operations.throttles.audit import Origin, audit
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
     from kadmin.operations.port import EditConfigs
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.sandbox import Sandbox
     from kadmin.worlds.kafka.wire.connection import KafkaConnection

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from support.live.kraft import KraftCluster
 
     from kadmin.operations.events import Event
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
 
 pytestmark = pytest.mark.eras
 WAIT_S = 60

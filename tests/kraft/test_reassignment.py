@@ -15,7 +15,8 @@ from kadmin.operations.events import Note, StepPublished
 from kadmin.operations.execute.apply import apply, prepare
 from kadmin.operations.reading.snapshot import take_snapshot
 from kadmin.operations.reading.verify import verify
-from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import refused_by_cluster, waves_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
 from kadmin.worlds.kafka.cluster import kafka_context
@@ -72,10 +73,8 @@ def test_waves_are_published_followed_and_verified(
     (listing,) = context.operations.listings()
     assert listing.status.state is OperationState.COMPLETED
     steps = context.operations.steps(listing.operation_id)
-    assert [(step.kind, step.wave, dict(step.refused)) for step in steps] == [
-        (StepKind.WAVE, 0, {}),
-        (StepKind.WAVE, 1, {}),
-    ]
+    assert waves_of(steps) == [0, 1]
+    assert (len(steps), refused_by_cluster(steps)) == (2, {})
     assert [event.step for event in events if isinstance(event, StepPublished)] == [1, 2]
     assert not any("probing" in event.text for event in events if isinstance(event, Note))
     assert apply(context, plan, ClusterFacts(), 0).message == "nothing to do"

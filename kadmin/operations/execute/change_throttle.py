@@ -11,7 +11,8 @@ from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.execute.takeover import patience
 from kadmin.operations.reading.brokers import with_disks
-from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.throttles.by_hand import Planned, Written
 from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record, is_there

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.port import Backend
-    from kadmin.operations.record.record import Channel
+    from kadmin.operations.record.steps import Channel
 
 
 def listening_of(backend: Backend, channel: Channel, state: ClusterState) -> Listening:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any, get_args
 
 from kadmin.errors import NotCompletedError
 from kadmin.insight.diagnosis.health import Health
@@ -21,6 +22,7 @@ from kadmin.operations.record.loading import (
     load_numbers,
     load_partition,
     load_partitions,
+    load_recipe,
     load_stop_request,
     load_texts,
     load_throttle_request,
@@ -31,22 +33,15 @@ from kadmin.operations.record.loading import (
 from kadmin.operations.record.record import (
     KEPT_CHANGES,
     Author,
-    Channel,
-    Intent,
     Listing,
     OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
-    Replaced,
-    Sending,
-    Step,
-    StepKind,
-    ThrottleChange,
     ThrottleRecord,
 )
+from kadmin.operations.record.steps import Channel, Intent, Replaced, Sending, Step, StepKind, ThrottleChange
 from kadmin.operations.record.stop_request import StopRequest
-from kadmin.plan.model import TopicRecipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,12 +49,21 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
     from kadmin.operations.record.record import HighWatermark
     from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.plan.model import TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
 
 RECORD_VERSION = 3
 """The newest layout that is read; `min_reader` in a record or a step is the oldest layout that can read it."""
 _BEFORE_INTENTS = 2
 """The layout of all but the steps with an intent."""
+_OF_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("wave", "channel", "replaced", "throttle", "intent")),
+    "partitions": (),
+    "topics": (),
+    "refused": {},
+    "refused_topics": {},
+}
+"""The fields that only steps of some kinds have, with the values that others are written with."""
 _MOST_CAUSE = 300
 REPLACE_REQUEST = "kadmin pause, or kadmin cancel, which ask anew"
 REPLACE_THROTTLE_REQUEST = "kadmin throttle set, which asks anew"
@@ -101,7 +105,7 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
     value["targets"] = load_partitions(value["targets"])
     value["waves"] = tuple(load_numbers(wave) for wave in value["waves"])
     value["topic_ids"] = {each["topic"]: each["topic_id"] for each in value["recipes"] if each.get("topic_id")}
-    value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
+    value["recipes"] = tuple(load_recipe(recipe) for recipe in value["recipes"])
     value["high_watermarks"] = load_high_watermarks(value.get("health") or {})
     value["health"] = _load_health(value.get("health"))
     value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
@@ -164,23 +168,22 @@ def decode_listing(operation_id: str, data: bytes) -> Listing:
 
 
 def encode_step(step: Step) -> bytes:
-    """Encode a step record."""
+    """Encode a step record, which has the fields of every kind."""
+    given = _OF_KINDS | {each.name: getattr(step, each.name) for each in fields(step)}
     value = {
-        **asdict(replace(step, refused={}, refused_topics={}, throttle=None, intent=None)),
-        "partitions": _dump_partitions(step.partitions),
-        "replaced": None if step.replaced is None else _dump_replaced(step.replaced),
-        "refused": [[tp.topic, tp.partition, reason] for tp, reason in sorted(step.refused.items())],
-        "throttle": None if step.throttle is None else _dump_throttle_change(step.throttle),
+        **{name: given[name] for name in ("number", "at", "wave", "topics", "channel")},
+        "kind": step.kind,
+        "partitions": _dump_partitions(given["partitions"]),
+        "replaced": None if given["replaced"] is None else _dump_replaced(given["replaced"]),
+        "refused": [[tp.topic, tp.partition, reason] for tp, reason in sorted(given["refused"].items())],
+        "throttle": None if given["throttle"] is None else _dump_throttle_change(given["throttle"]),
     }
-    del value["sending"], value["intent"], value["refused_topics"]
     if step.sending is not None:
-        intent = None if step.intent is None else _dump_intent(step.intent)
-        refused = dict(sorted(step.refused_topics.items()))
         value |= {
             "min_reader": RECORD_VERSION,
             "sending": step.sending,
-            "intent": intent,
-            "refused_topics": refused,
+            "intent": None if given["intent"] is None else _dump_intent(given["intent"]),
+            "refused_topics": dict(sorted(given["refused_topics"].items())),
         }
     return _dump(value)
 
@@ -189,24 +192,28 @@ def decode_step(data: bytes) -> Step:
     """Decode a step record; raises UndecodableError for a layout of a newer kadmin."""
     value = json.loads(data)
     _require_readable(value.pop("min_reader", _BEFORE_INTENTS), "A step on record")
-    sending, intent = value.get("sending"), value.get("intent")
+    if odd := value.keys() - {*_OF_KINDS, "number", "kind", "at", "sending"}:
+        raise ValueError(f"no step has {', '.join(sorted(odd))}")
+    kind, sending, intent = StepKind(value["kind"]), value.get("sending"), value.get("intent")
     channel, replaced, throttle = value["channel"], value["replaced"], value.get("throttle")
-    require(int, value["number"])
+    require(int, value["number"], *((value["wave"],) if kind is StepKind.WAVE else ()))
     require(str, value["at"], *value["topics"], *(reason for _, _, reason in value["refused"]))
     require_any(int, value["wave"])
-    load_texts(value.get("refused_topics", {}))
-    value |= {
-        "kind": StepKind(value["kind"]),
+    given = {
+        **value,
         "partitions": load_partitions(value["partitions"]),
         "topics": tuple(value["topics"]),
-        "channel": None if channel is None else Channel(channel),
+        "channel": None if channel is None and kind is not StepKind.PROBE else Channel(channel),
         "replaced": None if replaced is None else _load_replaced(replaced),
         "refused": {load_partition(topic, number): reason for topic, number, reason in value["refused"]},
+        "refused_topics": load_texts(value.get("refused_topics", {})),
         "throttle": None if throttle is None else _load_throttle_change(throttle),
         "sending": None if sending is None else Sending(sending),
         "intent": None if intent is None else _load_intent(intent),
     }
-    return Step(**value)
+    step = next(each for each in get_args(Step) if each.kind is kind)
+    decoded: Step = step(**{each.name: given[each.name] for each in fields(step)})
+    return decoded
 
 
 def _require_readable(min_reader: int, what: str) -> None:
@@ -251,13 +258,6 @@ def _load_health(value: dict[str, Any] | None) -> Health | None:
 def _dump_recipe(recipe: TopicRecipe, topic_id: str | None) -> dict[str, Any]:
     replicas = sorted(recipe.replicas.items())
     return {"topic": recipe.topic, "replicas": replicas, "configs": dict(recipe.configs), "topic_id": topic_id}
-
-
-def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
-    replicas = {number: load_numbers(ids) for number, ids in value["replicas"]}
-    require(str, value["topic"], *value["configs"].values())
-    require(int, *replicas)
-    return TopicRecipe(value["topic"], replicas, value["configs"])
 
 
 def _dump_replaced(replaced: Replaced) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, HighWatermark
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.plan.model import TopicRecipe
 from kadmin.plan.throttle import ConfigChange, is_throttle
 from kadmin.plan.units import MOST_BYTES
 
@@ -70,6 +71,14 @@ def load_numbers(value: Iterable[int]) -> Replicas:
 def load_assignment(value: Iterable[list[Any]]) -> Assignment:
     """Return replicas by partition."""
     return {load_partition(topic, number): load_numbers(replicas) for topic, number, replicas in value}
+
+
+def load_recipe(value: Mapping[str, Any]) -> TopicRecipe:
+    """Return the recipe of a topic."""
+    replicas = {number: load_numbers(ids) for number, ids in value["replicas"]}
+    require(str, value["topic"], *value["configs"].values())
+    require(int, *replicas)
+    return TopicRecipe(value["topic"], replicas, value["configs"])
 
 
 def load_texts(value: Mapping[str, str | None]) -> Mapping[str, str | None]:

@@ -15,12 +15,13 @@ from kadmin.operations.decide import settling
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
-from kadmin.operations.record.record import (
-    Step,
-    StepKind,
+from kadmin.operations.record.record import ThrottleRecord
+from kadmin.operations.record.steps import (
     ThrottleChange,
-    ThrottleRecord,
+    ThrottleStep,
     current_throttle,
+    throttle_changes,
+    waves_of,
     writes_unanswered,
 )
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from kadmin.operations.port import Backend, EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.steps import (
+        Step,
+    )
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.copying import Throttle
     from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
@@ -66,7 +70,7 @@ def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartiti
 
 def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:
     """Whether steps on record make the whole change that was asked for."""
-    return any(step.throttle is not None and step.throttle.request == request for step in steps)
+    return any(change.request == request for change in throttle_changes(steps))
 
 
 class Throttling:
@@ -99,9 +103,8 @@ class Throttling:
         steps = self._steps()
         if self._throttle is not None:
             self._set(self._throttle, steps, lease)
-        for step in steps:
-            if step.throttle is not None and step.throttle.request is not None:
-                self._taken_up = step.throttle.request
+        for change in throttle_changes(steps):
+            self._taken_up = change.request or self._taken_up
 
     def _set(self, throttle: ThrottleRecord, steps: Iterable[Step], lease: Lease) -> None:
         state = self._read()
@@ -111,7 +114,7 @@ class Throttling:
         found = self._context.backend.read_configs(wanted)
         changes = {entity: keys for entity, keys in wanted.items() if entity in found}
         foreign = edits_to_set(changes, found).kept
-        if foreign and not any(step.kind is StepKind.WAVE for step in steps):
+        if foreign and not waves_of(steps):
             raise self._changed_before(foreign)
         self._note_kept(foreign)
 
@@ -158,7 +161,7 @@ class Throttling:
         for number, part in enumerate(parts, start=1):
             change = ThrottleChange(request.rate, part, request if number == len(parts) else None)
             now = self._context.clock.timestamp()
-            step = Step(len(steps) + number, StepKind.THROTTLE, now, throttle=change)
+            step = ThrottleStep(len(steps) + number, now, change)
             self._context.operations.write_step(step, lease)
 
     def reconcile(self, lease: Lease) -> None:
@@ -261,7 +264,7 @@ class Throttling:
             raise self._out_of_time("the throttle's config changes")
 
     def _next_step(self) -> Step:
-        return Step(len(self._steps()) + 1, StepKind.THROTTLE, self._context.clock.timestamp())
+        return ThrottleStep(len(self._steps()) + 1, self._context.clock.timestamp())
 
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import Capabilities, MetadataMode
 from kadmin.errors import KadminError
-from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
+from kadmin.operations.decide.actions import PublishDeletion, PublishElection, PublishTopic, PublishWave
+from kadmin.operations.record.steps import WaveStep
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.configs import EntityConfigs
 from kadmin.worlds.kafka.publish import ReassignmentPublisher
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import Publish, TakeBack
-    from kadmin.operations.port import ConfigsOutcome, EditConfigs, PublishOutcome
+    from kadmin.operations.port import ConfigsOutcome, EditConfigs, PublishResult
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Channel, Step
+    from kadmin.operations.record.steps import CancelStep, Channel, Step
     from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.worlds.kafka.values.keyed import KeyedOperations
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -80,21 +81,21 @@ class KafkaBackend:
         """Return the channel's name in messages."""
         return f"the controller's {channel}"
 
-    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishResult:
         """Put the step on record, send, and add the answer of each partition or topic."""
-        match action:
-            case PublishWave():
+        match step, action:
+            case WaveStep(), PublishWave():
                 return self._reassignments.wave(step, action, seen, lease)
-            case PublishElection():
+            case _, PublishElection():
                 return self._topics.election(step, action, lease)
-            case PublishDeletion():
+            case _, PublishDeletion():
                 return self._topics.deletion(step, action, seen, lease)
-            case PublishTopic():
+            case _, PublishTopic():
                 return self._topics.creation(step, action, lease)
-            case Probe():
+            case _:
                 raise KadminError("A probe is not for the brokers' API, whose controller always listens.")
 
-    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
+    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishResult:
         """Request the original lists, then end reassignments that remain; ordered as in `publish`."""
         return self._reassignments.take_back(step, action, seen, lease)
 

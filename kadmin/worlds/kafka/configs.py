@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Clock
     from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.worlds.kafka.values.keyed import KeyedOperations
     from kadmin.worlds.kafka.wire.connection import KafkaConnection

@@ -10,7 +10,7 @@ from kadmin.cluster.config_entity import BROKER_KIND, DEFAULT_ENTITY, TOPIC_KIND
 from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
-from kadmin.operations.port import ConfigsOutcome, PublishOutcome
+from kadmin.operations.port import ConfigsOutcome, Postponed, PublishOutcome
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
     from kadmin.operations.events import EventSink
-    from kadmin.operations.port import EditConfigs
+    from kadmin.operations.port import EditConfigs, PublishResult
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Channel, Step
+    from kadmin.operations.record.steps import CancelStep, Channel, Step
     from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
@@ -130,11 +130,11 @@ class ZooKeeperBackend:
         """Return the path of the channel's admin node."""
         return ADMIN_NODES[channel]
 
-    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishResult:
         """Write step record and admin node in one multi."""
         return self._publisher.publish(step, action, seen, lease)
 
-    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
+    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishResult:
         """Write the original replicas into the admin node and move the controller; the next one starts them.
 
         Moves that were started through the brokers are ended through them, with the step on record before the request.
@@ -145,7 +145,7 @@ class ZooKeeperBackend:
                 _end_through_brokers(self._listeners(seen), seen, action)
             return outcome
         move = self._mover.ask()
-        if isinstance(move, str):
+        if isinstance(move, Postponed):
             return move
         outcome = self._publisher.take_back(step, action, seen.requests.reassignment, move, lease)
         if outcome is PublishOutcome.PUBLISHED:

@@ -14,7 +14,7 @@ from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
 from kadmin.operations.port import PublishOutcome
 from kadmin.operations.record.codec import encode_step
-from kadmin.operations.record.record import Channel
+from kadmin.operations.record.steps import Channel
 from kadmin.plan.model import DeletionLayout
 from kadmin.schema import require_valid_payload
 from kadmin.worlds.zookeeper.model import Check, Create, SetData, details_of
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, PendingRequest
     from kadmin.operations.decide.actions import Publish, TakeBack
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
     from kadmin.worlds.zookeeper.controller_move import ControllerMove
     from kadmin.worlds.zookeeper.model import Acl, Op
     from kadmin.worlds.zookeeper.values.paths import Paths

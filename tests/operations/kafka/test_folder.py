@@ -23,9 +23,8 @@ from kadmin.operations.record.record import (
     OperationRecord,
     OperationState,
     OperationStatus,
-    Step,
-    StepKind,
 )
+from kadmin.operations.record.steps import WaveStep
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.worlds.kafka.values.folder import FolderOperations
@@ -103,7 +102,7 @@ def test_a_lock_that_was_released_by_hand_writes_no_more(folder: Path) -> None:
         elsewhere.release_by_hand(OP_9)
     assert elsewhere.release_by_hand(OP_1) == ANN
     writes: tuple[Callable[[], None], ...] = (
-        lambda: operations.write_step(Step(1, StepKind.WAVE, "now", wave=0), lease),
+        lambda: operations.write_step(WaveStep(1, "now", 0), lease),
         lambda: operations.set_status(OP_1, OperationStatus(OperationState.COMPLETED, "now"), lease),
         lambda: operations.create(recorded(OP_2), lease, "now"),
     )
@@ -131,9 +130,9 @@ def test_what_is_on_record_is_read_again(folder: Path) -> None:
     operations = in_folder(folder)
     lease = operations.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
-    step = Step(1, StepKind.WAVE, "now", wave=0)
+    step = WaveStep(1, "now", 0)
     operations.write_step(step, lease)
-    outcome = Step(1, StepKind.WAVE, "now", wave=0, refused={tp("a-0"): "INVALID_REPLICA_ASSIGNMENT"})
+    outcome = WaveStep(1, "now", 0, refused={tp("a-0"): "INVALID_REPLICA_ASSIGNMENT"})
     operations.write_step(outcome, lease)
     elsewhere = in_folder(folder)
     assert elsewhere.steps(OP_1) == (outcome,)
@@ -187,7 +186,7 @@ def test_what_cannot_be_decoded_is_named_by_its_key_and_costs_its_operation_alon
     lease = operations.take(ANN, 0)
     for name in (OP_1, OP_2):
         operations.create(recorded(name), lease, "now")
-    operations.write_step(Step(1, StepKind.WAVE, "now", wave=0), lease)
+    operations.write_step(WaveStep(1, "now", 0), lease)
     reads: dict[str, Callable[[str], object]] = {
         "record": operations.record,
         "request": operations.request,

@@ -37,20 +37,29 @@ from kadmin.operations.record.record import (
     ROLLS_BACK,
     TRANSITIONS,
     Author,
-    Channel,
     HighWatermark,
-    Intent,
     OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
-    Replaced,
-    Sending,
-    Step,
-    StepKind,
-    ThrottleChange,
     ThrottleRecord,
     require_transition,
+)
+from kadmin.operations.record.steps import (
+    CancelStep,
+    Channel,
+    CreationStep,
+    DeletionStep,
+    ElectionStep,
+    HealStep,
+    Intent,
+    ProbeStep,
+    Replaced,
+    Sending,
+    StepKind,
+    ThrottleChange,
+    ThrottleStep,
+    WaveStep,
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import TopicRecipe
@@ -59,6 +68,10 @@ from kadmin.report.operations.status import history_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from kadmin.operations.record.steps import (
+        Step,
+    )
 
 TOPIC_A = ConfigEntity.of_topic("a")
 BROKER_1 = ConfigEntity.of_broker(1)
@@ -166,7 +179,7 @@ def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(text: s
     author = Author("ann", "h1", 7)
     record = OperationRecord("id", OperationKind.REASSIGNMENT, "{}", "sha256:1", None, "then", author, {})
     packed = encode_record(replace(record, throttle=ThrottleRecord(5, changes)))
-    step = encode_step(Step(1, StepKind.THROTTLE, "now", throttle=ThrottleChange(5, changes, None)))
+    step = encode_step(ThrottleStep(1, "now", ThrottleChange(5, changes, None)))
     for decode in (lambda: decode_record(packed, "id"), lambda: decode_step(step)):
         with (
             pytest.raises(UndecodableError, match="operations/id cannot be decoded") as refused,
@@ -199,9 +212,22 @@ def test_only_listed_transitions_are_legal(before: OperationState, after: Operat
             require_transition("id", before, after, lose)
 
 
-@given(st.sampled_from(StepKind), st.lists(partitions, max_size=5), st.lists(st.text(max_size=5), max_size=3))
+@given(
+    st.sampled_from(StepKind), st.lists(partitions, max_size=5), st.lists(st.text(max_size=5), max_size=3, unique=True)
+)
 def test_a_step_survives_the_round_trip(kind: StepKind, named: list[TopicPartition], topics: list[str]) -> None:
-    step = Step(3, kind, "now", 2, tuple(named), tuple(topics), Channel.ELECTION, refused=dict.fromkeys(named, "no"))
+    refused, refused_topics = dict.fromkeys(named, "no"), dict.fromkeys(topics, "no")
+    every: tuple[Step, ...] = (
+        ProbeStep(3, "now", Channel.ELECTION),
+        ThrottleStep(3, "now"),
+        WaveStep(3, "now", 2, refused=refused),
+        CancelStep(3, "now", tuple(named), refused=refused),
+        ElectionStep(3, "now", tuple(named), refused),
+        DeletionStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
+        CreationStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
+        HealStep(3, "now", Replaced("/a", 1, b"")),
+    )
+    (step,) = (each for each in every if each.kind is kind)
     assert decode_step(encode_step(step)) == step
 
 
@@ -210,12 +236,12 @@ def test_a_step_with_an_intent_survives_the_round_trip(
     targets: dict[TopicPartition, tuple[int, ...] | None], sending: Sending
 ) -> None:
     ids = {each.topic: "id" for each in targets}
-    step = Step(3, StepKind.WAVE, "now", 0, sending=sending, intent=Intent(targets, ids, dict.fromkeys(targets, 7)))
+    step = WaveStep(3, "now", 0, sending=sending, intent=Intent(targets, ids, dict.fromkeys(targets, 7)))
     assert decode_step(encode_step(step)) == step
 
 
 def test_steps_without_an_intent_are_as_older_versions_write_them_and_a_newer_layout_is_refused() -> None:
-    plain = json.loads(encode_step(Step(1, StepKind.WAVE, "now", 0)))
+    plain = json.loads(encode_step(WaveStep(1, "now", 0)))
     assert not {"sending", "intent", "min_reader"} & set(plain)
     newer = json.dumps({**plain, "min_reader": RECORD_VERSION + 1}).encode()
     with pytest.raises(NotCompletedError, match="another version"):
@@ -390,8 +416,16 @@ def test_a_record_of_other_types_is_refused(path: str, other: object) -> None:
     "path", ["number", "kind", "at", "wave", "partitions", "topics|0", "refused|0|2", "replaced|path"]
 )
 def test_a_step_of_other_types_is_refused(path: str, other: object) -> None:
-    step = Step(1, StepKind.REPAIR, "now", 0, topics=("a",), replaced=Replaced("/a", 1, b""), refused={tp("a-0"): "no"})
-    assert refused(lambda: decode_step(put(json.loads(encode_step(step)), path, other)))
+    """Whatever the kind of the step."""
+    step = json.loads(encode_step(HealStep(1, "now", Replaced("/a", 1, b""))))
+    step |= {"wave": 0, "topics": ["a"], "refused": [["a", 0, "no"]]}
+    assert refused(lambda: decode_step(put(step, path, other)))
+
+
+@pytest.mark.parametrize("odd", [{"wave": None}, {"another": 1}])
+def test_a_step_without_a_field_of_its_kind_and_one_with_an_odd_field_are_refused(odd: dict[str, Any]) -> None:
+    step = json.loads(encode_step(WaveStep(1, "now", 0)))
+    assert refused(lambda: decode_step(json.dumps(step | odd).encode()))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from support.cluster.states import tp
 from support.controller.eras import ERAS
 from support.executor.runs import Practice, apply, change_throttle, clear_throttles, resume, stop
 
-from kadmin.operations.record.record import StepKind, current_throttle
+from kadmin.operations.record.steps import StepKind, current_throttle
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.throttles.by_hand import Scope

@@ -10,15 +10,8 @@ from kadmin.operations.context import Clock
 from kadmin.operations.events import Note
 from kadmin.operations.record.codec import UndecodableError, encode_step
 from kadmin.operations.record.holder import Holder, LostLockError
-from kadmin.operations.record.record import (
-    Author,
-    OperationKind,
-    OperationRecord,
-    OperationState,
-    OperationStatus,
-    Step,
-    StepKind,
-)
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.steps import WaveStep
 from kadmin.worlds.zookeeper.model import Create, SetData
 from kadmin.worlds.zookeeper.values.journal import CHUNK_BYTES, Journal
 from kadmin.worlds.zookeeper.values.lock import Lock
@@ -123,7 +116,7 @@ def test_the_oldest_finished_operations_are_pruned_the_unfinished_never(
 def test_steps_are_read_in_order(store: Store, lease: Lease) -> None:
     journal = Journal(store, PATHS)
     journal.create(record("op-1"), lease, "now")
-    steps = [Step(number, StepKind.WAVE, "now", wave=number - 1) for number in range(1, 13)]
+    steps = [WaveStep(number, "now", number - 1) for number in range(1, 13)]
     for step in steps:
         store.multi([Create(PATHS.step("op-1", step.number), encode_step(step))])
     assert journal.steps("op-1") == tuple(steps)

@@ -18,15 +18,8 @@ from kadmin.errors import BusyError, KadminError, UnknownOutcomeError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.codec import encode_status
 from kadmin.operations.record.holder import Holder, Lease, LostLockError
-from kadmin.operations.record.record import (
-    Author,
-    OperationKind,
-    OperationRecord,
-    OperationState,
-    OperationStatus,
-    Step,
-    StepKind,
-)
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.steps import ElectionStep
 from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData, Znode
 from kadmin.worlds.zookeeper.values.journal import Journal
 from kadmin.worlds.zookeeper.values.lock import Lock, lease_checks
@@ -52,7 +45,7 @@ def runner(number: int) -> Program:
     def run(store: Store) -> object:
         lock, journal = Lock(store, PATHS, Clock()), Journal(store, PATHS)
         writes: tuple[Callable[[Lease], None], ...] = (
-            lambda lease: journal.write_step(Step(number, StepKind.ELECTION, "now"), lease),
+            lambda lease: journal.write_step(ElectionStep(number, "now", ()), lease),
             lambda lease: journal.set_status("op", COMPLETED, lease),
         )
         try:

@@ -19,7 +19,8 @@ from support.network.frame_proxy import Action
 from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.context import Clock
-from kadmin.operations.record.record import OperationState, Sending, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import Sending, intents, waves_of
 from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.values.topic import TopicOperations
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from support.network.frame_proxy import Frame
 
     from kadmin.cluster.model import Replicas
-    from kadmin.operations.record.record import Listing, OperationRecord, Step
+    from kadmin.operations.record.record import Listing, OperationRecord
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.throttle import ConfigValues
     from kadmin.sandbox import Sandbox
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -212,12 +214,12 @@ class Ground:
             yield f"operations: {[str(each.status) for each, _, _ in seen.record]}"
         if any(record.origin != dict.fromkeys(self._partitions, ORIGIN) for _, record, _ in seen.record):
             yield "the original assignment is lost"
-        waves = [step.wave for step in steps if step.kind is StepKind.WAVE and step.wave is not None]
+        waves = waves_of(steps)
         if waves != sorted(waves) or (expected is OperationState.COMPLETED and set(waves) != set(range(WAVES))):
             yield f"steps on record of waves {waves}"
-        intents = [step.intent.targets for step in steps if step.intent is not None]
+        sent = [intent.targets for _, intent in intents(steps)]
         for frames in self._frames:
-            yield from sent_off_record(frames, intents)
+            yield from sent_off_record(frames, sent)
 
     def _on_record(self, steps: Iterable[Step]) -> dict[TopicPartition, Replicas]:
         """Return where the record leaves the partitions: at the last list that was asked for, and did leave.
@@ -226,9 +228,9 @@ class Ground:
         """
         found: dict[TopicPartition, Replicas] = dict.fromkeys(self._partitions, ORIGIN)
         sent = [targets_of(frame) for frames in self._frames for frame in frames]
-        for step in steps:
-            if step.intent is not None and (step.sending is Sending.ANSWERED or step.intent.targets in sent):
-                found |= {each: replicas or ORIGIN for each, replicas in step.intent.targets.items()}
+        for step, intent in intents(steps):
+            if step.sending is Sending.ANSWERED or intent.targets in sent:
+                found |= {each: replicas or ORIGIN for each, replicas in intent.targets.items()}
         return found
 
 
