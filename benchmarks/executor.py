@@ -37,7 +37,8 @@ from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Memory, Observed, PublishWave
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import Holder
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Step, StepKind
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord
+from kadmin.operations.record.steps import WaveStep
 from kadmin.operations.store import OperationStore
 from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.report.text import table
@@ -160,7 +161,7 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     backend = ZooKeeperBackend(store, Paths(), Clock())
 
     def publish(target: Replicas) -> None:
-        step = Step(len(operations.steps(operation_id)) + 1, StepKind.WAVE, "now", wave=0)
+        step = WaveStep(len(operations.steps(operation_id)) + 1, "now", 0)
         state = backend.read(["orders"])
         sent.append(time.perf_counter())
         backend.publish(step, PublishWave(0, (PartitionTarget(partition, target),)), state, lease)

@@ -1,13 +1,15 @@
 """Protocols between the executor and a cluster: `Backend`, `LiveBrokers`, `Lock` and `Values`, for every world.
 
-`Backend` reads the cluster and asks its controller for changes. `LiveBrokers` asks brokers over their own protocol.
-`Values` keep lock, fence, records, steps and requests for the `OperationStore`. A world implements `Backend` and
-`Values` together: `publish` and `take_back` also write the step of their request, because ZooKeeper writes step and
-request in one transaction, and the brokers' API needs the step on record first.
+`Backend` reads the cluster and asks its controller for changes; where the controller answers no request, it has a
+`MetadataStore`. `LiveBrokers` asks brokers over their own protocol. `Values` keep lock, fence, records, steps and
+requests for the `OperationStore`. A world implements `Backend` and `Values` together: `publish` and `take_back` also
+write the step of their request, because ZooKeeper writes step and request in one transaction, and the brokers' API
+needs the step on record first.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.capabilities import Capabilities
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.from_brokers import FromBrokers
     from kadmin.cluster.groups import Groups
     from kadmin.cluster.log_dirs import LogDirs
@@ -24,10 +27,10 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError, NotAuthorizedError
     from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
     from kadmin.operations.record.holder import Holder, Lease
-    from kadmin.operations.record.record import Channel, Step
-    from kadmin.plan.throttle import ConfigValues
+    from kadmin.operations.record.steps import CancelStep, Channel, Step
+    from kadmin.plan.throttle import ConfigEdits, ConfigValues
 
-    EditConfigs: TypeAlias = Callable[[ConfigValues], Mapping[str, Mapping[str, str | None]]]
+    EditConfigs: TypeAlias = Callable[[ConfigValues], ConfigEdits]
 
 
 class PublishOutcome(StrEnum):
@@ -43,6 +46,16 @@ class PublishOutcome(StrEnum):
     """Another request is pending where ours would go; nothing was written."""
     UNANSWERED = "unanswered"
     """The step is on record, and the request may have left; the cluster shows what becomes of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """The outcome of a publish that has to wait, for a reason in words; nothing was written."""
+
+    reason: str
+
+
+PublishResult: TypeAlias = PublishOutcome | Postponed
 
 
 class ConfigsOutcome(StrEnum):
@@ -68,6 +81,11 @@ class Backend(Protocol):
         """The capabilities of this way to the cluster."""
         ...
 
+    @property
+    def metadata_store(self) -> MetadataStore | None:
+        """The store into which requests are written; None where the controller takes them and answers each."""
+        ...
+
     def check(self) -> None:
         """Raise UnreachableError unless a cluster of this kind answers; what is read next is at least as new."""
         ...
@@ -86,49 +104,24 @@ class Backend(Protocol):
         """Return the channel's name in messages."""
         ...
 
-    def listening(self, channel: Channel, state: ClusterState) -> Listening:
-        """Ask whether the controller of `state` would see a request on the channel; nothing is written."""
-        ...
-
-    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishResult:
         """Write the step and the request that `action` describes, provided that the cluster is as `seen`."""
         ...
 
-    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
-        """Return moves in flight to their original replicas, or return the reason to wait."""
+    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishResult:
+        """Return moves in flight to their original replicas."""
         ...
 
-    def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
-        """Return the error for rights that the work lacks, None where none is known to be missing; nothing is written.
-
-        `throttled` are the entities whose configs the work changes.
-        """
+    def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
+        """Return the dynamic configs of entities; a broker whose configs cannot be read now is left out."""
         ...
 
-    def refused_credentials(self, state: ClusterState) -> NotAuthorizedError | None:
-        """Return the error where brokers refuse the client's credentials, in a world that does not go through brokers.
-
-        Such a change would run without the facts from brokers: sizes, disk space and consumers. None otherwise.
-        """
-        ...
-
-    def config_backlog(self) -> KadminError | None:
-        """Return the reason not to change configs now, None where they may be changed."""
-        ...
-
-    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
-        """Return the dynamic configs of entities such as `topics/orders` or `brokers/1`.
-
-        A broker whose configs cannot be read now is left out.
-        """
-        ...
-
-    def configured_entities(self) -> Mapping[str, bool]:
+    def configured_entities(self) -> Mapping[ConfigEntity, bool]:
         """Return every topic and broker that may have configs, and whether it exists; a broker exists while alive."""
         ...
 
     def change_configs(
-        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
     ) -> ConfigsOutcome:
         """Apply the edits that `edit` derives from the values found; an edit to None deletes the key.
 
@@ -138,16 +131,38 @@ class Backend(Protocol):
         ...
 
     def overwrite_configs(
-        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
-    ) -> Mapping[str, str]:
+        self, values: ConfigEdits, lease: Lease, step: Step | None = None
+    ) -> Mapping[ConfigEntity, str]:
         """Write configs of entities that cannot be read now; None deletes the key.
 
         Returns the reasons by entity, for those not written. `step` as in `change_configs`. Raises LostLockError.
         """
         ...
 
-    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return, by topic, the consumer groups that keep their offsets with the cluster's metadata."""
+
+class MetadataStore(Protocol):
+    """A store of the cluster's metadata beside the controller; a request that is written there gets no answer.
+
+    Its questions find, before anything is written, what would keep the request from being executed.
+    """
+
+    def listening(self, channel: Channel, state: ClusterState) -> Listening:
+        """Ask whether the controller of `state` would see a request on the channel."""
+        ...
+
+    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
+        """Return the error for rights that the work lacks, None where none is known to be missing.
+
+        `throttled` are the entities whose configs the work changes.
+        """
+        ...
+
+    def config_backlog(self) -> KadminError | None:
+        """Return the reason not to change configs now, None where they may be changed."""
+        ...
+
+    def groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return, by topic, the consumer groups that keep their offsets in the store."""
         ...
 
 
@@ -195,6 +210,10 @@ class LiveBrokers(Protocol):
 
     def epoch_ends(self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float) -> FromBrokers[LogOffsets]:
         """Return the end offsets of leader epochs in the logs of partitions, from their leaders (KIP-320)."""
+        ...
+
+    def refused_credentials(self) -> NotAuthorizedError | None:
+        """Return the error where brokers refuse the client's credentials; other errors are left to later questions."""
         ...
 
     def close(self) -> None:

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from kadmin.operations.events import EventSink
     from kadmin.operations.port import Lock, Values
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Listing, OperationRecord, Step
+    from kadmin.operations.record.record import Listing, OperationRecord
+    from kadmin.operations.record.steps import Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
 

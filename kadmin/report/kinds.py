@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from kadmin.next_step import command
 from kadmin.operations.decide.kinds import kind_of
-from kadmin.operations.record.record import OperationKind, StepKind
+from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.steps import StepKind
 from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.wording import count
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from kadmin.answers.throttles import (
@@ -15,7 +14,7 @@ from kadmin.answers.throttles import (
     ThrottlesOfEntity,
 )
 from kadmin.next_step import command
-from kadmin.plan.throttle import MAY_RETURN, RATES, is_broker
+from kadmin.plan.throttle import MAY_RETURN, RATES
 from kadmin.plan.units import readable_rate
 from kadmin.report.text import table
 
@@ -32,7 +31,7 @@ _MOST_SHOWN = 60
 def throttles_text(found: Sequence[ThrottledEntity], room: int | None = None, named: Naming = str) -> str:
     """Show every throttle, and whether its topic or broker exists; `room` is that of a terminal."""
     rows = [
-        [each.entity, "yes" if each.present else "no", key, _value(key, value)]
+        [str(each.entity), "yes" if each.present else "no", key, _value(key, value)]
         for each in found
         for key, value in sorted(each.values.items())
     ]
@@ -43,14 +42,14 @@ def throttles_text(found: Sequence[ThrottledEntity], room: int | None = None, na
 def throttles_answer(found: Sequence[ThrottledEntity]) -> ThrottlesAnswer:
     """Answer `throttle show`."""
     return ThrottlesAnswer(
-        tuple(ThrottlesOfEntity(each.entity, each.present, dict(sorted(each.values.items()))) for each in found)
+        tuple(ThrottlesOfEntity(str(each.entity), each.present, dict(sorted(each.values.items()))) for each in found)
     )
 
 
 def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None, named: Naming = str) -> str:
     """Show the origin of each throttle, and the command that removes it; `room` is that of a terminal."""
     rows = [
-        [each.entity, each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
+        [str(each.entity), each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
         for each in findings
     ]
     commands = dict.fromkeys(f"next: {named(each.next_step)}" for each in findings)
@@ -60,14 +59,21 @@ def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None, nam
 
 def audit_answer(findings: Sequence[AuditedThrottle]) -> AuditAnswer:
     """Answer `throttle audit`."""
-    return AuditAnswer(tuple(AuditFinding(**asdict(each), next_command=str(each.next_step)) for each in findings))
+    return AuditAnswer(
+        tuple(
+            AuditFinding(
+                str(each.entity), each.key, each.value, each.origin, each.operation_id, each.runner, str(each.next_step)
+            )
+            for each in findings
+        )
+    )
 
 
 def changes_text(planned: Planned, named: Naming = str) -> str:
     """Show each change with the value before and after, and the restored values from before an operation."""
     rows = [
         [
-            entity,
+            str(entity),
             key,
             "(not known)" if entity in planned.unseen else _value(key, change.previous),
             _value(key, change.ours),
@@ -90,7 +96,10 @@ def written_text(written: Written, named: Naming = str, *, by_api: bool) -> str:
         return "nothing to do"
     kept = [f"not changed, because another client changed it at the same time: {each}" for each in written.kept]
     removed = any(
-        change.ours is None for entity, keys in planned.changes.items() if is_broker(entity) for change in keys.values()
+        change.ours is None
+        for entity, keys in planned.changes.items()
+        if entity.broker_id is not None
+        for change in keys.values()
     )
     note = [MAY_RETURN] if by_api and removed else []
     # Of what is left, the error that follows names the next command.
@@ -103,7 +112,7 @@ def written_answer(written: Written) -> ThrottleChangesAnswer:
     planned = written.planned
     changes = [
         ChangedThrottle(
-            entity,
+            str(entity),
             key,
             change.previous,
             change.ours,
@@ -114,7 +123,7 @@ def written_answer(written: Written) -> ThrottleChangesAnswer:
         for key, change in sorted(keys.items())
     ]
     return ThrottleChangesAnswer(
-        tuple(changes), tuple(KeptThrottle(each.entity, each.key, each.value) for each in written.kept)
+        tuple(changes), tuple(KeptThrottle(str(each.entity), each.key, each.value) for each in written.kept)
     )
 
 

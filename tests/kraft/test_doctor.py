@@ -22,8 +22,8 @@ from support.live.kraft import (
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, request_of
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
 from kadmin.operations.context import Clock
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from support.live.kraft import KraftCluster
 
     from kadmin.operations.events import Event
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
 
 pytestmark = pytest.mark.eras
 WAIT_S = 60
@@ -104,7 +104,7 @@ def test_a_throttle_of_all_brokers_that_was_left_behind(cluster: KraftCluster) -
         found = examine(cluster)["leftover-throttle"]
         assert found["evidence"] == [f"{DEFAULT_ENTITY}: {', '.join(sorted(THROTTLED_RATES))}"]
         audited = cluster.kadmin(*shlex.split(found["remedy"])[1:])
-        assert DEFAULT_ENTITY in audited.out, audited.err
+        assert str(DEFAULT_ENTITY) in audited.out, audited.err
         cleared = cluster.kadmin("throttle", "clear", "--yes")
         assert cleared.status == 0, cleared.err
         wait_until(lambda: examine(cluster) == {}, WAIT_S)

@@ -14,7 +14,8 @@ from support.stores import in_topic
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations.record.holder import Holder, LostLockError
-from kadmin.operations.record.record import Author, Step, StepKind
+from kadmin.operations.record.record import Author
+from kadmin.operations.record.steps import WaveStep
 from kadmin.worlds.kafka.values import topic_reader, topic_writer
 from kadmin.worlds.kafka.values.topic_settings import CONTROL
 from kadmin.worlds.kafka.wire import transactions
@@ -34,7 +35,7 @@ LEASE_S = 2.0
 OP_1, OP_2 = (f"20260101T000000Z-00000{number}" for number in (1, 2))
 ANN = Holder(Author("ann", "host-a", 7), OP_1, "now", LEASE_S)
 BEN = Holder(Author("ben", "host-b", 8), OP_2, "now", LEASE_S)
-STEP = Step(1, StepKind.WAVE, "now", wave=0)
+STEP = WaveStep(1, "now", 0)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
 from support.stores import ignore, in_topic
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.documents import dump_json
@@ -33,10 +34,9 @@ from kadmin.operations.record.record import (
     OperationRecord,
     OperationState,
     OperationStatus,
-    Step,
-    StepKind,
     StoredOperation,
 )
+from kadmin.operations.record.steps import ElectionStep, WaveStep
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.plan.facts import ClusterFacts
@@ -70,7 +70,7 @@ WAIT_S = 60
 OP_1, OP_2, OP_9 = (f"20260101T000000Z-00000{number}" for number in (1, 2, 9))
 ANN = Holder(Author("ann", "host-a", 7), OP_1, "now", LEASE_S)
 BEN = Holder(Author("ben", "host-b", 8), OP_2, "now", LEASE_S)
-STEP = Step(1, StepKind.WAVE, "now", wave=0)
+STEP = WaveStep(1, "now", 0)
 _topics = itertools.count()
 
 
@@ -472,7 +472,7 @@ def test_an_operation_is_adopted_whose_steps_are_larger_than_a_batch(store: Call
     operations = store()
     lease = operations.lock.take(ANN, 0)
     elected = [tuple(tp(f"{'payments' * 4}-{number}-{each}") for each in range(500)) for number in range(70)]
-    steps = tuple(Step(at + 1, StepKind.ELECTION, "now", partitions=each) for at, each in enumerate(elected))
+    steps = tuple(ElectionStep(at + 1, "now", each) for at, each in enumerate(elected))
     encoded = {f"{step.number:06d}": encode_step(step) for step in steps}
     assert sum(map(len, encoded.values())) > 1_048_588
     status = encode_status(OperationStatus(OperationState.COMPLETED, "now"), recorded(OP_1))
@@ -490,7 +490,7 @@ def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_th
     lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
     operations.lock.release(lease)
-    entity = f"topics/{topic}"
+    entity = ConfigEntity.of_topic(topic)
     wrong = (
         ("cleanup.policy", "delete", "compact"),
         ("min.insync.replicas", "4", "2"),
@@ -513,7 +513,7 @@ def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_th
     operations.lock.release(operations.lock.take(ANN, 0))
 
 
-def _set(connection: KafkaConnection, entity: str, key: str, value: str) -> None:
+def _set(connection: KafkaConnection, entity: ConfigEntity, key: str, value: str) -> None:
     alter_configs(connection, {entity: {key: ConfigEdit(ConfigOperation.SET, value)}})
     brokers = read_metadata(connection, ()).brokers
     wait_until(
@@ -533,7 +533,8 @@ from kadmin.operations.context import Clock
 from kadmin.operations.store import OperationStore
 from kadmin.worlds.kafka.values.topic import TopicValues
 from kadmin.operations.record.holder import Holder
-from kadmin.operations.record.record import Author, Step, StepKind
+from kadmin.operations.record.record import Author
+from kadmin.operations.record.steps import Step, StepKind
 
 with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
     values = TopicValues(connection, Clock(), print, float(sys.argv[3]), sys.argv[2])
@@ -543,7 +544,7 @@ with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
     print("taken", flush=True)
     for line in sys.stdin:
         try:
-            operations.write_step(Step(int(line), StepKind.WAVE, "now", wave=0), lease)
+            operations.write_step(WaveStep(int(line), "now", 0), lease)
             print("written", flush=True)
         except KadminError as error:
             print(type(error).__name__, flush=True)

@@ -15,15 +15,8 @@ from kadmin.operations.events import Note
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.keys import key_of
-from kadmin.operations.record.record import (
-    Author,
-    OperationKind,
-    OperationRecord,
-    OperationState,
-    OperationStatus,
-    Step,
-    StepKind,
-)
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.steps import WaveStep
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.worlds.zookeeper.model import Create, SetData
@@ -104,7 +97,7 @@ def test_what_is_on_record_is_read_by_another_process(
     storage: Storage, operations: OperationStore, lease: Lease
 ) -> None:
     operations.create(recorded(OP_1), lease, "now")
-    steps = tuple(Step(number, StepKind.WAVE, "now", wave=number - 1) for number in range(1, 13))
+    steps = tuple(WaveStep(number, "now", number - 1) for number in range(1, 13))
     for step in steps:
         operations.write_step(step, lease)
     elsewhere = storage.open()
@@ -167,7 +160,7 @@ def test_the_oldest_finished_operations_are_pruned_the_unfinished_never(
     for number, operation_id in enumerate(ids):
         operations.create(recorded(operation_id), lease, "now")
         operations.ask_throttle(operation_id, ThrottleRequest(5000, "ben", "now"))
-        operations.write_step(Step(1, StepKind.WAVE, "now", wave=0), replace(lease, operation_id=operation_id))
+        operations.write_step(WaveStep(1, "now", 0), replace(lease, operation_id=operation_id))
         if number:
             operations.set_status(operation_id, COMPLETED, lease)
     operations.prune(lease)
@@ -183,7 +176,7 @@ def test_an_operation_of_another_store_takes_the_place_of_its_older_state(
     held = source.lock.take(ANN, 0)
     source.create(recorded(OP_1, partitions=60_000), held, "now")
     operations.adopt(source.export(OP_1), lease)
-    source.write_step(Step(1, StepKind.WAVE, "now", wave=0), held)
+    source.write_step(WaveStep(1, "now", 0), held)
     source.ask_throttle(OP_1, ThrottleRequest(5000, "ben", "now"))
     source.set_status(OP_1, COMPLETED, held)
     operations.adopt(source.export(OP_1), lease)
@@ -202,7 +195,7 @@ def test_what_cannot_be_decoded_is_named_and_costs_its_operation_alone(storage: 
     lease = operations.lock.take(ANN, 0)
     for name in (OP_1, OP_2):
         operations.create(recorded(name), lease, "now")
-    operations.write_step(Step(1, StepKind.WAVE, "now", wave=0), lease)
+    operations.write_step(WaveStep(1, "now", 0), lease)
     reads: dict[str, Callable[[OperationStore], object]] = {
         "record": lambda store: store.record(OP_1),
         "request": lambda store: store.request(OP_1),

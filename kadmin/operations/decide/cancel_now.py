@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide.actions import STALLED_S, Finish, TakeBack, Wait, unfinished
-from kadmin.operations.decide.cancelled import asked_back, cancelled, way_back
+from kadmin.operations.decide.cancelled import cancelled, way_back
 from kadmin.operations.decide.common import made_again, overdue
 from kadmin.operations.decide.reassignment import published_targets
-from kadmin.operations.record.record import StepKind
+from kadmin.operations.record.steps import CancelStep, returned_by
 from kadmin.plan.progress import Progress, judge
 from kadmin.wording import name_some
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Memory, Observed
     from kadmin.operations.decide.reassignment import ReassignmentWork
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.model import PartitionTarget
 
 
@@ -75,7 +75,7 @@ def decide_cancel(
 
 def _to_take_back(targets: Iterable[PartitionTarget], observed: Observed) -> Assignment:
     """Return the original replicas of what is in flight to a target of ours; () where its topic was made again."""
-    state, asked = observed.state, asked_back(observed)
+    state, asked = observed.state, returned_by(observed.steps)
     listed = _listed(state)
     back: dict[TopicPartition, Replicas] = {}
     origin: dict[TopicPartition, Replicas] = {}
@@ -110,7 +110,7 @@ def why_left(partition: TopicPartition, original: Replicas, observed: Observed) 
 
 def _refused_end(partition: TopicPartition, steps: Iterable[Step]) -> str | None:
     """Return the controller's reason where it refused, last, to end a reassignment: to ask again changes nothing."""
-    ends = [step for step in steps if step.kind is StepKind.CANCEL and partition in step.partitions]
+    ends = [step for step in steps if isinstance(step, CancelStep) and partition in step.partitions]
     if not ends or ends[-1].intent is None or ends[-1].intent.targets.get(partition, ()) is not None:
         return None
     return ends[-1].refused.get(partition)
@@ -122,7 +122,7 @@ def unfinished_returns(origin: Assignment, observed: Observed) -> Assignment:
     From Kafka 4.3 on, the original list leaves the reassignment in flight until it is asked to end.
     """
     last = {
-        p: step for step in observed.steps if step.kind is StepKind.CANCEL and step.sending for p in step.partitions
+        p: step for step in observed.steps if isinstance(step, CancelStep) and step.sending for p in step.partitions
     }
     return {p: replicas for p, replicas in origin.items() if p in last and _unfinished(p, replicas, last[p], observed)}
 
@@ -135,7 +135,7 @@ def copies_back(partition: TopicPartition, original: Replicas, state: ClusterSta
     return not set(original).isdisjoint(state.topics[partition.topic].adding_replicas.get(partition.partition, ()))
 
 
-def _unfinished(partition: TopicPartition, original: Replicas, asked: Step, observed: Observed) -> bool:
+def _unfinished(partition: TopicPartition, original: Replicas, asked: CancelStep, observed: Observed) -> bool:
     topic, number = observed.state.topics.get(partition.topic), partition.partition
     if topic is None or number not in topic.replicas:
         return False
@@ -201,7 +201,7 @@ def _on_the_way_back(
     targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], observed: Observed
 ) -> dict[TopicPartition, list[int]]:
     """Return the partitions that are returning, with the dead brokers among their original replicas."""
-    state, asked = observed.state, asked_back(observed)
+    state, asked = observed.state, returned_by(observed.steps)
     found = {}
     for target in targets:
         back = way_back(target)

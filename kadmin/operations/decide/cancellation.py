@@ -42,6 +42,7 @@ from kadmin.operations.decide.common import overdue
 from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.foreign import by_api, requested
 from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import CancelStep
 from kadmin.plan.model import ReassignmentPlan
 from kadmin.wording import count, name_some
 
@@ -86,7 +87,7 @@ class CancellationWork(ListedOperationSpec):
         away = [target for target in self.targets if not _is_back(target, state)]
         left = {each: why for each in away if (why := why_left(each.partition, each.replicas, observed))}
         away = [target for target in away if target not in left]
-        known = Counter(partition for step in observed.steps for partition in step.partitions)
+        known = Counter(each for step in observed.steps if isinstance(step, CancelStep) for each in step.partitions)
         asked = [
             target
             for target in away

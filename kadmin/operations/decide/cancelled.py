@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command, joined
 from kadmin.operations.decide.actions import Finish
-from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import returned_by
 from kadmin.plan.progress import Progress, judge
 from kadmin.wording import brokers_in_words, count, name_some
 
@@ -29,7 +30,7 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
     A partition that was asked back and is elsewhere is an error; one that had reached its target before is not.
     """
     state = observed.state
-    asked = asked_back(observed)
+    asked = returned_by(observed.steps)
     found = {target: _at(target, state, asked=target.partition in asked) for target in targets}
     resting = {target: at for target, at in found.items() if target.partition not in left}
     summary = list(_summary(resting, state))
@@ -51,11 +52,6 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
     cause, said = message or None, "; ".join([*summary, text])
     error = NotCompletedError(f"The operation was cancelled; {text}.", cause=cause, next_step=joined("; ", steps))
     return Finish(OperationState.CANCELLED, said, error)
-
-
-def asked_back(observed: Observed) -> frozenset[TopicPartition]:
-    """Return the partitions that steps of this operation returned to their original replicas."""
-    return frozenset(p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions)
 
 
 def way_back(target: PartitionTarget) -> PartitionTarget:

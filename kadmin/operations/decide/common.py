@@ -16,7 +16,7 @@ from kadmin.operations.decide.actions import (
     failed,
     unfinished,
 )
-from kadmin.operations.record.record import Sending, StepKind
+from kadmin.operations.record.steps import Sending, WaveStep, intents
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Finish, Memory, Observed
-    from kadmin.operations.record.record import Channel, Step
+    from kadmin.operations.record.steps import Channel, Step, TopicStep
 
 
 class AskedTopics:
     """The topics that steps of a kind asked for, those refused with the reasons, and those without an answer."""
 
-    def __init__(self, kind: StepKind, steps: Iterable[Step]) -> None:
-        asked = [step for step in steps if step.kind is kind]
+    def __init__(self, kind: type[TopicStep], steps: Iterable[Step]) -> None:
+        asked = [step for step in steps if isinstance(step, kind)]
         self.topics = {topic for step in asked for topic in step.topics}
         self.refused = {topic: reason for step in asked for topic, reason in step.refused_topics.items()}
         self.unanswered = {topic for step in asked if step.sending is Sending.UNANSWERED for topic in step.topics}
@@ -82,7 +82,7 @@ def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[
     ids = {
         topic: topic_id
         for step in observed.steps
-        if step.kind is StepKind.WAVE and step.intent is not None
+        if isinstance(step, WaveStep) and step.intent is not None
         for topic, topic_id in step.intent.topic_ids.items()
     }
     now = observed.state.topics
@@ -92,8 +92,8 @@ def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[
 
 def accepted_by_controller(partitions: Iterable[TopicPartition], observed: Observed) -> set[TopicPartition]:
     """Return the partitions whose last reassignment of ours the controller accepted: it has begun."""
-    last = {partition: step for step in observed.steps if step.intent is not None for partition in step.intent.targets}
-    begun = {each for each, step in last.items() if step.kind is StepKind.WAVE and step.sending is Sending.ANSWERED}
+    last = {partition: step for step, intent in intents(observed.steps) for partition in intent.targets}
+    begun = {each for each, step in last.items() if isinstance(step, WaveStep) and step.sending is Sending.ANSWERED}
     return begun.intersection(partitions)
 
 

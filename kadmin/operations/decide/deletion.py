@@ -38,7 +38,8 @@ from kadmin.operations.decide.actions import (
     unfinished,
 )
 from kadmin.operations.decide.common import AskedTopics, changing, overdue, refused_topics
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import DeletionStep
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
 from kadmin.plan.progress import Progress
 from kadmin.wording import count, name_some
@@ -67,7 +68,7 @@ class DeletionWork(ListedOperationSpec):
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action."""
-        state, asked = observed.state, AskedTopics(StepKind.DELETION, observed.steps)
+        state, asked = observed.state, AskedTopics(DeletionStep, observed.steps)
         others = [topic for topic in self.plan.topics if topic in state.topics and not self._is_here(topic, state)]
         if spared := [topic for topic in others if topic not in asked.topics]:
             return _made_again(spared)

@@ -61,7 +61,8 @@ from kadmin.operations.decide.failures import changed_by_others, dead_target, de
 from kadmin.operations.decide.troubles import troubles, without_source
 from kadmin.operations.decide.undo import any_moved, undo_of
 from kadmin.operations.decide.verdicts import reassignment_verdicts
-from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import Channel, ProbeStep, refused_by_cluster, waves_of
 from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.plan.progress import Progress, is_union, judge
@@ -74,7 +75,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, TopicPartition
     from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Action, Memory, Observed
-    from kadmin.operations.record.record import OperationRecord, Step
+    from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.copied import Copied
     from kadmin.plan.model import PartitionTarget
 
@@ -174,13 +176,12 @@ class ReassignmentWork(OperationSpec):
 
 def published_targets(work: ReassignmentWork, steps: Iterable[Step]) -> list[PartitionTarget]:
     """Return the targets of the waves that steps published, in order."""
-    waves = {step.wave for step in steps if step.kind is StepKind.WAVE and step.wave is not None}
-    return [target for index in sorted(waves) for target in work.waves[index]]
+    return [target for index in sorted(set(waves_of(steps))) for target in work.waves[index]]
 
 
 def published(observed: Observed, memory: Memory) -> bool:
     """Whether a step on record published the current wave."""
-    return any(step.kind is StepKind.WAVE and step.wave == memory.wave for step in observed.steps)
+    return memory.wave in waves_of(observed.steps)
 
 
 def _sort(targets: Iterable[PartitionTarget], observed: Observed, *, published: bool) -> Found:
@@ -202,7 +203,7 @@ def _with_request(
     work: ReassignmentWork, request: PendingRequest, observed: Observed, memory: Memory, now: float, found: Found
 ) -> Action:
     wave = work.wave(memory)
-    if request.probe and observed.steps and observed.steps[-1].kind is StepKind.PROBE:
+    if request.probe and observed.steps and isinstance(observed.steps[-1], ProbeStep):
         if overdue(memory, now):
             return probe_unanswered(request.place)
         return Wait("the controller has not answered the probe yet")
@@ -273,7 +274,7 @@ def _health_gate(
     to_come: tuple[tuple[PartitionTarget, ...], ...], observed: Observed, memory: Memory, now: float
 ) -> Action | None:
     # Before the first wave the record was made from the state that it would be compared with.
-    if not any(step.kind is StepKind.WAVE for step in observed.steps):
+    if not waves_of(observed.steps):
         return None
     seen = memory.health
     if seen is None or seen.wave != memory.wave or (seen.trouble and now - seen.at >= HEALTH_POLL_S):
@@ -345,7 +346,7 @@ def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
 
 
 def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Finish | None:
-    reasons = {partition: reason for step in observed.steps for partition, reason in step.refused.items()}
+    reasons = refused_by_cluster(observed.steps)
     refused = [target for target in waiting if target.partition in reasons]
     if refused:
         return rejected(refused, "; ".join(dict.fromkeys(reasons[target.partition] for target in refused)))

@@ -33,7 +33,8 @@ from kadmin.operations.decide.actions import (
     unfinished,
 )
 from kadmin.operations.decide.common import AskedTopics, changing, overdue, refused_topics
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import CreationStep
 from kadmin.plan.model import RecreationPlan
 from kadmin.plan.progress import Progress
 from kadmin.plan.recreation import is_whole
@@ -77,7 +78,7 @@ class RecreationWork(ListedOperationSpec):
 
 def _failure(recipes: Sequence[TopicRecipe], observed: Observed) -> Finish | None:
     """Finish where a topic was made by others, refused, or deleted again; None where all is well."""
-    asked, there = AskedTopics(StepKind.CREATION, observed.steps), observed.state.topics
+    asked, there = AskedTopics(CreationStep, observed.steps), observed.state.topics
     # Where the first request was not answered, the second one is refused because the first was carried out.
     refused = {
         topic: reason for topic, reason in asked.refused.items() if topic not in asked.unanswered or topic not in there
@@ -93,7 +94,7 @@ def _failure(recipes: Sequence[TopicRecipe], observed: Observed) -> Finish | Non
 
 
 def _make(wanted: Sequence[TopicRecipe], observed: Observed, memory: Memory, now: float) -> Action:
-    topic, asked = wanted[0].topic, AskedTopics(StepKind.CREATION, observed.steps)
+    topic, asked = wanted[0].topic, AskedTopics(CreationStep, observed.steps)
     if topic in observed.state.requests.deletions:
         return Wait(f"{topic} is still being deleted")
     if observed.state.controller is None:

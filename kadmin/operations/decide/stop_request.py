@@ -23,7 +23,8 @@ from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide.actions import STALLED_S, Advance, AskListening, Finish, PublishWave, TakeBack, Wait
 from kadmin.operations.decide.reassignment import ReassignmentWork, published
-from kadmin.operations.record.record import Channel, OperationState
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import Channel
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.wording import count
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.next_step import command
-from kadmin.operations.record.record import ROLLS_BACK, StepKind
+from kadmin.operations.record.record import ROLLS_BACK
+from kadmin.operations.record.steps import returned_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -31,7 +32,7 @@ def any_moved(published: Iterable[PartitionTarget], observed: Observed, read: Co
     The topics that were `read` show it; of others, earlier waves count as reached, unless they were taken back.
     """
     state = observed.state
-    taken_back = {p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions}
+    taken_back = returned_by(observed.steps)
     return any(
         state.replicas(target.partition) == target.replicas
         if target.partition.topic in read

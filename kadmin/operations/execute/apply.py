@@ -17,8 +17,9 @@ from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import with_disks, with_guards
+from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
 from kadmin.operations.reading.late_requests import late_requests
+from kadmin.operations.reading.metadata_store import listening_of
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
 from kadmin.operations.throttles.operation import record_throttle
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.port import Backend
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
     from kadmin.plan.facts import ClusterFacts
@@ -81,21 +83,14 @@ def prepare(
     of the plan's own.
     """
     state, facts, examination = _study(context, _throttled(plan, throttle), given, policy)
-    if examination.throttle is not None and (backlog := context.backend.config_backlog()):
-        examination = replace(examination, refusals=(*examination.refusals, backlog))
-    if examination.work is not None:
-        throttled = () if examination.throttle is None else examination.throttle.values
-        if denied := context.backend.denied(examination.work, throttled):
-            examination = replace(examination, refusals=(*examination.refusals, denied))
-    examination = replace(examination, refusals=(*_recording(context), *examination.refusals))
+    refusals = [*_recording(context), *examination.refusals, *_unexecutable(context.backend, examination)]
     channel = None if examination.work is None else examination.work.channel
-    if channel is None or state.controller is None:
-        return Preview(state, facts, examination, None)
-    listening = context.backend.listening(channel, state)
-    if listening is Listening.DEAF:
-        refusal = not_watching(context.backend.place(channel), probed=False)
-        examination = replace(examination, refusals=(*examination.refusals, refusal))
-    return Preview(state, facts, examination, listening)
+    listening = None
+    if channel is not None and state.controller is not None:
+        listening = listening_of(context.backend, channel, state)
+    if channel is not None and listening is Listening.DEAF:
+        refusals.append(not_watching(context.backend.place(channel), probed=False))
+    return Preview(state, facts, replace(examination, refusals=tuple(refusals)), listening)
 
 
 def apply(
@@ -151,6 +146,17 @@ def _recording(context: Context) -> Iterator[KadminError]:
         yield unsafe
 
 
+def _unexecutable(backend: Backend, examination: Examination) -> Iterator[KadminError]:
+    """Yield the errors of a store of metadata that would take the requests, and keep them from being executed."""
+    store, work, throttle = backend.metadata_store, examination.work, examination.throttle
+    if store is None:
+        return
+    if throttle is not None and (backlog := store.config_backlog()):
+        yield backlog
+    if work is not None and (denied := store.denied(work, () if throttle is None else throttle.values)):
+        yield denied
+
+
 def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:
     """Return the brokers that get no replica of the topic for lock and record: those that the plan empties."""
     if not isinstance(plan, ReassignmentPlan) or not context.operations.lock.to_create():
@@ -182,10 +188,10 @@ def _study(
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)
         facts = with_guards(given, context.backend, state, plan.topics)
-        refused = context.backend.refused_credentials(state)
+        refused = refused_credentials(context.backend, state)
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.brokers(state))
-        refused = context.backend.refused_credentials(state)
+        refused = refused_credentials(context.backend, state)
     examination = examine(plan, state, context.backend.capabilities.publish, facts, policy)
     if refused is not None:
         examination = replace(examination, refusals=(refused, *examination.refusals))

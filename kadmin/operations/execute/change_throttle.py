@@ -12,7 +12,8 @@ from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.execute.takeover import patience
 from kadmin.operations.reading.brokers import with_disks
-from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.throttles.by_hand import Planned, Written
 from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record, is_there
@@ -26,6 +27,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.operations.port import LiveBrokers
@@ -126,7 +128,7 @@ def _take_over(
     return _compare(context, operation_id)[1]
 
 
-def _compare(context: Context, operation_id: str) -> tuple[tuple[str, ...], tuple[ForeignValue, ...]]:
+def _compare(context: Context, operation_id: str) -> tuple[tuple[ConfigEntity, ...], tuple[ForeignValue, ...]]:
     """Return the entities that lack the throttle on record, and the values of other clients that are kept."""
     operations = context.operations
     throttle = current_throttle(operations.record(operation_id), operations.steps(operation_id))

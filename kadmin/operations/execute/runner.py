@@ -24,6 +24,7 @@ from kadmin.operations.decide.actions import (
     PublishTopic,
     PublishWave,
     TakeBack,
+    step_of,
     unfinished,
 )
 from kadmin.operations.decide.cancel_now import decide_cancel
@@ -37,11 +38,13 @@ from kadmin.operations.execute.disk_space import too_little_room
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
 from kadmin.operations.execute.losses import with_losses
-from kadmin.operations.port import PublishOutcome
+from kadmin.operations.port import Postponed, PublishOutcome
+from kadmin.operations.reading.metadata_store import listening_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.holder import LostLockError
-from kadmin.operations.record.record import Channel, OperationState, OperationStatus, Step, StepKind, published_by
+from kadmin.operations.record.record import OperationState, OperationStatus
+from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, Step, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.sources import lacks_source
@@ -55,6 +58,9 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Action, Finish, OperationSpec, Publish, Wait
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.steps import (
+        Step,
+    )
     from kadmin.operations.record.stop_request import StopRequest
 
 Written = TypeVar("Written")
@@ -166,7 +172,8 @@ class Runner:
             return
         self._answered = request
         self._note(request.asked)
-        self._set_status(OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), str(request)))
+        now = self._context.clock.timestamp()
+        self._set_status(OperationStatus(OperationState.RUNNING, now, str(request), answered=request))
 
     def _decide(self, observed: Observed) -> Action:
         action, memory, now = self._next(observed), self._memory, self._context.clock.now()
@@ -195,27 +202,27 @@ class Runner:
                 self._memory = replace(self._memory, wave=action.wave)
                 self._progress(observed, "")
             case AskListening():
-                self._ask(action.channel, observed)
+                return self._ask(action.channel, observed)
             case AskHealth():
                 self._compare_health(action)
             case TakeBack():
                 return self._take_back(action, observed)
             case Probe() | PublishWave() | PublishElection() | PublishDeletion() | PublishTopic():
-                self._publish(action, observed)
+                return self._publish(action, observed)
         return None
 
-    def _ask(self, channel: Channel, observed: Observed) -> None:
+    def _ask(self, channel: Channel, observed: Observed) -> str | None:
         if observed.state.controller is None:
-            return
+            return None
         backend = self._context.backend
-        answer = backend.listening(channel, observed.state)
+        answer = listening_of(backend, channel, observed.state)
         if answer is Listening.LISTENING:
             self._memory = replace(self._memory, listening=self._memory.listening | {channel})
-        elif answer is Listening.DEAF:
+            return None
+        if answer is Listening.DEAF:
             raise not_watching(backend.place(channel), probed=False)
-        else:
-            self._note(f"probing whether the controller watches {backend.place(channel)}")
-            self._publish(Probe(channel), observed)
+        self._note(f"probing whether the controller watches {backend.place(channel)}")
+        return self._publish(Probe(channel), observed)
 
     def _compare_health(self, action: AskHealth) -> None:
         state = self._context.backend.read(with_configs=True)
@@ -233,11 +240,13 @@ class Runner:
             trouble = (*trouble, *(lacking or ()))
         self._memory = replace(self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble))
 
-    def _publish(self, action: Publish, observed: Observed) -> None:
-        step, affected = self._step(action)
-        outcome = self._context.backend.publish(step, action, observed.state, self._lease)
-        match outcome:
-            case PublishOutcome.PUBLISHED if isinstance(action, Probe):
+    def _publish(self, action: Publish, observed: Observed) -> str | None:
+        step, affected = step_of(action, len(self._steps) + 1, self._context.clock.timestamp())
+        result = self._context.backend.publish(step, action, observed.state, self._lease)
+        match result:
+            case Postponed():
+                return result.reason
+            case PublishOutcome.PUBLISHED if isinstance(step, ProbeStep):
                 self._memory = replace(self._memory, probe=step)
             case PublishOutcome.PUBLISHED:
                 self._context.tell(events.StepPublished(step.kind, affected, step.number))
@@ -251,41 +260,25 @@ class Runner:
                 raise occupied(self._context.backend.place(channel))
             case PublishOutcome.LOST_LOCK:
                 self._regain_lock()
-
-    def _step(self, action: Publish | TakeBack) -> tuple[Step, int]:
-        """Return the step that records an action, and how many partitions or topics it affects."""
-        number, at = len(self._steps) + 1, self._context.clock.timestamp()
-        match action:
-            case Probe():
-                return Step(number, StepKind.PROBE, at, channel=action.channel), 0
-            case PublishWave():
-                return Step(number, StepKind.WAVE, at, wave=action.wave), len(action.targets)
-            case PublishElection():
-                return Step(number, StepKind.ELECTION, at, partitions=action.partitions), len(action.partitions)
-            case PublishDeletion():
-                return Step(number, StepKind.DELETION, at, topics=action.topics), len(action.topics)
-            case PublishTopic():
-                return Step(number, StepKind.CREATION, at, topics=(action.recipe.topic,)), 1
-            case TakeBack():
-                partitions = tuple(action.origin)
-                return Step(number, StepKind.CANCEL, at, partitions=partitions), len(partitions)
+        return None
 
     def _take_back(self, action: TakeBack, observed: Observed) -> str | None:
-        step, affected = self._step(action)
-        outcome = self._context.backend.take_back(step, action, observed.state, self._lease)
-        match outcome:
+        affected = tuple(action.origin)
+        step = CancelStep(len(self._steps) + 1, self._context.clock.timestamp(), affected)
+        result = self._context.backend.take_back(step, action, observed.state, self._lease)
+        match result:
+            case Postponed():
+                return result.reason
             case PublishOutcome.PUBLISHED:
-                tries = sum(each.kind is step.kind for each in published_by(self._steps))
-                self._context.tell(events.StepPublished(step.kind, affected, step.number, tries + 1))
-                return None
+                attempt = 1 + sum(isinstance(each, CancelStep) for each in published_by(self._steps))
+                self._context.tell(events.StepPublished(step.kind, len(affected), step.number, attempt))
             case PublishOutcome.LOST_LOCK:
                 self._regain_lock()
-                return None
             case PublishOutcome.UNANSWERED:
                 return f"step {step.number} was not answered; the cluster shows what becomes of it"
             case PublishOutcome.CHANGED | PublishOutcome.OCCUPIED:
                 return "the cluster changed since it was read; reading it again"
-        return outcome
+        return None
 
     def _regain_lock(self) -> None:
         lease = self._context.operations.lock.retake(self._lease, self._holder)
@@ -324,7 +317,7 @@ class Runner:
 
     def _forget_request(self, refusal: KadminError) -> None:
         """Drop a request to cancel that was refused before anything was taken back: `resume` then resumes."""
-        if not any(step.kind is StepKind.CANCEL for step in published_by(self._steps)):
+        if not any(isinstance(step, CancelStep) for step in published_by(self._steps)):
             operations, operation_id = self._context.operations, self._record.operation_id
             why = f"the request to cancel was refused: {refusal.message}"
             status = OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), why)

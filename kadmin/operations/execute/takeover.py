@@ -12,6 +12,7 @@ from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
+from kadmin.operations.reading.brokers import refused_credentials
 from kadmin.operations.record.record import OperationKind, OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 
@@ -46,7 +47,7 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
     if unfinished is None:
         return _already_finished(context, operation_id)
     _require_rights(context, unfinished)
-    if refused := context.backend.refused_credentials(context.backend.read(())):
+    if refused := refused_credentials(context.backend, context.backend.read(())):
         raise refused
     other = context.operations.lock.holder()
     wait_s = lock_timeout_s + (other.expires_s if other is not None else 0)
@@ -95,9 +96,9 @@ def _require_rights(context: Context, operation_id: str) -> None:
     """Raise the error that names the rights which the operation lacks, before the lock is taken."""
     if context.operations.status(operation_id).state is OperationState.PREPARING:
         return  # its record is incomplete, and it is discarded
-    record = context.operations.record(operation_id)
+    record, store = context.operations.record(operation_id), context.backend.metadata_store
     throttled = () if record.throttle is None else record.throttle.changes
-    if denied := context.backend.denied(spec_of(record), throttled):
+    if store is not None and (denied := store.denied(spec_of(record), throttled)):
         raise denied
 
 
@@ -129,7 +130,7 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         status = context.operations.status(operation_id)
         if status.state is not OperationState.RUNNING:
             return str(status)
-        if status.message == str(request):
+        if status.answered == request:
             return f"runner {holder} {_effect(context, operation_id, request)}"
         context.clock.stop_if_asked(
             "the request stays on record", command("status") + f", for the state of {operation_id}"

@@ -8,7 +8,8 @@ from kadmin.documents import parse_document
 from kadmin.errors import InvalidInputError, KadminError
 from kadmin.next_step import command
 from kadmin.operations import events
-from kadmin.operations.record.record import ROLLS_BACK, OperationKind, current_throttle
+from kadmin.operations.record.record import ROLLS_BACK, OperationKind
+from kadmin.operations.record.steps import current_throttle
 from kadmin.plan.model import UNTHROTTLED, PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 from kadmin.plan.units import readable_rate
 from kadmin.wording import name_some

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError
 from kadmin.next_step import command
 from kadmin.operations.decide.kinds import spec_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.record.holder import Lease
-    from kadmin.plan.throttle import ConfigChanges, ConfigValues, ForeignValue
+    from kadmin.plan.throttle import ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
 HOLDER = "throttle"
 """The purpose for which the lock is held, in place of an operation's id."""
@@ -49,14 +49,13 @@ class Scope:
     topics: tuple[str, ...] = ()
     default: bool = False
 
-    def covers(self, entity: str) -> bool:
+    def covers(self, entity: ConfigEntity) -> bool:
         """Whether an entity is named, or nothing is."""
         if self == Scope():
             return True
         if entity == DEFAULT_ENTITY:
             return self.default
-        kind, _, name = entity.partition("/")
-        return name in self.topics if kind == "topics" else name in map(str, self.brokers)
+        return entity.name in self.topics if entity.is_topic else entity.broker_id in self.brokers
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +66,8 @@ class Planned:
     """
 
     changes: ConfigChanges
-    unseen: frozenset[str] = frozenset()
-    restored: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    unseen: frozenset[ConfigEntity] = frozenset()
+    restored: Mapping[tuple[ConfigEntity, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
     _require_known(scope, state)
     if scope.topics:
         held = {broker for name in scope.topics for broker in state.topics[name].brokers}
-        lists = {f"topics/{name}": dict.fromkeys(LISTS, WILDCARD) for name in scope.topics}
+        lists = {ConfigEntity.of_topic(name): dict.fromkeys(LISTS, WILDCARD) for name in scope.topics}
         wanted: ConfigValues = {**lists, **rates(scope.brokers or held, rate)}
     elif scope.brokers:
         wanted = rates(scope.brokers, rate)
@@ -125,8 +124,8 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> Planned:
             + command("throttle clear", "--now"),
         )
     found, unread = read_throttles(context)
-    changes: dict[str, dict[str, ConfigChange]] = {}
-    restored: dict[tuple[str, str], str] = {}
+    changes: dict[ConfigEntity, dict[str, ConfigChange]] = {}
+    restored: dict[tuple[ConfigEntity, str], str] = {}
     for each in found:
         for key, value in each.values.items() if scope.covers(each.entity) else ():
             source = source_of(each.entity, key, value, recorded)
@@ -153,11 +152,11 @@ def write_planned(context: Context, plan: Callable[[], Planned], lock_timeout_s:
 
 def _write(context: Context, planned: Planned, lease: Lease) -> Written:
     changes = {entity: keys for entity, keys in planned.changes.items() if entity not in planned.unseen}
-    kept: dict[str, ForeignValue] = {}
+    kept: dict[tuple[ConfigEntity, str], ForeignValue] = {}
 
-    def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+    def edit(found: ConfigValues) -> ConfigEdits:
         edits = edits_to_set({entity: changes[entity] for entity in found}, found)
-        kept.update({f"{each.entity} {each.key}": each for each in edits.kept})
+        kept.update({(each.entity, each.key): each for each in edits.kept})
         return edits.values
 
     outcome = context.backend.change_configs(changes, edit, lease)
@@ -210,5 +209,5 @@ def _moving(context: Context, state: ClusterState) -> list[TopicPartition]:
     return sorted(moving)
 
 
-def _before(entity: str, key: str, value: str, change: ConfigChange) -> str | None:
+def _before(entity: ConfigEntity, key: str, value: str, change: ConfigChange) -> str | None:
     return edits_to_restore({entity: {key: change}}, {entity: {key: value}}).values[entity][key]

@@ -16,12 +16,13 @@ from kadmin.operations.decide import settling
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
-from kadmin.operations.record.record import (
-    Step,
-    StepKind,
+from kadmin.operations.record.record import ThrottleRecord
+from kadmin.operations.record.steps import (
     ThrottleChange,
-    ThrottleRecord,
+    ThrottleStep,
     current_throttle,
+    throttle_changes,
+    waves_of,
     writes_unanswered,
 )
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
@@ -32,6 +33,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
@@ -39,9 +41,12 @@ if TYPE_CHECKING:
     from kadmin.operations.port import Backend, EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.steps import (
+        Step,
+    )
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.copying import Throttle
-    from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigValues, ForeignValue
+    from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
 RECONCILE_S = 5.0
 """Seconds between two comparisons of the cluster's throttles with those on record."""
@@ -67,7 +72,7 @@ def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartiti
 
 def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:
     """Whether steps on record make the whole change that was asked for."""
-    return any(step.throttle is not None and step.throttle.request == request for step in steps)
+    return any(change.request == request for change in throttle_changes(steps))
 
 
 class Throttling:
@@ -99,9 +104,8 @@ class Throttling:
         steps = self._steps()
         if self._throttle is not None:
             self._set(self._throttle, steps, lease)
-        for step in steps:
-            if step.throttle is not None and step.throttle.request is not None:
-                self._taken_up = step.throttle.request
+        for change in throttle_changes(steps):
+            self._taken_up = change.request or self._taken_up
 
     def _set(self, throttle: ThrottleRecord, steps: Iterable[Step], lease: Lease) -> None:
         state = self._read()
@@ -111,11 +115,11 @@ class Throttling:
         found = self._context.backend.read_configs(wanted)
         changes = {entity: keys for entity, keys in wanted.items() if entity in found}
         foreign = edits_to_set(changes, found).kept
-        if foreign and not any(step.kind is StepKind.WAVE for step in steps):
+        if foreign and not waves_of(steps):
             raise self._changed_before(foreign)
         self._note_kept(foreign)
 
-        def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+        def edit(found: ConfigValues) -> ConfigEdits:
             return edits_to_set({entity: changes[entity] for entity in found}, found).values
 
         self._change(changes, edit, lease)
@@ -158,7 +162,7 @@ class Throttling:
         for number, part in enumerate(parts, start=1):
             change = ThrottleChange(request.rate, part, request if number == len(parts) else None)
             now = self._context.clock.timestamp()
-            step = Step(len(steps) + number, StepKind.THROTTLE, now, throttle=change)
+            step = ThrottleStep(len(steps) + number, now, change)
             self._context.operations.write_step(step, lease)
 
     def reconcile(self, lease: Lease) -> None:
@@ -261,7 +265,7 @@ class Throttling:
             raise self._out_of_time("the throttle's config changes")
 
     def _next_step(self) -> Step:
-        return Step(len(self._steps()) + 1, StepKind.THROTTLE, self._context.clock.timestamp())
+        return ThrottleStep(len(self._steps()) + 1, self._context.clock.timestamp())
 
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
@@ -326,27 +330,27 @@ class _Removal:
 
     def __init__(self, changes: ConfigChanges) -> None:
         self.changes = changes
-        self.undone: set[str] = set()
-        self.foreign: dict[str, ForeignValue] = {}
-        self._seen: set[str] = set()
+        self.undone: set[ConfigEntity] = set()
+        self.foreign: dict[tuple[ConfigEntity, str], ForeignValue] = {}
+        self._seen: set[ConfigEntity] = set()
 
     @property
     def unseen(self) -> ConfigChanges:
         """The changes of entities whose configs were never read."""
         return {entity: keys for entity, keys in self.changes.items() if entity not in self._seen}
 
-    def edit(self, found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+    def edit(self, found: ConfigValues) -> ConfigEdits:
         """Return the edits that undo the changes, among the values found."""
         edits = edits_to_restore({entity: self.changes[entity] for entity in found}, found)
-        self.foreign |= {f"{each.entity} {each.key}": each for each in edits.kept}
+        self.foreign |= {(each.entity, each.key): each for each in edits.kept}
         self.undone.update(edits.values)
         self._seen.update(found)
         return edits.values
 
 
-def still_throttled(verb: str, failed: Mapping[str, str]) -> NotCompletedError:
+def still_throttled(verb: str, failed: Mapping[ConfigEntity, str]) -> NotCompletedError:
     """Build the error for brokers whose throttle remains, or may remain; `failed` says why, for each."""
-    brokers = [word for entity in sorted(failed) for word in ("--broker", entity.partition("/")[2])]
+    brokers = [word for entity in sorted(failed) for word in ("--broker", entity.name)]
     return NotCompletedError(
         f"The throttle {verb} on {name_some(sorted(failed))}.",
         cause="; ".join(dict.fromkeys(failed.values())),
@@ -354,15 +358,14 @@ def still_throttled(verb: str, failed: Mapping[str, str]) -> NotCompletedError:
     )
 
 
-def is_there(entity: str, state: ClusterState) -> bool:
+def is_there(entity: ConfigEntity, state: ClusterState) -> bool:
     """Whether an entity can be throttled: a topic that exists, or any broker."""
-    kind, _, name = entity.partition("/")
-    return kind != "topics" or name in state.topics
+    return not entity.is_topic or entity.name in state.topics
 
 
 def _parts(changes: ConfigChanges) -> list[ConfigChanges]:
     """Cut changes into parts that fit into one step each; there is at least one part."""
-    parts: list[dict[str, Mapping[str, ConfigChange]]] = [{}]
+    parts: list[dict[ConfigEntity, Mapping[str, ConfigChange]]] = [{}]
     size = 0
     for entity, keys in changes.items():
         here = sum(len(change.previous or "") + len(change.ours or "") for change in keys.values())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.operations.events import Ended, OperationStarted, Progressed, StateChanged, StepPublished
-from kadmin.operations.record.record import StepKind
+from kadmin.operations.record.steps import StepKind
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.progress_line import fields
 from kadmin.wording import count

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import one_line
 from kadmin.next_step import command
 from kadmin.operations.reading.timeline import moments
-from kadmin.operations.record.record import OperationState, StepKind, current_throttle
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import StepKind, current_throttle, waves_of
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import readable_rate
 from kadmin.plan.waves import copied_bytes
@@ -136,7 +137,7 @@ def _copied(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> str
 
 
 def _published_waves(found: Timeline) -> set[int]:
-    return {span.step.wave for span in found.spans if span.step.wave is not None}
+    return set(waves_of(span.step for span in found.spans))
 
 
 def _published(found: Timeline) -> Sequence[PartitionTarget]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import PublishDeletion, PublishElection, PublishTopic
     from kadmin.operations.port import PublishOutcome
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
     from kadmin.operations.store import OperationStore
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
 from kadmin.next_step import command
 from kadmin.operations.port import PublishOutcome
-from kadmin.operations.record.record import Sending
+from kadmin.operations.record.steps import Sending
 from kadmin.worlds.kafka.wire.connection import TooLateError, uptime_s
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
     from kadmin.operations.store import OperationStore
 
 SEND_BY_S = 3.0

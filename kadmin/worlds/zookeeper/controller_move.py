@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
+from kadmin.operations.port import Postponed
 from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.listening import in_hex, who_watches
 from kadmin.worlds.zookeeper.model import Check, Delete
@@ -128,7 +129,7 @@ class ControllerMover:
         self._still_since = 0.0
         self._asked_since: float | None = None
 
-    def ask(self, replaced: Collection[str] = ()) -> ControllerMove | str:
+    def ask(self, replaced: Collection[str] = ()) -> ControllerMove | Postponed:
         """Return the allowed move, or the reason to wait; `replaced` are the nodes that the same write removes.
 
         Raises NotCompletedError where a node would make every new controller resign, and after PATIENCE_S seconds.
@@ -141,7 +142,7 @@ class ControllerMover:
         if reason is not None or seen.controller_version is None:
             if now - self._asked_since > PATIENCE_S:
                 raise _not_allowed(reason)
-            return reason or ""
+            return Postponed(reason or "")
         self._asked_since = None
         if poison := sorted(set(_poison(self._store)) - set(replaced)):
             raise _unreadable_left(poison)

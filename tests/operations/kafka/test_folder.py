@@ -16,15 +16,8 @@ from kadmin.operations.context import Clock, new_operation_id
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.keys import is_key, key_of
-from kadmin.operations.record.record import (
-    Author,
-    OperationKind,
-    OperationRecord,
-    OperationState,
-    OperationStatus,
-    Step,
-    StepKind,
-)
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.steps import WaveStep
 from kadmin.worlds.kafka.values.folder import FolderValues
 from kadmin.worlds.kafka.values.value_files import ValueFiles
 
@@ -100,7 +93,7 @@ def test_a_lock_that_was_released_by_hand_writes_no_more(folder: Path) -> None:
         elsewhere.lock.release_by_hand(OP_9)
     assert elsewhere.lock.release_by_hand(OP_1) == ANN
     writes: tuple[Callable[[], None], ...] = (
-        lambda: operations.write_step(Step(1, StepKind.WAVE, "now", wave=0), lease),
+        lambda: operations.write_step(WaveStep(1, "now", 0), lease),
         lambda: operations.set_status(OP_1, OperationStatus(OperationState.COMPLETED, "now"), lease),
         lambda: operations.create(recorded(OP_2), lease, "now"),
     )

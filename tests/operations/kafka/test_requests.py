@@ -12,7 +12,8 @@ from kadmin.cli.deadline import alarm
 from kadmin.errors import NotCompletedError
 from kadmin.operations.decide.actions import PublishTopic
 from kadmin.operations.record.holder import Holder
-from kadmin.operations.record.record import Author, Sending, Step, StepKind
+from kadmin.operations.record.record import Author
+from kadmin.operations.record.steps import CreationStep, Sending
 from kadmin.plan.model import TopicRecipe
 from kadmin.worlds.kafka.requests import TopicPublisher
 
@@ -36,6 +37,6 @@ def test_a_creation_that_the_alarm_ends_was_not_refused(tmp_path: Path, monkeypa
     publisher = TopicPublisher(cast("KafkaConnection", None), operations)
     recipe = TopicRecipe("a", {0: (1, 2)}, {})
     with pytest.raises(NotCompletedError, match="Not finished"):
-        publisher.creation(Step(1, StepKind.CREATION, "now", topics=("a",)), PublishTopic(recipe), lease)
+        publisher.creation(CreationStep(1, "now", ("a",)), PublishTopic(recipe), lease)
     (step,) = operations.steps(operation_id)
-    assert (step.sending, step.refused_topics) == (Sending.UNANSWERED, {})
+    assert step == CreationStep(1, "now", ("a",), sending=Sending.UNANSWERED)

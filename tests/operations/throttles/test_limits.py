@@ -20,6 +20,7 @@ from support.executor.throttling import (
 )
 from support.zookeeper.znode_cluster import config, configure, notified, seed
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, ConfigChange
@@ -74,7 +75,10 @@ def test_what_is_no_throttle_is_never_written(store: Store, lease: Lease) -> Non
     """Whatever is on record: configs are as before, the throttles beside it too."""
     record = recorded(store, targets())
     assert record.throttle is not None
-    forged = {**record.throttle.changes, "topics/bystander": {"retention.ms": ConfigChange(None, "1000")}}
+    forged = {
+        **record.throttle.changes,
+        ConfigEntity.of_topic("bystander"): {"retention.ms": ConfigChange(None, "1000")},
+    }
     seed(store, {"bystander": {0: (1, 2)}})
     before = configs(store)
     throttle = throttling(store, replace(record, throttle=replace(record.throttle, changes=forged)))

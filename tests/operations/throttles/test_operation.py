@@ -33,7 +33,7 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.codec import encode_step
 from kadmin.operations.record.holder import LostLockError, lost_lock
 from kadmin.operations.record.keys import key_of, step_key
-from kadmin.operations.record.record import Step, StepKind
+from kadmin.operations.record.steps import WaveStep
 from kadmin.operations.throttles.operation import RECONCILE_S, Throttling
 from kadmin.plan.model import Elect
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS
@@ -117,7 +117,7 @@ def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(stor
     record, told = recorded(store, targets()), Told()
     throttling(store, record).set_up(lease)
     store.multi([Create(PATHS.of(key_of(OPERATION, "status")), b""), Create(PATHS.of(key_of(OPERATION, "steps")), b"")])
-    store.multi([Create(PATHS.of(step_key(OPERATION, 1)), encode_step(Step(1, StepKind.WAVE, "now", wave=0)))])
+    store.multi([Create(PATHS.of(step_key(OPERATION, 1)), encode_step(WaveStep(1, "now", 0)))])
     configure(store, "brokers/2", {**RATES, LEADER_RATE: "777"})
     configure(store, "topics/a", {LEADER_REPLICAS: "7:7,0:1,0:2,8:8", FOLLOWER_REPLICAS: "*"})
     resumed = throttling(store, record, told)

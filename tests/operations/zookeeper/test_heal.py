@@ -13,7 +13,8 @@ from kadmin.errors import InvalidInputError, KadminError, UsageError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.record.codec import decode_step, encode_step
-from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, Replaced, Step, StepKind
+from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.operations.record.steps import HealStep, Replaced, StepKind
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.heal.heal import heal
 from kadmin.worlds.zookeeper.model import Create
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 def test_a_step_keeps_what_it_replaced_byte_for_byte() -> None:
     for data in (None, b"", b"null", bytes(range(256)) * 100):
-        step = Step(3, StepKind.REPAIR, "now", replaced=Replaced("/x", 7, data))
+        step = HealStep(3, "now", Replaced("/x", 7, data))
         assert decode_step(encode_step(step)) == step
 
 

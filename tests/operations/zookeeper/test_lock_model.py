@@ -26,9 +26,8 @@ from kadmin.operations.record.record import (
     OperationRecord,
     OperationState,
     OperationStatus,
-    Step,
-    StepKind,
 )
+from kadmin.operations.record.steps import ElectionStep
 from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData, Znode
 from kadmin.worlds.zookeeper.values.lock import ZnodeLock, lease_checks
 from kadmin.worlds.zookeeper.values.paths import Paths
@@ -54,7 +53,7 @@ def runner(number: int) -> Program:
     def run(store: Store) -> object:
         lock, journal = ZnodeLock(store, PATHS, Clock()), in_znodes(store, PATHS)
         writes: tuple[Callable[[Lease], None], ...] = (
-            lambda lease: journal.write_step(Step(number, StepKind.ELECTION, "now"), lease),
+            lambda lease: journal.write_step(ElectionStep(number, "now", ()), lease),
             lambda lease: journal.set_status(OP, COMPLETED, lease),
         )
         try:

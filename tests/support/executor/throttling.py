@@ -64,7 +64,7 @@ def throttling(
     store: Store, record: OperationRecord, told: Told | None = None, clock: Clock | None = None
 ) -> Throttling:
     entries = targets(
-        sorted({e.partition("/")[2] for e in record.throttle.changes if "topics/" in e}) if record.throttle else ()
+        sorted({each.name for each in record.throttle.changes if each.is_topic}) if record.throttle else ()
     )
     context = zookeeper_context(store, PATHS, clock or Clock(), Told() if told is None else told)
     return Throttling(context, record, ReassignmentWork((entries,), entries, Elect.NONE))

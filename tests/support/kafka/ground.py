@@ -17,8 +17,10 @@ from support.live.waiting import freeze, thaw, wait_until
 from support.network.frame_proxy import Action
 from support.stores import in_topic
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.record.record import OperationState, Sending, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import Sending, intents, waves_of
 from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.wire.configs import read_own_configs
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
     from support.network.frame_proxy import Frame
 
     from kadmin.cluster.model import Replicas
-    from kadmin.operations.record.record import Listing, OperationRecord, Step
+    from kadmin.operations.record.record import Listing, OperationRecord
+    from kadmin.operations.record.steps import Step
+    from kadmin.plan.throttle import ConfigValues
     from kadmin.sandbox import Sandbox
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
@@ -49,7 +53,7 @@ class Seen:
     """What a cluster shows of one topic: replicas, throttles, and all that is on record about its operations."""
 
     replicas: dict[TopicPartition, Replicas | None]
-    throttles: dict[str, dict[str, str]]
+    throttles: ConfigValues
     record: list[tuple[Listing, OperationRecord, tuple[Step, ...]]]
 
 
@@ -149,9 +153,11 @@ class Ground:
         """Read what counts."""
         connection, operations = self._connection, in_topic(self._connection)
         state = read_cluster(connection, [self._topic])
-        throttles = read_own_configs(connection, [f"topics/{self._topic}"], keys=THROTTLE_KEYS)
+        throttles = read_own_configs(connection, [ConfigEntity.of_topic(self._topic)], keys=THROTTLE_KEYS)
         for broker_id in self._sandbox.broker_ports:
-            own = read_own_configs(connection, [f"brokers/{broker_id}"], keys=THROTTLE_KEYS, broker_id=broker_id)
+            own = read_own_configs(
+                connection, [ConfigEntity.of_broker(broker_id)], keys=THROTTLE_KEYS, broker_id=broker_id
+            )
             throttles |= own
         all_of_them = [(each, operations.record(each.operation_id)) for each in operations.listings()]
         return Seen(
@@ -207,12 +213,12 @@ class Ground:
             yield f"operations: {[str(each.status) for each, _, _ in seen.record]}"
         if any(record.origin != dict.fromkeys(self._partitions, ORIGIN) for _, record, _ in seen.record):
             yield "the original assignment is lost"
-        waves = [step.wave for step in steps if step.kind is StepKind.WAVE and step.wave is not None]
+        waves = waves_of(steps)
         if waves != sorted(waves) or (expected is OperationState.COMPLETED and set(waves) != set(range(WAVES))):
             yield f"steps on record of waves {waves}"
-        intents = [step.intent.targets for step in steps if step.intent is not None]
+        sent = [intent.targets for _, intent in intents(steps)]
         for frames in self._frames:
-            yield from sent_off_record(frames, intents)
+            yield from sent_off_record(frames, sent)
 
     def _on_record(self, steps: Iterable[Step]) -> dict[TopicPartition, Replicas]:
         """Return where the record leaves the partitions: at the last list that was asked for, and did leave.
@@ -221,9 +227,9 @@ class Ground:
         """
         found: dict[TopicPartition, Replicas] = dict.fromkeys(self._partitions, ORIGIN)
         sent = [targets_of(frame) for frames in self._frames for frame in frames]
-        for step in steps:
-            if step.intent is not None and (step.sending is Sending.ANSWERED or step.intent.targets in sent):
-                found |= {each: replicas or ORIGIN for each, replicas in step.intent.targets.items()}
+        for step, intent in intents(steps):
+            if step.sending is Sending.ANSWERED or intent.targets in sent:
+                found |= {each: replicas or ORIGIN for each, replicas in intent.targets.items()}
         return found
 
 

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from support.cli.in_process import Answer
 
     from kadmin.cluster.model import ClusterState, Replicas
-    from kadmin.operations.record.record import Listing, Step
+    from kadmin.operations.record.record import Listing
+    from kadmin.operations.record.steps import Step
     from kadmin.sandbox import Sandbox
 
 UNREGISTERED = 99

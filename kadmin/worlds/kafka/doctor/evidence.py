@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, Grant, OwnRights, Replicas, TopicPartition
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
     from kadmin.next_step import NextStep
@@ -89,7 +90,7 @@ class KafkaEvidence:
     asked: Mapping[TopicPartition, str] = field(default_factory=dict)
     unanswered: tuple[UnansweredRequest, ...] = ()
     late: tuple[LateRequest, ...] = ()
-    throttles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    throttles: Mapping[ConfigEntity, tuple[str, ...]] = field(default_factory=dict)
     record_topic: RecordTopic | None = None
     hidden_topics: tuple[str, ...] = ()
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)

@@ -18,7 +18,8 @@ from kadmin.operations.decide.sent import askers, sent_lists
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.late_requests import late_among
 from kadmin.operations.reading.open_operations import lock_held, open_operation
-from kadmin.operations.record.record import OperationKind, Sending
+from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.steps import Sending, intents
 from kadmin.operations.throttles.audit import read_throttles
 from kadmin.plan.progress import moves_in_flight
 from kadmin.worlds.kafka.doctor.diagnose import passing_troubles
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
-    from kadmin.operations.record.record import Listing, Step
+    from kadmin.operations.record.record import Listing
+    from kadmin.operations.record.steps import Step
     from kadmin.worlds.kafka.context import KafkaContext
 
 Answer = TypeVar("Answer")
@@ -150,11 +152,11 @@ class _Examination:
 
     def _unanswered(self, listing: Listing, steps: Mapping[str, Iterable[Step]]) -> Iterator[UnansweredRequest]:
         operation_id, now = listing.operation_id, datetime.fromisoformat(self._context.clock.timestamp())
-        for step in steps.get(operation_id, ()):
+        for step, intent in intents(steps.get(operation_id, ())):
             recent = (now - datetime.fromisoformat(step.at)).total_seconds() <= RECENT_S
-            if step.sending is Sending.UNANSWERED and step.intent is not None and recent:
+            if step.sending is Sending.UNANSWERED and recent:
                 finished = listing.status.state.finished
-                yield UnansweredRequest(operation_id, finished, step.at, step.intent.targets, step.intent.topic_ids)
+                yield UnansweredRequest(operation_id, finished, step.at, intent.targets, intent.topic_ids)
 
     def _stray(self, listing: Listing, state: ClusterState) -> Iterator[StrayFolders]:
         """Find topics of a deletion on record that had replicas on brokers which were not alive."""

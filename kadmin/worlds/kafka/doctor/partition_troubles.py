@@ -12,7 +12,7 @@ from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
 from kadmin.next_step import command
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import moves_in_flight
-from kadmin.plan.throttle import MAY_RETURN, is_broker
+from kadmin.plan.throttle import MAY_RETURN
 from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
@@ -99,11 +99,11 @@ def _throttles(evidence: KafkaEvidence) -> Iterator[Finding]:
     yield Finding(
         Trouble.LEFTOVER_THROTTLE,
         "Replication throttles are set although nothing is being reassigned: "
-        f"{name_some(map(escaped, evidence.throttles))}.",
+        f"{name_some(escaped(str(each)) for each in evidence.throttles)}.",
         command("throttle audit"),
         severity="warning",
         evidence=(
-            *(f"{escaped(name)}: {', '.join(keys)}" for name, keys in list(evidence.throttles.items())[:_SHOWN]),
-            *((MAY_RETURN,) if any(map(is_broker, evidence.throttles)) else ()),
+            *(f"{escaped(str(each))}: {', '.join(keys)}" for each, keys in list(evidence.throttles.items())[:_SHOWN]),
+            *((MAY_RETURN,) if any(each.broker_id is not None for each in evidence.throttles) else ()),
         ),
     )

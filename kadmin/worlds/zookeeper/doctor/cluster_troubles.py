@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.names import escaped
 from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
@@ -134,9 +135,9 @@ def _throttles(evidence: Evidence) -> Iterator[Finding]:
     moving = any(topic.adding_replicas or topic.removing_replicas for topic in state.topics.values())
     if moving or evidence.operations or evidence.last.reassignment is not None:
         return
-    configs = {f"brokers/{name}": config for name, config in evidence.broker_configs.items()}
-    configs |= {f"topics/{name}": config for name, config in state.topic_configs.items()}
-    left = {name: sorted(THROTTLE_SETTINGS & set(config)) for name, config in sorted(configs.items())}
+    configs = {ConfigEntity.of_topic(name): config for name, config in state.topic_configs.items()}
+    configs |= evidence.broker_configs
+    left = {str(each): sorted(THROTTLE_SETTINGS & set(config)) for each, config in sorted(configs.items())}
     entities = [name for name, keys in left.items() if keys]
     if entities:
         yield Finding(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.cluster.versions import KafkaVersions
     from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+    from kadmin.plan.throttle import ConfigValues
     from kadmin.worlds.zookeeper.model import Acl, ControllerNode, Znode
 
 HEAL = command("heal")
@@ -55,7 +56,7 @@ class Evidence:
     `state` was read last; its details name the unreadable znodes. `first` and `last` are readings of the admin nodes,
     `stayed_s` seconds apart: at least STAYS_S where there was a node. `not_watching` holds the admin paths that the
     controller's session did not watch on any server, checked twice; `listening` those that it watches. `broker_configs`
-    are by entity name, `<default>` included. `notifications` counts the notifications in each parent znode.
+    are those of brokers and of their default. `notifications` counts the notifications in each parent znode.
     `unused_copies` are those on the disks of brokers that are no replicas: bytes by broker and partition;
     `disks_unavailable` says why they are not known.
     """
@@ -71,7 +72,7 @@ class Evidence:
     root: str = "/kadmin"
     lock: LockHeld | None = None
     operations: tuple[OpenOperation, ...] = ()
-    broker_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    broker_configs: ConfigValues = field(default_factory=dict)
     notifications: Mapping[str, int] = field(default_factory=dict)
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     disks_unavailable: str = ""

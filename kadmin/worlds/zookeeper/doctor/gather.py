@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import BROKER_KIND, ConfigEntity
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError
 from kadmin.insight.tables.admin_nodes import AdminSurvey, Effect, NodeSurvey
@@ -81,7 +82,9 @@ def gather(context: ZooKeeperContext) -> Evidence:
         root=context.paths.root,
         lock=lock,
         operations=_operations(context, source, state, lock),
-        broker_configs=configs_of(source, "brokers", source.children(f"{CONFIG}/brokers")),
+        broker_configs=configs_of(
+            source, (ConfigEntity(BROKER_KIND, name) for name in source.children(f"{CONFIG}/{BROKER_KIND}"))
+        ),
         notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
     )
     return replace(evidence, state=replace(state, details=replace(details, unreadable=source.unreadable)))

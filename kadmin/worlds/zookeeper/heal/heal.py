@@ -18,17 +18,10 @@ from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S, Finish, Wait
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.follow import Loop, follow
-from kadmin.operations.port import PublishOutcome
+from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.record.holder import lost_lock
-from kadmin.operations.record.record import (
-    OperationKind,
-    OperationRecord,
-    OperationState,
-    OperationStatus,
-    Replaced,
-    Step,
-    StepKind,
-)
+from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.steps import HealStep, Replaced
 from kadmin.wording import count
 from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
@@ -48,6 +41,7 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.next_step import NextStep
     from kadmin.operations.record.holder import Holder, Lease
+    from kadmin.operations.record.steps import Step
     from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.controller_move import ControllerMove
     from kadmin.worlds.zookeeper.heal.repair_steps import RepairStep
@@ -163,8 +157,8 @@ class _Healing:
         move: ControllerMove | None = None
         if repair.move:
             answer = self._mover.ask(() if repair.node is None else (repair.node.path,))
-            if isinstance(answer, str):
-                return answer
+            if isinstance(answer, Postponed):
+                return answer.reason
             move = answer
         step = self._step(repair)
         outcome = self._publisher.send(step, _ops(repair, move, diagnosis, self._context), self._lease)
@@ -194,7 +188,7 @@ class _Healing:
         node = repair.node
         deleted = repair.write is Write.DELETE
         replaced = None if node is None else Replaced(node.path, node.version, node.data, deleted)
-        return Step(number, StepKind.REPAIR, self._context.clock.timestamp(), replaced=replaced)
+        return HealStep(number, self._context.clock.timestamp(), replaced)
 
     def _step_down(self) -> None:
         # The checks of the lease prove that our session is alive: so the ephemeral node is ours, not that of a

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.cluster.states import cluster, moving, tp
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import Broker, Controller, Grant, QuorumMember
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
@@ -188,7 +189,7 @@ def test_moves_that_wait_for_a_broker() -> None:
 def test_moves_are_not_foreign_nor_throttles_left_over_where_operations_on_record_were_not_looked_at() -> None:
     state = moving(healthy({"foo-0": (3, 4, 1, 2)}), "foo-0", adding=(3, 4), removing=(1, 2))
     assert diagnosed(state, records_elsewhere="whose moves") == ()
-    throttles = {"brokers/1": ("leader.replication.throttled.rate",)}
+    throttles = {ConfigEntity.of_broker(1): ("leader.replication.throttled.rate",)}
     assert diagnosed(healthy(), records_elsewhere="whose moves", throttles=throttles) == ()
     assert "whose moves" in unchecked(KafkaEvidence((ClusterLook(state),), records_elsewhere="whose moves"))
     _, stalled = diagnosed(without(state, 4, fenced=True), records_elsewhere="whose moves")
@@ -281,10 +282,10 @@ def test_hidden_topics_unused_copies_and_leftover_throttles() -> None:
     assert (hidden.code, "--topic secret" in str(hidden.next_step)) == (Trouble.HIDDEN_TOPICS, True)
     copies = only(healthy(), unused_copies={4: {tp("foo-0"): 2_000_000}})
     assert copies.evidence == ("broker 4: foo-0 (2.00 MB)",)
-    throttles = {"brokers/<default>": ("leader.replication.throttled.rate",)}
+    throttles = {DEFAULT_ENTITY: ("leader.replication.throttled.rate",)}
     left = only(healthy(), throttles=throttles)
     assert left.evidence == ("brokers/<default>: leader.replication.throttled.rate",)
-    own = only(healthy(), throttles={"brokers/1": ("leader.replication.throttled.rate",)})
+    own = only(healthy(), throttles={ConfigEntity.of_broker(1): ("leader.replication.throttled.rate",)})
     assert own.evidence == ("brokers/1: leader.replication.throttled.rate", MAY_RETURN)
     moves = moving(healthy({"foo-0": (3, 1)}), "foo-0", adding=(3,))
     assert only(moves, throttles=throttles).code is Trouble.FOREIGN_MOVE
