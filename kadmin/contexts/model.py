@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from kadmin.plan.model import ThrottleSpec, WaveLimits
-from kadmin.plan.model.field_types import NOT_EMPTY, ByteRate, ClusterId, Text
+from kadmin.plan.model import ThrottleBy, ThrottleSpec, WaveLimits
+from kadmin.plan.model.field_types import NOT_EMPTY, ByteRate, ClusterId, Text, read_rate
+from kadmin.schema.documents import read
 from kadmin.schema.shapes import At, Defined, FieldGroup, Keywords, WrittenAs, exactly_one
 
 WAVE_SIZES = ("max_bytes", "max_payload")
@@ -30,7 +31,7 @@ ContextName: TypeAlias = Annotated[
 ]
 FilePath: TypeAlias = Annotated[
     Path,
-    WrittenAs(str),
+    WrittenAs(str, Path),
     Keywords(title="path", pattern=_LINE, x_hint="a path is up to 4096 characters without control characters"),
     "A file or a folder.",
     Defined("path"),
@@ -87,7 +88,7 @@ class SecretCommand:
 
     program: str
     arguments: tuple[str, ...] = field(repr=False)
-    folder: Path
+    folder: Path = field(default_factory=Path)
 
     def __str__(self) -> str:
         return f"command {self.program}"
@@ -113,9 +114,18 @@ class SecretFields:
     command: Annotated[tuple[Line, ...] | None, NOT_EMPTY, "A program with its arguments; it prints the secret."] = None
 
 
+def _read_secret(value: Mapping[str, Any]) -> SecretReference:
+    if "file" in value:
+        return SecretFile(Path(value["file"]))
+    if "env" in value:
+        return SecretVariable(value["env"])
+    program, *arguments = value["command"]
+    return SecretCommand(program, tuple(arguments))
+
+
 Secret: TypeAlias = Annotated[
     SecretReference,
-    WrittenAs(SecretFields),
+    WrittenAs(SecretFields, _read_secret),
     exactly_one("file", "env", "command"),
     Keywords(title="secret"),
     "Where a secret is; it is read when a command connects.",
@@ -170,6 +180,13 @@ class SaslFields:
     ] = ZOOKEEPER_SERVICE
 
 
+def _read_sasl(value: Mapping[str, Any]) -> SaslUser | KerberosUser:
+    given: Any = read(SaslFields, value)
+    if given.mechanism == SaslUser.mechanism:
+        return SaslUser(given.username, given.password)
+    return KerberosUser(given.principal, given.keytab, given.service)
+
+
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
     """Files in PEM."""
@@ -191,7 +208,7 @@ class ZooKeeperAccess:
     ]
     sasl: Annotated[
         SaslUser | KerberosUser | None,
-        WrittenAs(SaslFields),
+        WrittenAs(SaslFields, _read_sasl),
         Keywords(title="SASL"),
         "SASL, as brokers use it with zookeeper.set.acl=true: "
         "DIGEST-MD5 needs username and password, GSSAPI principal.",
@@ -219,6 +236,15 @@ PlanKind: TypeAlias = Annotated[
     Keywords(title="kind", enum=["PartitionReassignment", "PreferredReplicaElection", "TopicDeletion", "TopicRecipe"]),
     "A kind of plan.",
 ]
+
+
+def _read_throttle(rate: str) -> ThrottleSpec:
+    return ThrottleSpec(ThrottleBy.RATE, read_rate(rate))
+
+
+def _read_waves(value: Mapping[str, Any]) -> dict[str, int]:
+    limits = read(WaveLimits, value)
+    return {name: getattr(limits, name) for name in value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,13 +281,13 @@ class NamedContext:
     throttle: Annotated[
         ThrottleSpec | None,
         At("throttle", _DEFAULTS),
-        WrittenAs(ByteRate),
+        WrittenAs(ByteRate, _read_throttle),
         "Bytes per second that each broker may send, and as many that it may receive.",
     ] = None
     waves: Annotated[
         Mapping[str, int],
         At("waves", _DEFAULTS),
-        WrittenAs(WaveLimits),
+        WrittenAs(WaveLimits, _read_waves),
         "Limits of waves for plans that do not set them.",
     ] = field(default_factory=dict)
 

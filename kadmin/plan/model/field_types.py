@@ -35,6 +35,8 @@ def _positive(parse: Callable[[str], int]) -> Callable[[str], int]:
     return parse_positive
 
 
+read_size = _positive(parse_size)
+read_rate = _positive(parse_rate)
 _AMOUNT = r"[0-9]{1,19}(?:\.[0-9]{1,12})? ?(?:B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)"
 CLUSTER_ID = "^[A-Za-z0-9_-]{1,64}$"
 PERCENT = r"^[0-9]{1,3}(?:\.[0-9]{1,6})? ?%$"
@@ -111,14 +113,14 @@ OrderedReplicas: TypeAlias = Annotated[
 ]
 ByteSize: TypeAlias = Annotated[
     int,
-    WrittenAs(str, _positive(parse_size), format_size),
+    WrittenAs(str, read_size, format_size),
     Keywords(title="size", pattern=f"^{_AMOUNT}$", x_hint=UNITS_HINT),
     "Bytes with their unit: 500GB, 64KiB.",
     Defined("byteSize"),
 ]
 ByteRate: TypeAlias = Annotated[
     int,
-    WrittenAs(str, _positive(parse_rate), format_rate),
+    WrittenAs(str, read_rate, format_rate),
     Keywords(
         title="rate",
         pattern=f"^{_AMOUNT}/s$",
