@@ -162,7 +162,7 @@ class DocumentSchema:
         return {"$defs": self._definitions} if self._definitions else {}
 
     def of(self, hint: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
-        """Return the schema of an annotation; raises KeyError for one that JSON has no type for."""
+        """Return the schema of an annotation; definitions that it refers to are added to `defs`."""
         origin, arguments = get_origin(hint), get_args(hint)
         if origin is Annotated:
             return self._annotated(*arguments)
@@ -189,12 +189,12 @@ class DocumentSchema:
             elif isinstance(mark, Defined):
                 self._definitions.setdefault(mark.name, _arranged(found))
                 found = {"$ref": f"#/$defs/{mark.name}"}
-            elif isinstance(mark, str) and not isinstance(mark, Enum):
+            elif isinstance(mark, str):
                 found["description"] = mark
         return _arranged(found)
 
     def _union(self, *hints: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
-        """Return the schema of an optional value: a field that may be absent is never null; or of several scalars."""
+        """Return the schema of an optional value, which is absent rather than null, or of several scalars."""
         kinds = [self.of(each) for each in hints if each is not NoneType]
         return kinds[0] if len(kinds) == 1 else {"type": [kind["type"] for kind in kinds]}
 
@@ -222,6 +222,6 @@ def _titled(found: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _default(found: dict[str, Any], hint: Any, default: object) -> dict[str, Any]:  # noqa: ANN401 - any annotation
-    """Return the default of a field: one that is empty, an object or the only alternative to absence is not named."""
+    """Return the default of a field, unless it is empty, an object, or the field has one value only."""
     named = default is not MISSING and (default or default is False) and not is_dataclass(default)
     return {"default": writer_of(hint)(default)} if named and "const" not in found else {}
