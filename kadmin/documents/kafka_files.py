@@ -16,7 +16,6 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
-from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents.events import assemble
@@ -42,7 +41,6 @@ from kadmin.plan.model import (
     UNTHROTTLED,
     Elect,
     ElectionPlan,
-    PartitionTarget,
     PlanHeader,
     ReassignmentPlan,
     RebalanceRequest,
@@ -51,11 +49,13 @@ from kadmin.plan.model import (
 )
 from kadmin.plan.rules import check
 from kadmin.schema import validate_value
+from kadmin.schema.documents import read
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
+    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import Document
 
 KafkaDocument: TypeAlias = ReassignmentPlan | ElectionPlan | RebalanceRequest
@@ -249,16 +249,16 @@ def _reassignment(section: _Section, value: Mapping[str, Any]) -> ReassignmentPl
     bare = _only(entries, (*_FIELDS, "replicas"))
     notes += _by_schema("PartitionReassignment", "partition-reassignment", {"partitions": bare})
     section.refuse(notes)
-    targets = (PartitionTarget(_partition(entry), tuple(entry["replicas"])) for entry in entries)
-    return _sound(section, ReassignmentPlan(PlanHeader(), tuple(targets)))
+    return _sound(section, read(ReassignmentPlan, {"partitions": bare}, header=PlanHeader()))
 
 
 def _election(section: _Section, value: Mapping[str, Any]) -> ElectionPlan:
     entries = value["partitions"]
     notes = [*root_notes(value, "partitions"), *key_notes("partitions", entries, _FIELDS)]
-    notes += _by_schema(*_ELECTION_SCHEMA, {"partitions": _only(entries, _FIELDS)})
+    bare = _only(entries, _FIELDS)
+    notes += _by_schema(*_ELECTION_SCHEMA, {"partitions": bare})
     section.refuse(notes)
-    return _sound(section, ElectionPlan(PlanHeader(), partitions=tuple(map(_partition, entries))))
+    return _sound(section, read(ElectionPlan, {"partitions": bare}, header=PlanHeader()))
 
 
 def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceRequest:
@@ -298,10 +298,6 @@ def _only(entries: Sequence[Any], keys: Sequence[str]) -> list[Any]:
         {key: part for key, part in entry.items() if key in keys} if isinstance(entry, dict) else entry
         for entry in entries
     ]
-
-
-def _partition(entry: Mapping[str, Any]) -> TopicPartition:
-    return TopicPartition(entry["topic"], entry["partition"])
 
 
 def _refusal(source: str, problems: Sequence[Diagnostic]) -> InvalidInputError:

@@ -3,8 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.eras.api_claims import KRAFT_CLAIMS
-from support.eras.claims import claim
+from support.eras.claims import KRAFT_CLAIMS, claim
 from support.kafka.broker_proxy import BrokerProxy
 from support.kafka.ground import Ground
 from support.kafka.processes import LEASE_S, KadminProcess

@@ -13,7 +13,7 @@ import pytest
 from kafka.errors import ProducerFencedError
 from kafka.protocol.admin import DeleteTopicsRequest, IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
-from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
+from support.eras.claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import (
     ALL_BROKERS,
     APPEND,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
-from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
+from support.eras.claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import DELETE, SET, change_config
 from support.live.kraft import THROTTLED_RATES
 from support.live.waiting import PATIENCE_S, stays, wait_until

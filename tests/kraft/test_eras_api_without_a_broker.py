@@ -13,7 +13,7 @@ import kafka
 import pytest
 from kafka.errors import NotEnoughReplicasError
 from kafka.protocol.admin import DescribeLogDirsRequest
-from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
+from support.eras.claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import (
     DELETE,
     SET,

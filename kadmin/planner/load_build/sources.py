@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
-    from kadmin.planner.load_build.prometheus import PrometheusNames
+    from kadmin.planner.load_build.prometheus_names import PrometheusNames
 
 ENDINGS = {
     "parquet": (".parquet",),
