@@ -15,6 +15,7 @@ from kadmin.insight.diagnosis.health import Health
 from kadmin.next_step import command
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.loading import (
+    load_answered,
     load_assignment,
     load_author,
     load_changes,
@@ -42,7 +43,6 @@ from kadmin.operations.record.record import (
     ThrottleRecord,
 )
 from kadmin.operations.record.steps import Channel, Intent, Replaced, Sending, Step, StepKind, ThrottleChange
-from kadmin.operations.record.stop_request import StopRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
     from kadmin.next_step import NextStep
     from kadmin.operations.record.record import HighWatermark
+    from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.model import TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
@@ -286,11 +287,7 @@ def _load_status(value: dict[str, Any]) -> OperationStatus:
     state, by = OperationState(value["state"]), value.get("by", "")
     require(str, value["updated_at"], value["message"], by)
     require(bool, removed)
-    if "answered" not in value:  # a runner of an older version confirms a request by its text alone
-        answered = StopRequest.parse(value["message"])
-    else:
-        answered = None if value["answered"] is None else load_stop_request(value["answered"])
-    return OperationStatus(state, value["updated_at"], value["message"], by, removed, answered)
+    return OperationStatus(state, value["updated_at"], value["message"], by, removed, load_answered(value))
 
 
 def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:

@@ -117,6 +117,13 @@ def load_stop_request(value: Mapping[str, Any]) -> StopRequest:
     return request
 
 
+def load_answered(status: Mapping[str, Any]) -> StopRequest | None:
+    """Return the request to stop that a status confirms; a runner of an older version confirms it by its text alone."""
+    if "answered" not in status:
+        return StopRequest.parse(status["message"])
+    return None if status["answered"] is None else load_stop_request(status["answered"])
+
+
 def load_holder(value: Mapping[str, Any]) -> Holder:
     """Return the holder of a lock."""
     holder = Holder(**{**value, "author": load_author(value["author"])})
