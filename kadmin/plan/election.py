@@ -66,7 +66,7 @@ def obstacle(partition: TopicPartition, state: ClusterState) -> str | None:
 
 def _led_as_preferred(partition: TopicPartition, state: ClusterState) -> bool:
     replicas, found = state.replicas(partition), state.states.get(partition)
-    return replicas is not None and found is not None and found.leader == replicas[0]
+    return found is not None and found.leader in (replicas or ())[:1]
 
 
 @dataclass(frozen=True, slots=True)

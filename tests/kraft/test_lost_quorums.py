@@ -62,9 +62,7 @@ def no_majority(kraft: Sandbox, connection: KafkaConnection) -> Iterator[None]:
 @contextmanager
 def too_few_in_sync(kraft: Sandbox, connection: KafkaConnection, topic: str, broker_id: int) -> Iterator[None]:
     """Ask for three in-sync replicas in a topic that has three, and freeze the broker of one."""
-    with ExitStack() as stack:
-        set_min_isr(connection, topic, "3")
-        stack.callback(set_min_isr, connection, topic, "2")
+    with more_wanted(connection, topic), ExitStack() as stack:
         kraft.freeze(broker_id)
         stack.callback(kraft.thaw, broker_id)
         other = next(each for each in kraft.broker_ports if each != broker_id)
@@ -75,6 +73,16 @@ def too_few_in_sync(kraft: Sandbox, connection: KafkaConnection, topic: str, bro
 
         wait_until(shrunk, WAIT_S)
         yield
+
+
+@contextmanager
+def more_wanted(connection: KafkaConnection, topic: str) -> Iterator[None]:
+    """Ask for three in-sync replicas in a topic."""
+    set_min_isr(connection, topic, "3")
+    try:
+        yield
+    finally:
+        set_min_isr(connection, topic, "2")
 
 
 def set_min_isr(connection: KafkaConnection, topic: str, value: str) -> None:
@@ -127,8 +135,11 @@ def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
     plan = document(
         tmp_path / "plan.json", reassignment(topic, dict.fromkeys(range(2), target), waves={"max_partitions": 1})
     )
-    losing = no_majority(kraft, connection) if below is None else too_few_in_sync(kraft, connection, below, frozen)
-    with BrokerProxy(kraft) as proxy:
+    losing = no_majority(kraft, connection) if below is None else servers_frozen(kraft, [frozen])
+    with ExitStack() as around:
+        if below is not None:  # all three replicas are needed, from before one of them is lost
+            around.enter_context(more_wanted(connection, below))
+        proxy = around.enter_context(BrokerProxy(kraft))
         runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", outage_s=PATIENT_S if returns else HASTY_S)
         try:
             with ExitStack() as stack:

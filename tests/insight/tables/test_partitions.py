@@ -74,6 +74,13 @@ def test_a_partition_without_a_state_has_no_eligible_replicas_either() -> None:
     assert (row["isr"], row["elr"], row["last_known_elr"], row["offline_replicas"]) == (None, [], [], [])
 
 
+def test_a_partition_without_replicas_is_not_led_by_the_first_of_them() -> None:
+    """A topic znode may hold an empty list; `doctor` ended with a traceback then."""
+    state = cluster({"a-0": (1, 2)})
+    emptied = replace(state, topics={"a": replace(state.topics["a"], replicas={0: ()})})
+    assert PartitionCondition.NOT_PREFERRED in conditions_of(emptied)[tp("a-0")]
+
+
 def column(table: Table, name: str) -> list[Cell]:
     return [row[table.columns.index(name)] for row in table.rows]
 
