@@ -534,7 +534,7 @@ from kadmin.operations.store import OperationStore
 from kadmin.worlds.kafka.values.topic import TopicValues
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
-from kadmin.operations.record.steps import Step, StepKind
+from kadmin.operations.record.steps import WaveStep
 
 with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
     values = TopicValues(connection, Clock(), lambda _: None, float(sys.argv[3]), sys.argv[2])
