@@ -97,7 +97,7 @@ def runner(cluster: SimpleController) -> Iterator[Holder]:
         def confirm() -> None:
             while not ended.wait(0.05):
                 if request := context.operations.request(operation_id):
-                    status = OperationStatus(OperationState.RUNNING, "now", str(request))
+                    status = OperationStatus(OperationState.RUNNING, "now", str(request), answered=request)
                     context.operations.set_status(operation_id, status, lease)
                     return
 

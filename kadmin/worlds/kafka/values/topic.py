@@ -273,7 +273,11 @@ class TopicValues:
         del lease
         if self._writer is None:
             raise lost_lock()
-        written = dict(values) or {CONFIRMED: None}
+        written: dict[str, bytes | None] = {}
+        for key, value in values:
+            written.pop(key, None)  # a value is in the place of the last write of its key
+            written[key] = value
+        written = written or {CONFIRMED: None}
         self._writer.touch()
         self._writer.write(written)
         if self._copy is not None:
