@@ -185,7 +185,7 @@ def test_k10_a_record_that_stays_below_its_minimum_isr_ends_the_command_with_not
     wait_assigned(connection, {partition: (second, third)})
 
 
-@pytest.mark.eras
+@pytest.mark.executor
 @pytest.mark.on("4.4.0")
 def test_k10_a_record_that_is_lost_while_a_wave_copies_holds_up_the_next_wave(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
@@ -218,7 +218,7 @@ def test_k10_a_record_that_is_lost_while_a_wave_copies_holds_up_the_next_wave(
 @pytest.mark.parametrize(
     "returns",
     [
-        pytest.param(True, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")], id="return in time"),
+        pytest.param(True, marks=[pytest.mark.executor, pytest.mark.on("4.4.0")], id="return in time"),
         pytest.param(False, marks=pytest.mark.executor, id="return later"),
     ],
 )
@@ -257,7 +257,7 @@ def test_k05_all_brokers_are_lost_in_mid_run_and_come_back(
     wait_assigned(connection, {TopicPartition(topic, number): target for number in range(2)})
 
 
-@pytest.mark.eras
+@pytest.mark.executor
 @pytest.mark.on("4.4.0")
 def test_k03_a_runner_takes_a_request_to_pause_without_a_majority_of_controllers(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
@@ -287,7 +287,7 @@ def test_k03_a_runner_takes_a_request_to_pause_without_a_majority_of_controllers
     wait_assigned(connection, {TopicPartition(topic, number): target for number in range(2)})
 
 
-@pytest.mark.eras
+@pytest.mark.executor
 @pytest.mark.on("4.4.0")
 def test_k03_a_request_to_cancel_without_controllers_and_without_a_runner_stays_on_record(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path

@@ -191,7 +191,6 @@ def test_a_folder_waits_for_a_whole_lease_before_a_holder_counts_as_dead(
     "times",
     [
         pytest.param(1, marks=pytest.mark.live),
-        pytest.param(20, marks=pytest.mark.eras),
         pytest.param(100, marks=pytest.mark.executor),
     ],
 )

@@ -133,8 +133,6 @@ def test_k14_a_target_broker_is_killed_in_the_middle(kraft: Sandbox, cluster: Kr
     [
         pytest.param("killed", marks=pytest.mark.executor),
         pytest.param("frozen", marks=pytest.mark.executor),
-        # Brokers wait half a minute for the answer of a frozen controller: one version is enough in CI.
-        pytest.param("frozen", marks=[pytest.mark.eras, pytest.mark.on("4.4.0")], id="frozen, once"),
     ],
 )
 def test_k02_the_active_controller_is_lost_in_the_middle(

@@ -88,7 +88,7 @@ def test_k07_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground], tim
     "seconds",
     [
         pytest.param(SEND_BY_S, marks=pytest.mark.executor, id="as long as a step is proof of the lock"),
-        pytest.param(25.0, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")], id="25 s, five leases"),
+        pytest.param(25.0, marks=[pytest.mark.executor, pytest.mark.on("4.4.0")], id="25 s, five leases"),
     ],
 )
 def test_k07_a_runner_suspended_between_look_and_send_sends_nothing_before_it_has_looked_again(
