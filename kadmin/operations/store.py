@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
@@ -41,6 +41,9 @@ from kadmin.operations.record.record import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kadmin.next_step import NextStep
     from kadmin.operations.events import EventSink
     from kadmin.operations.port import Lock, Values
     from kadmin.operations.record.holder import Lease
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
     from kadmin.operations.record.steps import Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
+
+Request = TypeVar("Request")
 
 
 class OperationStore:
@@ -61,6 +66,8 @@ class OperationStore:
         self.lock: Lock = values
         self._values = values
         self._listings = Listings(lambda text: tell(Note(text)))
+        self._decoded: dict[str, tuple[bytes, Step]] = {}
+        """Steps by key, with their values: a runner reads all of them at every look, and decodes each once."""
 
     def listings(self) -> tuple[Listing, ...]:
         """Return every operation, oldest first; one whose status cannot be decoded is left out, with a note."""
@@ -76,10 +83,7 @@ class OperationStore:
 
     def record(self, operation_id: str) -> OperationRecord:
         """Return the immutable part; raises NotCompletedError for an operation that was never recorded whole."""
-        key = key_of(operation_id, "record")
-        data = self._record(operation_id)
-        with decoding(self._values.locate(key)):
-            return decode_record(data, operation_id)
+        return self._decode_record(operation_id, self._record(operation_id))
 
     def status(self, operation_id: str) -> OperationStatus:
         """Return the changing part."""
@@ -90,18 +94,17 @@ class OperationStore:
         """Return the steps in order."""
         steps = []
         for name, data in self._values.below(key_of(operation_id, "steps")).items():
-            with decoding(self._values.locate(key_of(operation_id, f"steps/{name}"))):
-                steps.append(decode_step(data))
+            key = key_of(operation_id, f"steps/{name}")
+            known = self._decoded.get(key)
+            if known is None or known[0] != data:
+                with decoding(self._values.locate(key)):
+                    known = self._decoded[key] = data, decode_step(data)
+            steps.append(known[1])
         return tuple(steps)
 
     def request(self, operation_id: str) -> StopRequest | None:
         """Return the request to stop an operation, if any."""
-        key = key_of(operation_id, "request")
-        data = self._values.get(key)
-        if data is None:
-            return None
-        with decoding(self._values.locate(key), REPLACE_REQUEST):
-            return decode_request(data)
+        return self._asked(key_of(operation_id, "request"), decode_request, REPLACE_REQUEST)
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
         """Leave a request to stop for the runner and return the one in force: this one, or a stronger one.
@@ -118,12 +121,7 @@ class OperationStore:
 
     def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
         """Return the last request to change the throttle of an operation."""
-        key = key_of(operation_id, "throttle")
-        data = self._values.get(key)
-        if data is None:
-            return None
-        with decoding(self._values.locate(key), REPLACE_THROTTLE_REQUEST):
-            return decode_throttle_request(data)
+        return self._asked(key_of(operation_id, "throttle"), decode_throttle_request, REPLACE_THROTTLE_REQUEST)
 
     def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
         """Leave a request to change the throttle for the runner; it replaces an earlier one."""
@@ -138,10 +136,11 @@ class OperationStore:
 
     def export(self, operation_id: str) -> StoredOperation:
         """Return an operation for another store; raises as `record` does."""
-        self.record(operation_id)
+        record = self._record(operation_id)
+        self._decode_record(operation_id, record)
         steps = self._values.below(key_of(operation_id, "steps"))
         throttle = self._values.get(key_of(operation_id, "throttle"))
-        return StoredOperation(operation_id, self._status(operation_id), self._record(operation_id), steps, throttle)
+        return StoredOperation(operation_id, self._status(operation_id), record, steps, throttle)
 
     def adopt(self, stored: StoredOperation, lease: Lease) -> None:
         """Write an operation of another store, in place of its older state; the last write makes it whole."""
@@ -179,6 +178,17 @@ class OperationStore:
     def write_step(self, step: Step, lease: Lease) -> None:
         """Write a step, or its outcome over it."""
         self._values.put([(step_key(lease.operation_id, step.number), encode_step(step))], lease)
+
+    def _asked(self, key: str, decode: Callable[[bytes], Request], replaced_by: NextStep) -> Request | None:
+        data = self._values.get(key)
+        if data is None:
+            return None
+        with decoding(self._values.locate(key), replaced_by):
+            return decode(data)
+
+    def _decode_record(self, operation_id: str, data: bytes) -> OperationRecord:
+        with decoding(self._values.locate(key_of(operation_id, "record"))):
+            return decode_record(data, operation_id)
 
     def _restated(self, operation_id: str, status: OperationStatus, lease: Lease) -> tuple[str, bytes]:
         key, data = key_of(operation_id, "status"), self._status(operation_id)

@@ -62,9 +62,7 @@ def no_majority(kraft: Sandbox, connection: KafkaConnection) -> Iterator[None]:
 @contextmanager
 def too_few_in_sync(kraft: Sandbox, connection: KafkaConnection, topic: str, broker_id: int) -> Iterator[None]:
     """Ask for three in-sync replicas in a topic that has three, and freeze the broker of one."""
-    with more_wanted(connection, topic), ExitStack() as stack:
-        kraft.freeze(broker_id)
-        stack.callback(kraft.thaw, broker_id)
+    with more_wanted(connection, topic), servers_frozen(kraft, [broker_id]):
         other = next(each for each in kraft.broker_ports if each != broker_id)
 
         def shrunk() -> bool:

@@ -44,7 +44,7 @@ from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import OperationState, OperationStatus
-from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, Step, published_by
+from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.sources import lacks_source
@@ -58,9 +58,7 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Action, Finish, OperationSpec, Publish, Wait
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import OperationRecord
-    from kadmin.operations.record.steps import (
-        Step,
-    )
+    from kadmin.operations.record.steps import Step
     from kadmin.operations.record.stop_request import StopRequest
 
 Written = TypeVar("Written")

@@ -146,14 +146,13 @@ def restate(data: bytes, status: OperationStatus) -> bytes:
 
 def decode_status(data: bytes) -> OperationStatus:
     """Decode the changing part of an operation; raises UndecodableError for a layout of a newer kadmin."""
-    value = json.loads(data)
-    _require_readable(value.get("min_reader", _BEFORE_INTENTS), "The status of an operation")
-    return _load_status(value)
+    return _load_status(json.loads(data))
 
 
 def decode_listing(operation_id: str, data: bytes) -> Listing:
     """Decode the status of an operation for a listing; raises as `decode_status` does."""
-    status, value = decode_status(data), json.loads(data)
+    value = json.loads(data)
+    status = _load_status(value)
     require(str, value["plan_digest"], value["created_at"])
     require_any(str, *(value.get(name) for name in ("file_digest", "plan_name", "rolls_back")))
     require_any(int, value.get("to_copy_bytes"))
@@ -283,6 +282,7 @@ def _dump_status(status: OperationStatus) -> dict[str, Any]:
 
 
 def _load_status(value: dict[str, Any]) -> OperationStatus:
+    _require_readable(value.get("min_reader", _BEFORE_INTENTS), "The status of an operation")
     removed = value.get("throttle_removed", False)  # statuses of older versions do not say so
     state, by = OperationState(value["state"]), value.get("by", "")
     require(str, value["updated_at"], value["message"], by)
