@@ -56,7 +56,7 @@ _OPTIONS: Mapping[str, Any] = {
             envvar=CONTEXT_VARIABLE,
             metavar="NAME",
             autocompletion=complete_context,
-            help="A cluster of the contexts file, with its credentials. Default: the current one.",
+            help="A context: cluster and credentials. Default: the current one.",
         ),
     ],
     "command_config": Annotated[
@@ -64,7 +64,7 @@ _OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--command-config",
             metavar="FILE",
-            help="How brokers are asked, with TLS or SASL: Kafka's client.properties.",
+            help="Settings of connections to brokers: Kafka's client.properties.",
         ),
     ],
     "records": Annotated[
@@ -72,7 +72,7 @@ _OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--records",
             metavar="DIR",
-            help="With -b: keep lock and records of operations in this folder of one machine, not in the cluster.",
+            help="With -b: keep the lock and records of operations in this local folder, not in the cluster.",
         ),
     ],
 }
@@ -83,7 +83,7 @@ _CONFIRM = Annotated[
         "--confirm",
         metavar="NAME",
         autocompletion=complete_context,
-        help="The name of the context, where its protection wants it typed.",
+        help="The context's name, if its protection requires it.",
     ),
 ]
 _VARIABLES = {"-z": ZOOKEEPER_VARIABLE, "-b": BOOTSTRAP_VARIABLE, "--context": CONTEXT_VARIABLE}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _OF_FILE = re.compile(r"(?<=\bkadmin )(apply|diff|verify) FILE\b")
-UNATTENDED = "to apply this file and no other, without a question"
+UNATTENDED = "to apply exactly this file, without confirmation"
 
 
 def execute(
