@@ -18,7 +18,7 @@ class MigrationVerdict:
     trouble: Annotated[
         str,
         Keywords(enum=[*MigrationTrouble, *Trouble]),
-        "Code of the finding; docs/migration.md and docs/troubles.md tell of each.",
+        "Code of the finding; docs/migration.md and docs/troubles.md describe each.",
     ]
     stops_migration: Annotated[bool, "Whether the finding stops the next phase."]
 
@@ -38,7 +38,7 @@ class MigrationAnswer:
         tuple[MigrationFinding, ...],
         "What stops the migration or would be lost by it, and what else is wrong.",
     ]
-    stays_behind: Annotated[tuple[str, ...], "What ZooKeeper keeps of a cluster that has left it."]
+    stays_behind: Annotated[tuple[str, ...], "Data that remains in ZooKeeper after the migration."]
     not_checked: Annotated[tuple[str, ...], "What could not be checked, and why."]
 
 

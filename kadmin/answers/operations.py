@@ -86,8 +86,7 @@ class UnfinishedOperation(Operation):
     throttle: Annotated[Count | None, "The throttle on record, in bytes per second; null without one."]
     waits_for: Annotated[
         str,
-        "What the operation waits for, or why its runner would stop, by the cluster as it is; "
-        "empty where nothing is in the way.",
+        "What the operation waits for, or why its runner would stop now; empty where nothing blocks it.",
     ]
 
 
@@ -202,7 +201,7 @@ class ReplacedData:
 
 @dataclass(frozen=True, slots=True)
 class VerificationAnswer:
-    """How far a plan is."""
+    """The progress of a plan."""
 
     done: Annotated[bool, "Whether every row is done."]
     partitions: Annotated[tuple[VerifiedPartition, ...], "One row per partition, in plan order."]
@@ -210,9 +209,9 @@ class VerificationAnswer:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedPartition:
-    """How far a partition of a plan is."""
+    """The progress of a partition of a plan."""
 
     topic: Annotated[str, "Topic."]
     partition: Annotated[Count | None, "Partition number; null in a deletion."]
-    status: Annotated[Progress, "How far the row is, judged by the assignment and the partition state."]
+    status: Annotated[Progress, "Progress of the row, by the assignment and the partition state."]
     detail: Annotated[str, "What was seen, where the status is not done."]

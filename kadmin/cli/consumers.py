@@ -111,4 +111,4 @@ def disturbed(
         table, unavailable = disturbances(context, plan)
     TableView(sort or (), filters or (), output).show(Inspection(table, (), unavailable))
     concerned = {row[:2] for row in table.rows}
-    typer.echo(f"{count(len(concerned), 'group')} would notice this plan", err=True)
+    typer.echo(f"{count(len(concerned), 'group')} disrupted by this plan", err=True)

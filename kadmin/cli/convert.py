@@ -66,7 +66,8 @@ def _kafka(file: Path, *, current: bool, lossy: bool) -> str:
     lost = ", ".join(losses(document, current=current))
     if lost and not lossy:
         raise InvalidInputError(
-            f"{file} has what a file of Kafka's tools cannot hold: {lost}.", next_command="add --lossy to leave it out"
+            f"{file} has fields that a file of Kafka's tools cannot hold: {lost}.",
+            next_command="add --lossy to leave it out",
         )
     if lost:
         typer.echo(f"left out: {lost}", err=True)

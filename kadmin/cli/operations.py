@@ -184,10 +184,7 @@ def cancel(
 
     if foreign:
         if operation_id is not None or now or allow_foreign:
-            raise UsageError(
-                "--foreign cancels reassignments of other tools, not an operation.",
-                next_command="kadmin cancel --foreign",
-            )
+            raise UsageError("--foreign takes no operation's id.", next_command="kadmin cancel --foreign")
         answer_outcome(output, _cancel_foreign(cluster, origin, timeout, lock_timeout, output_options, yes=yes))
         return
     if origin is not None:

@@ -34,9 +34,7 @@ _LONGEST_S = 60.0
 def sample(
     cluster: ClusterAddress,
     *,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The folder to write: a Parquet file for each sample.")
-    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of samples, a Parquet file each.")],
     every: Annotated[
         str | None,
         typer.Option(

@@ -122,7 +122,7 @@ def traffic(
     ] = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Produce and consume with a daily pattern, as applications do.
+    """Produce and consume records with a daily pattern.
 
     A few topics get most of the records, and each topic has its own busy hours. The consumer groups readers-1 and
     readers-2 read some of the topics. The same seed gives the same records.

@@ -142,7 +142,7 @@ def dump_kafka_file(plan: Document, *, current: bool) -> str:
     if plan.all_partitions or plan.topics:
         raise InvalidInputError(
             f"The election names {'all partitions' if plan.all_partitions else 'whole topics'}.",
-            cause="Kafka's file names single partitions, and which there are only a cluster can tell",
+            cause="Kafka's file lists single partitions, and only a cluster can list them",
             next_command="kadmin propose election --out PLAN",
         )
     if not plan.partitions:

@@ -1,4 +1,4 @@
-"""Opens a cluster by its address: the one place that knows both worlds.
+"""Opens a cluster by its address, in the world of ZooKeeper or of Kafka's API.
 
 Each world is imported when a cluster of its kind is opened.
 """
@@ -120,7 +120,7 @@ def _servers(cluster: ClusterAddress, bootstrap: str | None, tell: EventSink) ->
 
 
 def _security(cluster: ClusterAddress, tell: EventSink) -> Security:
-    """Read how brokers are asked; keys of the file that are not used are told."""
+    """Read the security settings of brokers; the note of the event sink lists keys of the file that are not used."""
     from kadmin.cluster.servers import PLAIN
     from kadmin.operations.events import Note
 
@@ -130,7 +130,7 @@ def _security(cluster: ClusterAddress, tell: EventSink) -> Security:
 
     found = read_client_properties(cluster.command_config)
     if found.unused:
-        tell(Note(f"kadmin has no use for {name_some(found.unused)}"))
+        tell(Note(f"kadmin does not use {name_some(found.unused)}"))
     for warning in found.warnings:
         tell(Note(f"warning: {warning}"))
     return found.security

@@ -332,7 +332,7 @@ def test_a_broker_that_one_cluster_has_is_no_unknown_name(tmp_path: Path) -> Non
 
 
 def test_the_local_engine_refuses_sparks_options(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--engine local has no use"):
+    with pytest.raises(UsageError, match="--engine local does not use"):
         local.propose(request(), tmp_path, Options(master="local[1]"))
 
 

@@ -72,7 +72,7 @@ class LeaderChange:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a broker holds and leads; None where the leader or the size of one of its partitions is unknown."""
+    """The load of a broker; a figure is None where the leader or the size of one of its partitions is unknown."""
 
     replicas: Annotated[Count, "Replicas."]
     leaders: Annotated[

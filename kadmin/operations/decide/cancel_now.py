@@ -100,7 +100,7 @@ def why_left(partition: TopicPartition, original: Replicas, observed: Observed) 
     stay = original or tuple(set(topic.replicas[number]) - set(topic.adding_replicas.get(number, ())))
     alive = set() if found is None else set(found.isr) & set(state.brokers)
     if found is None or not found.isr:
-        return "no in-sync replica is alive, and the controller takes nothing back without one"
+        return "no in-sync replica is alive, and the controller reverts nothing without one"
     if not set(stay) & (alive or set(found.isr)):
         return "none of its original replicas is alive and in sync, and going back would lose data"
     return _refused_end(partition, observed.steps)

@@ -72,7 +72,7 @@ def _in_its_way(action: Action, work: OperationSpec, request: StopRequest, *, st
 
 def _given_up(request: StopRequest, in_way: KadminError) -> Finish:
     error = NotCompletedError(
-        f"The operation was cancelled; what it asked for is not taken back. {in_way.message}",
+        f"The operation was cancelled; its request is not reverted. {in_way.message}",
         cause=in_way.cause,
         next_command="kadmin doctor",
     )

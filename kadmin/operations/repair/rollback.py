@@ -39,7 +39,7 @@ _INSTEAD = {
         "it created topics; a plan of kind TopicDeletion deletes them", "kadmin apply FILE, with such a plan"
     ),
     OperationKind.HEAL: _Instead(
-        "it removed what kept the controller from working; what its steps replaced is on record", "kadmin doctor"
+        "it removed entries that blocked the controller; the values that it replaced are on record", "kadmin doctor"
     ),
 }
 

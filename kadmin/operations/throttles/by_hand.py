@@ -99,7 +99,7 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
     if silent := sorted(wanted.keys() - found.keys()):
         raise UnreachableError(
             f"The configs of {name_some(silent)} cannot be read; nothing was changed.",
-            cause="a broker's own configs take that broker, and it does not answer",
+            cause="only a broker itself reports its own configs, and it does not answer",
             next_command="kadmin throttle show; then name each of the others with --broker",
         )
     return Planned(merge(wanted, found))

@@ -250,7 +250,7 @@ class Throttling:
         values = {entity: {key: change.previous for key, change in keys.items()} for entity, keys in changes.items()}
         failed = self._context.backend.overwrite_configs(values, lease, self._next_step())
         if written := sorted(values.keys() - failed.keys()):
-            text = f"{name_some(written)} does not answer: the controller has the values from before for its return"
+            text = f"{name_some(written)} does not answer: the controller keeps its previous values for it"
             self._context.tell(events.Note(text))
         return still_throttled("remains", failed) if failed else None
 

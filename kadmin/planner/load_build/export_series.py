@@ -101,7 +101,7 @@ def _require_told_apart(meter: Meter) -> None:
 def not_told_apart(meter: Meter, why: str) -> InvalidInputError:
     """Return the error for series that may be of several brokers, or one counter twice."""
     return InvalidInputError(
-        f"Series of {meter.name} about topic {meter.topic} cannot be told apart.",
+        f"Series of {meter.name} about topic {meter.topic} cannot be distinguished.",
         cause=f"no label names the broker, and {why}",
         next_command="--names FILE, with spec.brokers or spec.labels.broker_id",
     )

@@ -149,7 +149,7 @@ def read_history(folder: Path) -> History:
         return History(files, {name: Day(**each) for name, each in value["days"].items()}, value.get("made"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInputError(
-            f"{path} is not what kadmin writes there.", cause=str(error), next_command=f"rm -r {folder}"
+            f"{path} was not written by kadmin.", cause=str(error), next_command=f"rm -r {folder}"
         ) from error
 
 

@@ -57,8 +57,8 @@ def send_on_record(
         return PublishOutcome.PUBLISHED
     operations.write_step(replace(step, sending=Sending.NOT_APPLIED), lease)
     raise NotCompletedError(
-        f"The brokers took more than {SEND_BY_S:g} s to take a request, {_ATTEMPTS} times.",
-        cause="what is decided on older readings is not sent",
+        f"The brokers took more than {SEND_BY_S:g} s to accept a request, {_ATTEMPTS} times.",
+        cause="a request that is based on older readings is not sent",
         next_command="kadmin resume, when the brokers answer faster",
     )
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Holder, Lease
 
 ELSEWHERE = (
-    "whose the moves in flight and the throttles are: operations on record are in ZooKeeper (kadmin doctor -z CONNECT)"
+    "the origin of moves in flight and of throttles: operations on record are in ZooKeeper (kadmin doctor -z CONNECT)"
 )
 """Facts that are unknown without the operations on record."""
 
@@ -81,7 +81,7 @@ def in_zookeeper(*, migrating: bool = False) -> UsageError:
             "This cluster migrates to KRaft, with brokers in ZooKeeper mode: kadmin changes nothing through them.",
             cause=f"its brokers have {MIGRATION_SETTING}=true",
             next_command="use -z CONNECT in phase controllers; in phase dual-write go on until brokers are in KRaft "
-            "mode, or lead the cluster back; which phase it is: kadmin doctor migration -z CONNECT -b BROKERS",
+            "mode, or roll the migration back; which phase it is: kadmin doctor migration -z CONNECT -b BROKERS",
         )
     return UsageError(
         "This cluster keeps its metadata in ZooKeeper: through its brokers kadmin only reads it.",

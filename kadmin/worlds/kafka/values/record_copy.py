@@ -102,7 +102,7 @@ class RecordCopy:
         unfinished = self._unfinished()
         again = f"--records {self._records}"
         return LostRecordError(
-            f"The topic {RECORD_TOPIC} has lost what was on record.",
+            f"The topic {RECORD_TOPIC} has lost records of operations.",
             cause=f"{cause}; this machine has a copy of the record of {name_some(unfinished) or 'no operation'}",
             next_command=f"kadmin resume {again}, or kadmin cancel {again}; an operation that has ended on another "
             f"machine: remove its folder below {self._files.folder / OPERATIONS}"

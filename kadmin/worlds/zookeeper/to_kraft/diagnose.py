@@ -140,10 +140,12 @@ def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
     for path in (path for path, there in pending.items() if there):
         asked = name_some(map(escaped, admin.deletions)) if path == DELETE_TOPICS else path
         if before:
-            what = f"is pending in {path}. KRaft controllers never read it: what has not begun by then is lost."
+            what = (
+                f"is pending in {path}. KRaft controllers never read it: requests that have not begun by then are lost."
+            )
             remedy = "wait until it is gone: kadmin inspect admin"
         else:
-            what = f"stays in {path}: nothing reads it in this phase, and on the way back it would be carried out."
+            what = f"stays in {path}: nothing reads it in this phase, and a rollback of the migration would execute it."
             remedy = (
                 "delete it with zookeeper-shell, and apply a plan through the brokers: kadmin apply FILE -b BROKERS"
             )
@@ -173,7 +175,7 @@ def _moves(evidence: MigrationEvidence) -> Iterator[Finding]:
     if moving:
         yield Finding(
             MigrationTrouble.MOVES_IN_FLIGHT,
-            f"{count(len(moving), 'partition')} are being moved. They go on through every phase, at their throttle.",
+            f"{count(len(moving), 'partition')} are being moved. Moves continue in every phase, at their throttle.",
             "wait until they are done, or pause the operation that asked for them: kadmin pause",
             severity="warning",
             znode=TOPICS,
@@ -254,7 +256,8 @@ def _left_over(evidence: MigrationEvidence) -> Iterator[Finding]:
     if migration is not None and (migration.kraft_controller_id >= 0 or migration.metadata_offset >= 0):
         yield Finding(
             MigrationTrouble.LEFTOVER_MIGRATION,
-            f"{MIGRATION} is of an attempt before: a broker leads again, and new controllers would go on from there.",
+            f"{MIGRATION} is left from an earlier attempt: a broker is the controller again, and new KRaft controllers "
+            "would continue from this state.",
             f"stop the KRaft controllers, and delete {MIGRATION} with zookeeper-shell before they start anew",
             znode=MIGRATION,
             evidence=(f"controller {migration.kraft_controller_id}, metadata offset {migration.metadata_offset}",),
@@ -275,8 +278,8 @@ def _acls(evidence: MigrationEvidence) -> Iterator[Finding]:
     if closed and not frozenset.intersection(*closed.values()):
         yield Finding(
             MigrationTrouble.UNEVEN_ACLS,
-            "No single user may write all that a KRaft controller writes: the migration would stop in the middle.",
-            "give the user that controllers will be all rights on these znodes, with setAcl -R of zookeeper-shell",
+            "No single user may write every znode that a KRaft controller writes: the migration would stop half-way.",
+            "give the controllers' user all rights on these znodes, with setAcl -R of zookeeper-shell",
             znode=min(closed),
             evidence=tuple(f"{path}: {name_some(map(escaped, sorted(who)))}" for path, who in sorted(closed.items())),
         )
@@ -286,7 +289,7 @@ def _clients(evidence: MigrationEvidence) -> Iterator[Finding]:
     if evidence.old_groups:
         yield Finding(
             MigrationTrouble.OLD_CONSUMERS,
-            f"Consumer groups keep their offsets in ZooKeeper, which they lose: {name_some(evidence.old_groups)}.",
+            f"Consumer groups will lose their offsets, which are in ZooKeeper: {name_some(evidence.old_groups)}.",
             f"move them to clients of 0.9 or later; or delete {CONSUMERS}/GROUP with zookeeper-shell",
             severity="warning",
             znode=CONSUMERS,
@@ -295,8 +298,8 @@ def _clients(evidence: MigrationEvidence) -> Iterator[Finding]:
     if evidence.late_operations:
         yield Finding(
             MigrationTrouble.ZNODE_WRITER,
-            "Somebody still runs kadmin through ZooKeeper, after a KRaft controller took over.",
-            "find the job, and name the brokers there in place of ZooKeeper: -b BROKERS",
+            "kadmin was still run through ZooKeeper after a KRaft controller took over.",
+            "find the job that ran it, and replace ZooKeeper's address by the brokers': -b BROKERS",
             severity="warning",
             evidence=(f"operations on record: {name_some(evidence.late_operations)}",),
         )

@@ -35,7 +35,7 @@ _TOO_LARGE = "; it was {size:,} bytes, and a server with a smaller jute.maxbuffe
 
 _IN_KRAFT = "name its brokers in place of ZooKeeper: -b BROKERS; a cluster in KRaft mode has no ZooKeeper"
 _INSTEAD = {
-    Listener.BROKER: "give -z what the brokers have as zookeeper.connect",
+    Listener.BROKER: "give -z the brokers' zookeeper.connect",
     Listener.KRAFT_BROKER: _IN_KRAFT,
     Listener.KRAFT_CONTROLLER: _IN_KRAFT,
     Listener.TLS: "name a port of ZooKeeper without TLS (clientPort), or write zookeeper.tls into the context",
