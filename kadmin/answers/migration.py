@@ -25,12 +25,12 @@ class MigrationVerdict:
 
 @dataclass(frozen=True)
 class MigrationFinding(FindingDetails, MigrationVerdict):
-    """A finding of doctor migration; the code comes first."""
+    """A finding of doctor migration."""
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationAnswer:
-    """The phase of a migration, and what stops the next one."""
+    """The phase of a migration, and the findings that stop the next phase."""
 
     phase: Annotated[MigrationPhase, "How far the migration is."]
     go: Annotated[bool, "Whether nothing stops the next phase (exit code 8 otherwise)."]
@@ -44,7 +44,7 @@ class MigrationAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ImportAnswer:
-    """The operations that history import carried over."""
+    """The operations that history import copied."""
 
     to: Annotated[str, Keywords(enum=["brokers", "zookeeper"]), "The side to which operations were carried."]
     carried: Annotated[tuple[str, ...], "The ids of the operations that were carried over, oldest first."]

@@ -128,7 +128,7 @@ class HistoryAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOperation(Operation):
-    """An operation on record; alone with everything that its record says."""
+    """An operation on record; with ID, every detail of its record."""
 
     cluster_id: Annotated[str | Absent | None, "With ID: the cluster's id."] = ABSENT
     throttle: Annotated[

@@ -179,7 +179,7 @@ def cluster_named(params: Mapping[str, Any]) -> ClusterAddress | Fleet | None:
 
 
 def asking_brokers(address: ClusterAddress, *, without: bool) -> ClusterAddress:
-    """Return the address with --without-brokers as it was given; raises UsageError where it names brokers alone."""
+    """Return the address with the value of --without-brokers; raises UsageError for an address of brokers alone."""
     if without and address.zookeeper is None:
         raise UsageError(
             "--without-brokers goes with -z: this cluster is reached through its brokers.",
@@ -200,7 +200,7 @@ def require_cluster(address: ClusterAddress | None) -> ClusterAddress:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The options as they were given, or their variables."""
+    """The values of the options, or of their environment variables."""
 
     zookeeper: str | None
     bootstrap: str | None

@@ -75,7 +75,7 @@ class ClusterAddress:
         )
 
     def named_in(self, text: str) -> str:
-        """Add the options of this address to the commands that a text names, where they take and lack them."""
+        """Add this address's options to each kadmin command in a text that takes them and has none."""
         typed = self.typed
 
         def add(found: re.Match[str]) -> str:

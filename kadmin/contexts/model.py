@@ -1,4 +1,4 @@
-"""Named clusters, as a contexts file has them. Frozen; secrets are references, so that no value is ever shown."""
+"""Named clusters of a contexts file. Frozen; secrets are references, so that no value is ever shown."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ _ELECTION_SCHEMA = ("PreferredReplicaElection", "preferred-replica-election")
 
 
 class _Section(NamedTuple):
-    """One JSON document of a file: the file's text with all the rest blanked, so that lines and columns stay right."""
+    """One JSON document of a file: the file's text with the rest blanked, which preserves lines and columns."""
 
     text: str
     source: str

@@ -68,7 +68,7 @@ class ConfigsOutcome(StrEnum):
 class Backend(Protocol):
     """Reads a cluster and asks its controller for changes. Every call has a deadline.
 
-    Reads raise UnreachableError where the cluster does not answer. Writes whose fate cannot be learned raise
+    Reads raise UnreachableError where the cluster does not answer. Writes with an unknown outcome raise
     UnknownOutcomeError.
     """
 
@@ -78,7 +78,7 @@ class Backend(Protocol):
         ...
 
     def check(self) -> None:
-        """Raise UnreachableError unless a cluster of this kind answers; what is read next is at least as new."""
+        """Raise UnreachableError unless a cluster of this kind answers; later readings are as new as the call."""
         ...
 
     def read(
@@ -108,7 +108,7 @@ class Backend(Protocol):
         ...
 
     def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
-        """Return the error for rights that the work lacks, None where none is known to be missing; nothing is written.
+        """Return the error for missing rights of the work, None if none is known to be missing; writes nothing.
 
         `throttled` are the entities whose configs the work changes.
         """
@@ -161,7 +161,7 @@ class Backend(Protocol):
 
 
 class LiveBrokers(Protocol):
-    """Asks live brokers over their own protocol, several at once; a broker without an answer hides no other's.
+    """Asks live brokers over their own protocol, several at once; the answers of the others count if one fails.
 
     Nothing is asked before a method is called. Each raises UnreachableError where none of the addresses answers and
     NotCompletedError where there is none. `replica_sizes` leaves its connections open until `close`.
@@ -227,7 +227,7 @@ class OperationStore(Protocol):
         ...
 
     def to_create(self) -> str:
-        """Name the topic that `take` would create for lock and record, in words; '' where it would create none.
+        """Describe the topic that `take` would create for lock and record; '' where it would create none.
 
         Raises NotCompletedError where the store would lose the records.
         """

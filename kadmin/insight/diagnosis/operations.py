@@ -25,10 +25,10 @@ class LockHeld:
 
 @dataclass(frozen=True, slots=True)
 class OpenOperation:
-    """An operation on record that is not finished; `words` says which user started it and when.
+    """An unfinished operation on record; `words` has the user and the time of its start.
 
-    `lists` holds the replicas that it asked for per partition: the target, and the original for a cancel. `elects`: it
-    publishes elections. `whole` is False for an incomplete record.
+    `lists` has the replicas that it requested by partition: the target, and the original replicas for a cancel.
+    `elects`: it publishes elections. `whole` is False for an incomplete record.
     """
 
     operation_id: str

@@ -112,7 +112,7 @@ class _TopicHead:
 
 @dataclass(frozen=True)
 class TopicRow(ConditionCounts, _TopicHead):
-    """A topic with the number of its partitions in each condition, which come after its own columns."""
+    """A topic with the number of its partitions in each condition."""
 
     being_deleted: Annotated[bool, "Whether the deletion of the topic is queued."]
     topic_id: Annotated[str | None, "Topic id, 2.8 and later."]

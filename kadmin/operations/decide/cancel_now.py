@@ -72,7 +72,7 @@ def decide_cancel(
 
 
 def _to_take_back(targets: Iterable[PartitionTarget], observed: Observed) -> Assignment:
-    """Return the original replicas of what is in flight to a target of ours; () where its topic was made again."""
+    """Return the original replicas of partitions in flight to our targets; () where the topic was recreated."""
     state, asked = observed.state, asked_back(observed)
     listed = _listed(state)
     back: dict[TopicPartition, Replicas] = {}
@@ -107,7 +107,7 @@ def why_left(partition: TopicPartition, original: Replicas, observed: Observed) 
 
 
 def _refused_end(partition: TopicPartition, steps: Iterable[Step]) -> str | None:
-    """Return the controller's reason where it refused, last, to end a reassignment: to ask again changes nothing."""
+    """Return the reason for which the controller last refused to end a reassignment; it would refuse again."""
     ends = [step for step in steps if step.kind is StepKind.CANCEL and partition in step.partitions]
     if not ends or ends[-1].intent is None or ends[-1].intent.targets.get(partition, ()) is not None:
         return None

@@ -101,7 +101,7 @@ class ReassignmentWork(OperationSpec):
         return Channel.REASSIGNMENT if self.waves else None
 
     def topics(self, wave: int | None = None) -> set[str]:
-        """Return the topics of all targets, or of one wave; after the last wave all."""
+        """Return the topics of one wave; of all targets for None and after the last wave."""
         under_way = self.targets if wave is None or wave >= len(self.waves) else self.waves[wave]
         return {target.partition.topic for target in under_way}
 
@@ -191,7 +191,7 @@ def _sort(targets: Iterable[PartitionTarget], observed: Observed, *, published: 
 
 
 def _recreated_while_moving(wave: Iterable[PartitionTarget], observed: Observed) -> list[TopicPartition]:
-    """Return the partitions of topics made again that our request reassigns: the new topic was not meant."""
+    """Return partitions in flight whose topic was deleted and recreated: the request was for the old topic."""
     running = [each.partition for each in wave if judge(each, observed.state, published=False) is Progress.RUNNING]
     return sorted(made_again(running, observed))
 

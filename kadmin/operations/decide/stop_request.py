@@ -35,7 +35,7 @@ _QUIET = "nothing is in flight"
 
 
 def apply_stop_request(action: Action, work: OperationSpec, observed: Observed, memory: Memory, now: float) -> Action:
-    """Return the action under the request, given the one decided without it."""
+    """Return the action with the stop request, from the action without it."""
     request = observed.request
     if request is None:
         return action
@@ -60,7 +60,7 @@ def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Me
 
 
 def _in_its_way(action: Action, work: OperationSpec, request: StopRequest, *, stalled: bool) -> KadminError | None:
-    """Return the obstacle of an operation that cannot be taken back; None where it ends or goes on."""
+    """Return the error that names the obstacle of an operation that cannot be reverted; None without one."""
     if request.stop is not Stop.CANCEL or isinstance(work, ReassignmentWork):
         return None
     if isinstance(action, Finish) and not action.state.finished:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def undo_of(operation_id: str, header: PlanHeader) -> str:
     """Return the next step that undoes an operation; of a rollback also the one that completes it.
 
-    Without an id, `kadmin rollback` leaves rollbacks out.
+    The id is needed for a rollback: `kadmin rollback` without one skips rollbacks.
     """
     undo = f"kadmin rollback {operation_id}, to undo the moves that were completed"
     undone = header.labels.get(ROLLS_BACK)

@@ -62,7 +62,7 @@ def sample_repeatedly(
     tell: EventSink,
     schedule: Schedule,
 ) -> Sampled:
-    """Take a sample now, and then at each time of the schedule; a time that passes meanwhile is left out.
+    """Take a sample now, and then at each time of the schedule; a time that passes meanwhile is skipped.
 
     An error before the first sample is written is raised; later it costs that sample and is noted. A signal raises
     StoppedError between two samples.

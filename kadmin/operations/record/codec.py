@@ -65,7 +65,7 @@ REPLACE_THROTTLE_REQUEST = "kadmin throttle set, which asks anew"
 
 
 class UndecodableError(NotCompletedError):
-    """A value on record cannot be decoded. It costs its operation: others are read."""
+    """A value on record cannot be decoded. Its operation is left out; others are read."""
 
 
 def encode_record(record: OperationRecord) -> bytes:
@@ -350,7 +350,7 @@ def encode_holder(holder: Holder) -> str:
 
 
 def decode_holder(text: str) -> Holder:
-    """Decode the holder of a lock; what cannot be read is an unknown holder."""
+    """Decode the holder of a lock; an undecodable value gives an unknown holder."""
     try:
         return load_holder(json.loads(text))
     except (ValueError, LookupError, TypeError, RecursionError):

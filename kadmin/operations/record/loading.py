@@ -69,7 +69,7 @@ def load_assignment(value: Iterable[list[Any]]) -> Assignment:
 
 
 def load_texts(value: Mapping[str, str | None]) -> Mapping[str, str | None]:
-    """Return texts by name; None for what has none."""
+    """Return texts by name; None where the value is null."""
     require(str, *value)
     require_any(str, *value.values())
     return value

@@ -70,7 +70,7 @@ class OperationState(StrEnum):
 
     @property
     def has_record(self) -> bool:
-        """Whether the whole record is there; without it nothing was published."""
+        """Whether the record is complete; without a complete record nothing was published."""
         return self not in {OperationState.PREPARING, OperationState.DISCARDED}
 
 
@@ -133,7 +133,7 @@ class ThrottleChange:
 
 @dataclass(frozen=True, slots=True)
 class HighWatermark:
-    """The offset after the last record that all in-sync replicas of a partition had, in an epoch of its leader."""
+    """The high watermark of a partition, and the leader epoch in which it was read."""
 
     offset: int
     leader_epoch: int
@@ -189,9 +189,9 @@ class OperationRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperationStatus:
-    """The part that changes: state, time of the last change, and a message; `by` names who resumed the operation.
+    """The status of an operation: state, time of the last change, message; `by` is the user who resumed it.
 
-    `throttle_removed`: the operation's throttle was off everywhere by then. Of a finished one none is left.
+    `throttle_removed`: the operation's throttle is removed from every broker and topic.
     """
 
     state: OperationState
@@ -240,7 +240,7 @@ class Replaced:
 
 
 class Sending(StrEnum):
-    """The fate of a request that was sent after its step was on record, as requests to brokers are."""
+    """The outcome of a request to brokers, which is sent after its step is on record."""
 
     UNANSWERED = "unanswered"
     """It may have been sent, and no answer came: it may be applied at any later time."""
@@ -270,8 +270,8 @@ class Step:
     `wave` is the index of the published wave; `partitions` those elected or taken back, `topics` those deleted or
     created; `channel` that of a probe; `replaced` what a repair replaced; `refused` the partitions that the cluster
     refused, with its reason, `refused_topics` the topics; `throttle` how the throttle on record was changed, None in a
-    step that writes configs. `sending` is the fate of a request whose step was on record before it was sent,
-    `intent` the request; both are None where step and request are one write.
+    step that writes configs. `sending` is the outcome of a request that is sent after its step is on record, `intent`
+    the request; both are None where step and request are one write.
     """
 
     number: int
@@ -329,7 +329,7 @@ class StoredOperation:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The operations that were carried over, in order, and how many were on both sides already."""
+    """The operations that were copied, in order, and the number of those on both sides already."""
 
     carried: tuple[str, ...]
     already: int

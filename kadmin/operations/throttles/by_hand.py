@@ -108,9 +108,9 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
 def plan_clear(context: Context, scope: Scope, *, now: bool) -> Planned:
     """Return the changes that clear throttles; nothing is written.
 
-    A value that an operation on record set returns to the previous one, others are deleted. Brokers that do not answer
-    lose their rates unseen, or get those that the last operation on record replaced. Raises BusyError while anything is
-    in flight, unless `now`.
+    A value that an operation on record set returns to the previous one, others are deleted. The rates of brokers that
+    do not answer are removed unread, or get the values that the last operation on record replaced. Raises BusyError
+    while anything is in flight, unless `now`.
     """
     state = _read(context)
     recorded = recorded_throttles(context)

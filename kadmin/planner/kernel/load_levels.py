@@ -143,7 +143,7 @@ class LoadLevels:
     def screen(self, exchanges: Exchanges, slope_gain: Floats, keep: int) -> Ints:
         """Return the positions of the `keep` exchanges with the best estimate of gain for cost, by blocks of hours.
 
-        `slope_gain` [N] is the gain by the slope: the sum of `weigh` over the partitions that leave and that arrive.
+        `slope_gain` [N] is the gain to first order: the sum of `weigh` over the partitions that leave and arrive.
         """
         hot = self.level > self._top - _NEAR
         weight = hot.astype(np.float32) @ self._in_block

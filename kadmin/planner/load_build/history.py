@@ -31,10 +31,11 @@ INDEX = "index.json"
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day: the folder of its roll-ups, that of the hours of partitions (None until they are made), and its contents.
+    """A day of samples: the folder of its roll-ups, the folder of hourly partition rates, and figures.
 
-    Folders are relative to `hourly`. `samples` is a number of samples, `sparse` one of roll-ups that cover little of
-    their hour; `metered` and `fleet` say whether topics are metered and clusters named; hours count from 1970.
+    Folders are relative to `hourly`; `hours` is None until it is written. `samples` counts samples, `sparse` roll-ups
+    that cover little of their hour. `metered`: there are meters of topics; `fleet`: samples name their cluster. Hours
+    count from 1970.
     """
 
     roll_ups: str

@@ -68,7 +68,7 @@ class MigrationEvidence:
 
     @property
     def served(self) -> ClusterState:
-        """The state that the controller of this phase keeps."""
+        """The state of the side whose controller leads in this phase."""
         return self.here if self.phase.led_by_broker else self.there
 
 

@@ -71,7 +71,7 @@ class Connection:
         return max(self.until, time.monotonic() + LAST_CALL_S)
 
     def deadline(self, end: float) -> float:
-        """Return the time at which to give up an answer that is awaited from now on."""
+        """Return the deadline of a call that starts now: its time limit, but `end` at the latest."""
         return min(time.monotonic() + self.timeout_s, end)
 
     def unreachable(self, reason: str) -> UnreachableError:
