@@ -24,7 +24,7 @@ class SecurityProtocol(StrEnum):
 
     @property
     def has_tls(self) -> bool:
-        """Whether it encrypts."""
+        """Whether the connections use TLS."""
         return self in {SecurityProtocol.SSL, SecurityProtocol.SASL_SSL}
 
     @property

@@ -88,7 +88,7 @@ class KerberosUser:
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """Files in PEM."""
+    """The TLS files of a client, in PEM."""
 
     ca: Path
     certificate: Path | None = None

@@ -272,7 +272,7 @@ class OperationStore(Protocol):
         ...
 
     def status(self, operation_id: str) -> OperationStatus:
-        """Return the changing part; raises InvalidInputError where there is no such operation."""
+        """Return the status of an operation; raises InvalidInputError where there is none with this id."""
         ...
 
     def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:

@@ -251,7 +251,7 @@ class ListedOperationSpec(OperationSpec):
         """Name those that are not done."""
 
     def topics(self, _wave: int | None = None) -> set[str]:
-        """Return every topic."""
+        """Return every topic that the work names."""
         return {each if isinstance(each, str) else each.topic for each in self.listed()}
 
     def in_flight(self, observed: Observed, _memory: Memory) -> bool:
@@ -259,7 +259,7 @@ class ListedOperationSpec(OperationSpec):
         return bool(observed.steps)
 
     def tally(self, observed: Observed, _memory: Memory) -> Tally:
-        """Count what is done."""
+        """Count the partitions and bytes that are done."""
         total = len(self.listed())
         return Tally(total - len(self.open(observed.state)), total)
 

@@ -106,7 +106,7 @@ class ReassignmentWork(OperationSpec):
         return {target.partition.topic for target in under_way}
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
-        """Decide the next action."""
+        """Decide the next action of the reassignment."""
         if memory.wave >= len(self.waves):
             return _decide_end(self, observed, memory, now)
         wave = self.existing(self.waves[memory.wave], observed.state)

@@ -137,7 +137,7 @@ def restate(data: bytes, status: OperationStatus) -> bytes:
 
 
 def decode_status(data: bytes) -> OperationStatus:
-    """Decode the changing part of an operation."""
+    """Decode the status of an operation."""
     return _load_status(json.loads(data))
 
 

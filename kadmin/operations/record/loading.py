@@ -37,7 +37,7 @@ def require_rate(value: int) -> None:
 
 
 def load_author(value: Mapping[str, Any]) -> Author:
-    """Return an author."""
+    """Return the user, host and process of a record."""
     author = Author(**value)
     require(str, author.user, author.host)
     require(int, author.pid)

@@ -34,7 +34,7 @@ class RightsCheck:
         self.unchecked: list[str] = []
 
     def run(self) -> None:
-        """Ask for everything."""
+        """Ask the brokers for every right that kadmin needs."""
         cluster = self._ask("rights on the cluster", self._on_cluster)
         topics = self._ask("rights on topics", self._on_topics) or {}
         for each in lacking_rights(OwnRights(cluster, topics), writes=self._writes):

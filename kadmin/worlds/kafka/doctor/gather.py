@@ -70,7 +70,7 @@ class _Examination:
         self._unavailable: list[str] = []
 
     def evidence(self) -> KafkaEvidence:
-        """Ask everything."""
+        """Read all evidence from the brokers."""
         first, servers = self._look(), self._connection.servers
         evidence = self._with_operations(
             KafkaEvidence((first,), servers.options, servers.principal, record_topic=self._record_topic(first.state))

@@ -120,7 +120,7 @@ class KeyedOperations(ABC):
             return decode_record(data, operation_id)
 
     def status(self, operation_id: str) -> OperationStatus:
-        """Return the changing part."""
+        """Return the status of an operation."""
         with decoding(self._place(key_of(operation_id, "status"))):
             return decode_status(self._status(operation_id))
 

@@ -40,7 +40,7 @@ class AdminLook:
     acls: Mapping[str, tuple[Acl, ...]] = field(default_factory=dict)
 
     def node(self, path: str) -> Znode | None:
-        """Return the reassignment or the election node by its path."""
+        """Return the reassignment or election znode of this look, by its path."""
         return next((node for node in (self.reassignment, self.election) if node and node.path == path), None)
 
 

@@ -95,7 +95,7 @@ class Journal:
             return decode_record(b"".join(self._below(parent).values()), operation_id)
 
     def status(self, operation_id: str) -> OperationStatus:
-        """Return the changing part; raises InvalidInputError where there is no such operation."""
+        """Return the status of an operation; raises InvalidInputError where there is none with this id."""
         data, _ = self._operation(operation_id)
         with decoding(self._paths.operation(operation_id)):
             return decode_status(data)

@@ -26,7 +26,7 @@ def broker_path(broker_id: int) -> str:
 
 
 def decode_broker(broker_id: int, node: Znode) -> Broker:
-    """Decode any version."""
+    """Decode the registration of a broker, of any version."""
     value = decode_object(node.path, node.data)
     rack = value.get("rack")
     return Broker(
