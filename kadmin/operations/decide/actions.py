@@ -244,7 +244,7 @@ class ListedOperationSpec(OperationSpec):
 
     @abstractmethod
     def listed(self) -> Collection[str | TopicPartition]:
-        """Return the topics or partitions."""
+        """Return the topics or partitions that the work is about."""
 
     @abstractmethod
     def open(self, state: ClusterState) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ class Measured:
         return np.where(self.resource.capacity[:, None] > 0, over(self.load, self.share), 0.0)
 
     def unfloored(self) -> float:
-        """Return the most of load over a share of that hour's load."""
+        """Return the highest load of a broker in an hour, over its share of that hour's load alone, without a floor."""
         share = self.resource.capacity[:, None] * self.load.sum(axis=0)
         return float(over(self.load, share).max(initial=0.0))
 

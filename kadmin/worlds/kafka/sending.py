@@ -64,9 +64,9 @@ def send_on_record(
 
 
 class RequestsOfStep:
-    """The requests of one step, which is on record as unanswered from before the first until each has its answer.
+    """The requests of one step. The step is on record as unanswered until every request has its answer.
 
-    Without a step, as by hand, the lock alone is proved.
+    Without a step (`throttle set` without an operation), only the lock is checked before each request.
     """
 
     def __init__(self, operations: KeyedOperations, lease: Lease, step: Step | None) -> None:

@@ -21,7 +21,7 @@ _ENDPOINT = re.compile(r"(?P<listener>[^:]+)://\[?(?P<host>[^\]]*?)\]?:(?P<port>
 
 
 def broker_path(broker_id: int) -> str:
-    """Return a broker's ephemeral registration."""
+    """Return the path of a broker's registration, an ephemeral znode."""
     return f"{BROKER_IDS}/{broker_id}"
 
 
