@@ -105,9 +105,9 @@ def answer_outcome(output: options.OutputFormat, outcome: Outcome) -> None:
 
 
 def ask(question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> None:
-    """Ask unless `yes`; raises UsageError for "no", and where there is no terminal.
+    """Ask for confirmation unless `yes`; raises UsageError for "no", and where there is no terminal.
 
-    A protected context wants its name typed, whether `yes` or not.
+    A protected context requires its name, even with `yes`.
     """
     wanted = name_to_type(address)
     if wanted is not None:
@@ -152,7 +152,7 @@ def _own_line() -> Iterator[None]:
 
 
 def read_cluster_at(context: Context, address: ClusterAddress) -> str:
-    """Name the cluster for a question."""
+    """Return the name of the cluster for a question."""
     from kadmin.report.operations.questions import cluster_at
 
     cluster_id = None

@@ -32,7 +32,7 @@ _SHORTEST_LEASE_S, _LONGEST_LEASE_S = 5, 600
 
 
 def connect(cluster: ClusterAddress, clock: Clock, tell: EventSink, *, reads: bool) -> AbstractContextManager[Context]:
-    """Connect to a cluster until the clock's end; what `reads` only takes no lock and needs no record."""
+    """Open the context of a cluster until the clock's end; with `reads` it takes no lock and needs no record."""
     if cluster.zookeeper is None:
         return connect_kafka(cluster, clock, tell, reads=reads)
     return connect_zookeeper(cluster, clock, tell)
@@ -84,7 +84,7 @@ def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: EventSink) ->
 def connect_kafka(
     cluster: ClusterAddress, clock: Clock, tell: EventSink, *, reads: bool, in_any_mode: bool = False
 ) -> Iterator[KafkaCluster]:
-    """Connect to brokers; what `reads` only takes no lock and needs no record, in ZooKeeper mode, too."""
+    """Open a context through brokers; with `reads` it takes no lock, and ZooKeeper-mode clusters are allowed."""
     from kadmin.worlds.kafka.cluster import kafka_context, reading_context, require_kraft_mode
     from kadmin.worlds.kafka.values.record_copy import copies_folder
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -137,7 +137,7 @@ def _security(cluster: ClusterAddress, tell: EventSink) -> Security:
 
 
 def _lease_s() -> float:
-    """Return how long the lock of a dead holder lasts in the record topic: the variable KADMIN_LEASE, in seconds."""
+    """Return the lease of a lock in the record topic, in seconds: the variable KADMIN_LEASE."""
     from kadmin.worlds.kafka.values.topic import LEASE_S
 
     text = os.environ.get(LEASE_VARIABLE)
@@ -152,7 +152,7 @@ def _lease_s() -> float:
 
 
 def require_cluster_id(address: ClusterAddress, cluster_id: str | None, what: str) -> None:
-    """Raise StalePlanError where `what` is of another cluster than the context says; an unknown id says nothing."""
+    """Raise StalePlanError where `what` belongs to another cluster than the context; an unknown id passes."""
     wanted = None if address.context is None else address.context.cluster_id
     if address.context is None or wanted is None or cluster_id is None or wanted == cluster_id:
         return

@@ -86,7 +86,7 @@ class RecordCopy:
     def check(self, on_record: Mapping[str, bytes]) -> None:
         """Compare with the topic; raise LostRecordError where it lacks a value of an unfinished operation.
 
-        A status that another machine has changed since is taken over.
+        A status that another machine has changed is copied.
         """
         try:
             for name in self._unfinished():

@@ -1,4 +1,4 @@
-"""Evidence that `doctor` read through ZooKeeper: several looks at one cluster, some seconds apart."""
+"""Evidence that `doctor` read through ZooKeeper: several readings of one cluster, some seconds apart."""
 
 from __future__ import annotations
 

@@ -48,10 +48,10 @@ _STOPS = frozenset(
 class MigrationEvidence:
     """The states of both sides: `here` is the state in ZooKeeper, `there` that of the brokers.
 
-    `settings` are SETTINGS by broker. `writers` are those who may write each znode that controllers write, EVERYBODY
-    among them. `old_groups` keep offsets in ZooKeeper. `late_operations` were recorded in ZooKeeper after a KRaft
-    controller had taken over; `not_carried` are on record there alone. `differences` are those of two looks, some
-    seconds apart.
+    `settings` are SETTINGS by broker. `writers` has the identities that may write each znode that controllers write;
+    EVERYBODY may be one. `old_groups` keep offsets in ZooKeeper. `late_operations` were recorded in ZooKeeper after a
+    KRaft controller had taken over; `not_carried` are on record there alone. `differences` were seen in two readings,
+    some seconds apart.
     """
 
     phase: MigrationPhase
@@ -92,7 +92,7 @@ def diagnose_migration(evidence: MigrationEvidence, found: tuple[Finding, ...]) 
 
 
 def stays_behind(evidence: MigrationEvidence) -> tuple[str, ...]:
-    """Return the data that stays in ZooKeeper after a cluster has left it."""
+    """Return the data that stays in ZooKeeper after the migration."""
     if evidence.phase is not MigrationPhase.FINALIZED:
         return ()
     topics = count(len(evidence.here.topics), "topic")
