@@ -46,6 +46,6 @@ class MigrationAnswer:
 class ImportAnswer:
     """The operations that history import copied."""
 
-    to: Annotated[str, Keywords(enum=["brokers", "zookeeper"]), "The side to which operations were carried."]
-    carried: Annotated[tuple[str, ...], "The ids of the operations that were carried over, oldest first."]
+    to: Annotated[str, Keywords(enum=["brokers", "zookeeper"]), "The side to which operations were copied."]
+    carried: Annotated[tuple[str, ...], "Ids of the copied operations, oldest first."]
     already: Annotated[Count, "How many operations were on both sides already."]
