@@ -248,7 +248,7 @@ class ListedOperationSpec(OperationSpec):
 
     @abstractmethod
     def open(self, state: ClusterState) -> tuple[str, ...]:
-        """Name those that are not done."""
+        """Name the topics or partitions that are not done."""
 
     def topics(self, _wave: int | None = None) -> set[str]:
         """Return every topic that the work names."""
