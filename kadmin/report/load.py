@@ -23,7 +23,7 @@ def load_text(figures: Mapping[str, Any], plans: Mapping[str, str]) -> str:
     ]
     told = ", ".join(f"{way} {part:.1%}" for way, part in figures["agreement"].items() if part is not None)
     if told:
-        lines.append(f"partitions account for what brokers reported: {told}")
+        lines.append(f"agreement with the rates that brokers reported: {told}")
     if figures["samples_left_out"]:
         left_out = count(figures["samples_left_out"], "sample")
         lines.append(f"warning: {left_out} left out: without a time, a topic, a metric of kadmin or a valid value")
