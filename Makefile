@@ -40,7 +40,7 @@ help:
 	@echo "make setup            create .venv with kadmin in it"
 	@echo "make demo             sandbox, snapshot, proposal, apply, election, deletion, on real brokers"
 	@echo "make test             linters, types, contracts and the test suite on real ZooKeeper and Kafka"
-	@echo "make schemas          schemas/answers from the shapes in kadmin/answers; make test checks that they are committed"
+	@echo "make schemas          schemas/ from the shapes of answers and documents; make test checks that they are committed"
 	@echo "make coverage         make test, with its branch coverage and the floor of that"
 	@echo "make test-eras        live tests from Kafka 0.10.2 to 4.4, each claim where versions differ"
 	@echo "make test-matrix      all of them on every version; before a release"

@@ -37,15 +37,16 @@ from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Memory, Observed, PublishWave
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import Holder
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, Step, StepKind
+from kadmin.operations.record.record import Author, OperationKind, OperationRecord
+from kadmin.operations.record.steps import WaveStep
+from kadmin.operations.store import OperationStore
 from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.report.text import table
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.worlds.zookeeper.backend import ZooKeeperBackend
 from kadmin.worlds.zookeeper.reader import read_cluster
-from kadmin.worlds.zookeeper.values.journal import Journal
-from kadmin.worlds.zookeeper.values.lock import Lock
 from kadmin.worlds.zookeeper.values.paths import Paths
+from kadmin.worlds.zookeeper.values.znodes import ZnodeValues
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
@@ -150,15 +151,17 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     client.create(f"{TOPICS}/orders", json.dumps({"version": 1, "partitions": {"0": lists[0]}}).encode())
     _until(lambda: len(read_cluster(store, ["orders"]).states) == 1)
     author = Author("bench", "bench", 0)
-    lease = Lock(store, Paths(), Clock()).take(Holder(author, "bench", "now", 10.0), 0)
-    journal = Journal(store, Paths())
-    journal.create(
-        OperationRecord("bench", OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}), lease, "now"
+    operations, operation_id = OperationStore(ZnodeValues(store, Paths(), Clock()), print), "20260101T000000Z-000001"
+    lease = operations.lock.take(Holder(author, operation_id, "now", 10.0), 0)
+    operations.create(
+        OperationRecord(operation_id, OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}),
+        lease,
+        "now",
     )
     backend = ZooKeeperBackend(store, Paths(), Clock())
 
     def publish(target: Replicas) -> None:
-        step = Step(len(journal.steps("bench")) + 1, StepKind.WAVE, "now", wave=0)
+        step = WaveStep(len(operations.steps(operation_id)) + 1, "now", 0)
         state = backend.read(["orders"])
         sent.append(time.perf_counter())
         backend.publish(step, PublishWave(0, (PartitionTarget(partition, target),)), state, lease)

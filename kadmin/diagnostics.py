@@ -4,7 +4,7 @@
 
     code       KA042; kadmin.plan.codes has the table of them
     message    what is wrong, in one line
-    hint       what to do about it
+    next_step  what to do about it
     severity   error, or warning
     subject    partition, broker, topic, field: those that the message is about
     location   file, line and column, where the subject is a document
@@ -16,6 +16,8 @@ import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from kadmin.next_step import NextStep
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
@@ -54,7 +56,7 @@ class Diagnostic:
 
     code: str
     message: str
-    hint: str | None = None
+    next_step: NextStep | str | None = None
     severity: Severity = "error"
     partition: TopicPartition | None = None
     broker: int | None = None
@@ -63,9 +65,14 @@ class Diagnostic:
     location: Location = NOWHERE
 
     @property
-    def command(self) -> str | None:
-        """The hint, where that is a command of kadmin."""
-        return self.hint if self.hint is not None and self.hint.startswith("kadmin ") else None
+    def names_command(self) -> bool:
+        """Whether the next step begins with a command of kadmin."""
+        return isinstance(self.next_step, NextStep) and self.next_step.begins_with_command
+
+    @property
+    def advice(self) -> str:
+        """The next step in brackets, to follow the message; empty for a command, which has a line of its own."""
+        return f" ({self.next_step})" if self.next_step and not self.names_command else ""
 
     @property
     def path(self) -> str:

@@ -24,16 +24,20 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING, ClassVar
 
+from kadmin.next_step import text_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kadmin.next_step import NextStep
+
 
 class KadminError(Exception):
-    """An error with its place and remedy.
+    """An error with its place and its next step.
 
-    `message` names the failure and its place, `cause` the reason if known, `next_command` the next step. `problems` are
-    the causes where there are several. `exit_status` is the exit code of the process, `heading` the first word of the
-    message for people.
+    `message` names the failure and its place, `cause` the reason if known, `next_step` the reader's next action.
+    `problems` are the causes where there are several. `exit_status` is the exit code of the process, `heading` the
+    first word of the message for people.
     """
 
     exit_code: ClassVar[int] = 1
@@ -45,14 +49,19 @@ class KadminError(Exception):
         *,
         cause: str | None = None,
         problems: Sequence[str] = (),
-        next_command: str | None = None,
+        next_step: NextStep | str | None = None,
     ) -> None:
         super().__init__(message)
         self.exit_status = self.exit_code
         self.message = message
         self.cause = "; ".join(problems) if problems else cause
-        self.next_command = next_command
+        self.next_step = next_step
         self._causes = problems or filter(None, [cause])
+
+    @property
+    def next_command(self) -> str | None:
+        """The next step as text."""
+        return text_of(self.next_step)
 
     def lines(self) -> list[str]:
         """Return the lines for people: message, causes and next command. Names in a line may hold line breaks."""
@@ -121,7 +130,7 @@ class UsageError(KadminError):
 class StoppedError(KadminError):
     """Ended by a signal at a safe point; `kept` says what is left. `exit_status` is 128 + the signal's number."""
 
-    def __init__(self, kept: str = "", *, signal_number: int, next_command: str | None = None) -> None:
+    def __init__(self, kept: str = "", *, signal_number: int, next_step: NextStep | str | None = None) -> None:
         name = "^C" if signal_number == signal.SIGINT else signal.Signals(signal_number).name
-        super().__init__("; ".join(filter(None, [f"Interrupted ({name})", kept])) + ".", next_command=next_command)
+        super().__init__("; ".join(filter(None, [f"Interrupted ({name})", kept])) + ".", next_step=next_step)
         self.exit_status = 128 + signal_number

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MINIMUM_MAJOR = 17
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _TIMEOUT_S = 30
-_REMEDY = "install Java 17 or later, set JAVA_HOME to one, or: pip install 'kadmin-kafka[java]'"
+_NEXT_STEP = "install Java 17 or later, set JAVA_HOME to one, or: pip install 'kadmin-kafka[java]'"
 _SHIM = """#!/bin/sh
 # This runtime lacks the module that Spark's launcher requires.
 for argument do
@@ -58,7 +58,7 @@ def make_in_cache(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NotCompletedError(
-            f"Cannot write {folder}.", cause=error.strerror, next_command="set KADMIN_CACHE to another folder"
+            f"Cannot write {folder}.", cause=error.strerror, next_step="set KADMIN_CACHE to another folder"
         ) from error
 
 
@@ -72,7 +72,7 @@ def find_java(environment: Mapping[str, str], cache: Path) -> JavaRuntime:
         too_old.append(f"{source}: {'does not run' if major is None else f'Java {major}'}")
     raise NotCompletedError(
         "No Java 17 or later was found." if not too_old else f"Java is too old ({'; '.join(too_old)}).",
-        next_command=_REMEDY,
+        next_step=_NEXT_STEP,
     )
 
 

@@ -1,4 +1,4 @@
-"""Writes the schemas of answers in schemas/ from the shapes in kadmin/answers.
+"""Writes the schemas in schemas/ from shapes: those of answers from kadmin/answers, those of documents by their kinds.
 
 Usage: python release/write_schemas.py [--check], where --check names the files that differ instead, and fails.
 """
@@ -12,6 +12,8 @@ from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import document_schemas
 
 from kadmin.answers import (
     contexts,
@@ -39,9 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SCHEMAS = Path(__file__).parents[1] / "schemas"
-TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 CLOSED = {"additionalProperties": False}
-IN_FRONT = ("$schema", "$id", "title", "description", "type")
 
 
 class Published(NamedTuple):
@@ -117,7 +117,7 @@ def schema_of(hint: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
         return _object(hint)
     if issubclass(hint, Enum):
         return {"type": "string", "enum": [each.value for each in hint]}
-    return {} if hint is object else {"type": TYPES[hint]}
+    return {} if hint is object else {"type": document_schemas.TYPES[hint]}
 
 
 def _annotated(hint: Any, *marks: object) -> dict[str, Any]:  # noqa: ANN401 - any annotation
@@ -127,7 +127,7 @@ def _annotated(hint: Any, *marks: object) -> dict[str, Any]:  # noqa: ANN401 - a
             found |= mark.keywords
         else:  # what an alias says of itself comes after
             found["description"] = " ".join(filter(None, (str(mark), found.get("description"))))
-    return {**{key: found[key] for key in IN_FRONT if key in found}, **found}
+    return {**{key: found[key] for key in document_schemas.IN_FRONT if key in found}, **found}
 
 
 def _union(*hints: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
@@ -188,23 +188,22 @@ GENERIC: dict[Any, Callable[..., dict[str, Any]]] = {
 
 def texts() -> dict[Path, str]:
     """Return the text of every schema that is written from a shape, by its file."""
-    found = {}
+    found = document_schemas.schemas()
     for name, answer in ANSWERS.items():
         head = {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$schema": document_schemas.SCHEMA,
             "$id": f"urn:kadmin:schema:answer:{name}:v1",
             "title": answer.title,
             **({} if answer.description is None else {"description": answer.description}),
         }
-        path = SCHEMAS / "answers" / schema_file_name(name)
-        found[path] = to_json(head | schema_of(answer.shape)) + "\n"
-    return found
+        found[f"answers/{name}"] = head | schema_of(answer.shape)
+    return {SCHEMAS / schema_file_name(name): to_json(schema) + "\n" for name, schema in found.items()}
 
 
 def differing() -> dict[Path, str | None]:
-    """Return the files of answers that are not as their shapes, with the text they should have; None: of no shape."""
+    """Return the files that are not as their shapes, with the text that they should have; None: of no shape."""
     wanted = texts()
-    found = {path: path.read_text("utf-8") for path in (SCHEMAS / "answers").iterdir()}
+    found = {path: path.read_text("utf-8") for path in SCHEMAS.rglob("*.json")}
     return {path: wanted.get(path) for path in sorted(wanted | found) if wanted.get(path) != found.get(path)}
 
 
@@ -213,7 +212,7 @@ def main(arguments: list[str]) -> str | None:
     found = differing()
     if "--check" in arguments:
         named = ", ".join(str(path.relative_to(SCHEMAS.parent)) for path in found)
-        return f"not as their shapes in kadmin/answers: {named}; run: make schemas" if found else None
+        return f"not as their shapes: {named}; run: make schemas" if found else None
     for path, text in found.items():
         if text is None:
             path.unlink()

@@ -27,7 +27,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "plan.yaml": lambda path: replace_file(path, "new"),
     "load.json": lambda path: write_whole(path, "new"),
     "partitions.csv": _write_inventory,
-    "fence": lambda path: ValueFiles(path.parent).put({path.name: b"new"}),
+    "fence": lambda path: ValueFiles(path.parent).put([(path.name, b"new")]),
 }
 
 

@@ -7,7 +7,8 @@ from typing import Annotated, TypeAlias
 
 from kadmin.answers.partitions import Partition
 from kadmin.operations.reading.timeline import TimelineEventKind
-from kadmin.operations.record.record import Author, OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import Author, OperationKind, OperationState
+from kadmin.operations.record.steps import StepKind
 from kadmin.plan.progress import Progress
 from kadmin.schema.shapes import ABSENT, Absent, Count, Keywords, Number, Seconds
 

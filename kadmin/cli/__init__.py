@@ -62,13 +62,13 @@ def run(arguments: list[str]) -> int:
         if isinstance(aborted.__cause__, KeyboardInterrupt):
             result = INTERRUPTED
         else:
-            return _fail(UsageError("The question was not answered.", next_command="add --yes"))
+            return _fail(UsageError("The question was not answered.", next_step="add --yes"))
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = "kadmin" if context is None else context.command_path
         # The parser lists choices on lines of their own, and begins some messages with the class of an error.
         message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")
-        return _fail(UsageError(message, next_command=f"{command} --help"))
+        return _fail(UsageError(message, next_step=f"{command} --help"))
     except (SystemExit, OSError) as error:
         return _not_written(error)
     if result == INTERRUPTED:

@@ -82,7 +82,7 @@ class _Kadmin(CommandTree):
             raise UsageError(
                 "Completion is for bash, zsh and fish.",
                 cause="kadmin was started by none of them",
-                next_command="bash -c 'kadmin --show-completion; true'",
+                next_step="bash -c 'kadmin --show-completion; true'",
             ) from ended
         except OSError as error:
             if error.filename is None:  # of stdout

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.errors import StalePlanError, UsageError
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ def parse_digest(text: str) -> str:
         raise UsageError(
             f"--approved {text!r} is no SHA-256.",
             cause="it is the 64 hexadecimal digits that sha256sum prints for the plan file",
-            next_command="sha256sum PLAN",
+            next_step="sha256sum PLAN",
         )
     return digest
 
@@ -37,7 +38,7 @@ def require_approved(file: DocumentFile, approved: str) -> None:
         raise StalePlanError(
             f"{file.name} is not the plan that was approved.",
             cause=f"its SHA-256 is {found}, and approved was {approved}",
-            next_command=f"kadmin diff {shlex.quote(file.name)}, and have the plan approved again",
+            next_step=command("diff", file.name) + ", and have the plan approved again",
         )
 
 

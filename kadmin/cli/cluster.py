@@ -148,7 +148,7 @@ def _both_sides(taken: Mapping[str, Any]) -> MigratingCluster:
     if isinstance(context, Fleet) or context is None or not context.zookeeper or not context.kafka.bootstrap_servers:
         raise UsageError(
             "A cluster that migrates is named by ZooKeeper and by its brokers.",
-            next_command="add -z CONNECT and -b BROKERS, or --context NAME of a context that has both",
+            next_step="add -z CONNECT and -b BROKERS, or --context NAME of a context that has both",
         )
     through = address_of(context, given.command_config, given.records, typed=given.context is not None)
     brokers = replace(through, zookeeper=None, bootstrap=context.kafka.bootstrap_servers)
@@ -166,7 +166,7 @@ def _taken(
     if isinstance(cluster, Fleet) and not of_many:
         raise UsageError(
             "Several contexts at once are read by doctor, status, inspect and snapshot only.",
-            next_command="--context NAME",
+            next_step="--context NAME",
         )
     if isinstance(cluster, ClusterAddress) and cluster.context and given.get("policy", "") is None:
         given["policy"] = cluster.context.policy
@@ -183,7 +183,7 @@ def asking_brokers(address: ClusterAddress, *, without: bool) -> ClusterAddress:
     if without and address.zookeeper is None:
         raise UsageError(
             "--without-brokers goes with -z: this cluster is reached through its brokers.",
-            next_command="leave --without-brokers out",
+            next_step="leave --without-brokers out",
         )
     return replace(address, without_brokers=without)
 
@@ -193,7 +193,7 @@ def require_cluster(address: ClusterAddress | None) -> ClusterAddress:
     if address is None:
         raise UsageError(
             "A cluster or a snapshot is needed.",
-            next_command=f"add {_HOW_TO_NAME_IT}, or --inventory DIR",
+            next_step=f"add {_HOW_TO_NAME_IT}, or --inventory DIR",
         )
     return address
 
@@ -228,9 +228,9 @@ def _cluster(given: _Given, *, required: bool, offline: bool) -> ClusterAddress 
     elif (required or not offline) and (current := current_context()) is not None:
         found = address_of(current, given.command_config, given.records, typed=False)
     if given.records is not None and not (isinstance(found, ClusterAddress) and found.bootstrap):
-        raise UsageError("--records goes with -b.", next_command="add -b BROKERS, or leave --records out")
+        raise UsageError("--records goes with -b.", next_step="add -b BROKERS, or leave --records out")
     if found is None and required:
-        raise UsageError("No cluster is named.", next_command=f"add {_HOW_TO_NAME_IT}")
+        raise UsageError("No cluster is named.", next_step=f"add {_HOW_TO_NAME_IT}")
     return found
 
 
@@ -239,9 +239,7 @@ def _of_context(given: _Given, name: str) -> ClusterAddress | Fleet:
         typed = name != os.environ.get(CONTEXT_VARIABLE)
         return address_of(find_context(name), given.command_config, given.records, typed=typed)
     if given.command_config is not None or given.records is not None:
-        raise UsageError(
-            "--command-config and --records are of one cluster.", next_command="write them into the contexts"
-        )
+        raise UsageError("--command-config and --records are of one cluster.", next_step="write them into the contexts")
     return Fleet({each.name: address_of(each, typed=True) for each in matching_contexts(name)})
 
 
@@ -251,10 +249,10 @@ def _named_twice(named: Mapping[str, str]) -> UsageError:
         return UsageError(
             "A cluster is named by its address or by its context, not both.",
             cause=said,
-            next_command="type the one that is meant, or unset its variable",
+            next_step="type the one that is meant, or unset its variable",
         )
     return UsageError(
         "A cluster is reached through ZooKeeper or through its brokers, not both.",
         cause=said,
-        next_command="type -z for a cluster with ZooKeeper, -b for one in KRaft mode",
+        next_step="type -z for a cluster with ZooKeeper, -b for one in KRaft mode",
     )

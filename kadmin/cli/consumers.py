@@ -14,6 +14,7 @@ from kadmin.cli.output import TableView
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 from kadmin.insight.predict.strategy import Strategy
+from kadmin.next_step import command
 
 consumers_app = typer.Typer(help="Preview consumer assignments; show groups a plan disrupts.")
 
@@ -54,8 +55,8 @@ def preview(
     from kadmin.worlds.zookeeper.old_consumers import preview as look
 
     if not (add_partitions or members or lose):
-        raise UsageError("No change is named.", next_command="add --add-partitions N, --members N or --lose MEMBER")
-    with open_zookeeper(cluster, "kadmin consumers disturbed PLAN", timeout_s=timeout) as context:
+        raise UsageError("No change is named.", next_step="add --add-partitions N, --members N or --lose MEMBER")
+    with open_zookeeper(cluster, command("consumers disturbed", "PLAN"), timeout_s=timeout) as context:
         found = look(context, group, Change(add_partitions, members, lose), strategy)
     idle_threads = [one_line(thread) for thread in found.idle]
     more = {"changed": found.changed, "idle": idle_threads}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kadmin.cli.output_options import OutputOptions
     from kadmin.contexts.address import ClusterAddress
+    from kadmin.next_step import NextStep
     from kadmin.operations.context import Clock, Context
     from kadmin.operations.events import EventSink
     from kadmin.worlds.zookeeper.cluster import ZooKeeperCluster
@@ -68,16 +69,16 @@ def open_reading(
 @contextmanager
 def open_zookeeper(
     cluster: ClusterAddress,
-    instead: str,
+    next_step: NextStep | str,
     *,
     timeout_s: float | None = None,
     output_options: OutputOptions = UNASKED,
 ) -> Iterator[ZooKeeperCluster]:
-    """Open the context of a command that only ZooKeeper serves; `instead` is the command that serves through brokers.
+    """Open the context of a command that only ZooKeeper serves; `next_step` is the command that serves through brokers.
 
     Raises UsageError for a cluster that is reached through its brokers.
     """
-    require_zookeeper(cluster, instead)
+    require_zookeeper(cluster, next_step)
     with (
         running(cluster, timeout_s, output_options) as (clock, tell),
         connect_zookeeper(cluster, clock, tell) as context,
@@ -85,12 +86,14 @@ def open_zookeeper(
         yield context
 
 
-def require_zookeeper(cluster: ClusterAddress, instead: str) -> None:
-    """Raise UsageError for a cluster that is reached through its brokers; `instead` is the alternative there."""
+def require_zookeeper(cluster: ClusterAddress, next_step: NextStep | str) -> None:
+    """Raise UsageError for a cluster that is reached through its brokers; `next_step` is the alternative there."""
     if cluster.zookeeper is None:
         raise UsageError(
             "This command reads or repairs znodes, which only ZooKeeper has.",
-            next_command=cluster.named_in(instead).replace("BROKERS", str(cluster)),
+            next_step=next_step.replace("BROKERS", str(cluster))
+            if isinstance(next_step, str)
+            else cluster.named(next_step),
         )
 
 
@@ -105,8 +108,7 @@ def running(
         try:
             yield clock, tell
         except KadminError as error:
-            if error.next_command is not None:
-                error.next_command = cluster.named_in(error.next_command)
+            error.next_step = cluster.named(error.next_step)
             raise
 
 

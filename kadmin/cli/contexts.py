@@ -16,6 +16,7 @@ from kadmin.cli.named_clusters import complete_context, contexts_path, find_cont
 from kadmin.cli.output import answer
 from kadmin.contexts.address import address_of
 from kadmin.errors import NotAuthorizedError, UsageError
+from kadmin.next_step import command
 from kadmin.whole_files import replaced
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _chosen(name: str | None) -> Setting:
         return Setting("context", name, Source.FLAG, "NAME")
     found = name_of(os.environ, read_contexts(), str(contexts_path()))
     if found.value is None:
-        raise UsageError("No context is named, and none is current.", next_command="kadmin context list")
+        raise UsageError("No context is named, and none is current.", next_step=command("context list"))
     return found
 
 

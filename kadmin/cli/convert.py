@@ -11,6 +11,7 @@ import typer
 from kadmin.cli.deadline import bounded
 from kadmin.cli.inputs import read_document, write_text
 from kadmin.errors import InvalidInputError, UsageError
+from kadmin.next_step import command
 
 
 class Form(StrEnum):
@@ -41,7 +42,9 @@ def convert(
     A conversion that would lose a field is refused.
     """
     if to is Form.PLAN and (current or lossy):
-        raise UsageError("--current and --lossy belong to --to kafka.", next_command=f"kadmin convert {file} --to plan")
+        raise UsageError(
+            "--current and --lossy belong to --to kafka.", next_step=command("convert", file, "--to", "plan")
+        )
     text = _plan(file, out) if to is Form.PLAN else _kafka(file, current=current, lossy=lossy)
     if out is None:
         typer.echo(text, nl=False)
@@ -67,7 +70,7 @@ def _kafka(file: Path, *, current: bool, lossy: bool) -> str:
     if lost and not lossy:
         raise InvalidInputError(
             f"{file} has fields that a file of Kafka's tools cannot hold: {lost}.",
-            next_command="add --lossy to leave it out",
+            next_step="add --lossy to leave it out",
         )
     if lost:
         typer.echo(f"left out: {lost}", err=True)

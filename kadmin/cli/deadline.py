@@ -26,7 +26,7 @@ REPEATED_S = 1.0
 def late(timeout_s: float) -> NotCompletedError:
     """Return the error of a command that --timeout ends."""
     return _ExpiredError(
-        f"Not finished within the {timeout_s:g} s of --timeout.", next_command="run it again with a longer --timeout"
+        f"Not finished within the {timeout_s:g} s of --timeout.", next_step="run it again with a longer --timeout"
     )
 
 

@@ -81,9 +81,9 @@ def _of_fleet(fleet: Fleet, metrics: Path | None, timeout_s: float, output: opti
 
 
 def examine(cluster: ClusterAddress, context: Context) -> DoctorReport:
-    """Diagnose a cluster; commands in hints contain the address that was typed."""
+    """Diagnose a cluster; commands in next steps contain the address that was typed."""
     found = context.diagnose()
-    findings = tuple(replace(each, hint=cluster.named_in(each.hint or "")) for each in found.findings)
+    findings = tuple(replace(each, next_step=cluster.named(each.next_step)) for each in found.findings)
     return replace(found, findings=findings)
 
 

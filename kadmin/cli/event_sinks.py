@@ -53,7 +53,7 @@ def event_sink(output_options: OutputOptions, clock: Clock, cluster: str) -> Ite
 def _ended_by(error: BaseException) -> Ended:
     if isinstance(error, KadminError):
         cause = "" if error.cause is None else f" {error.cause}"
-        return Ended(error.exit_status, f"{error.message}{cause}", error.next_command)
+        return Ended(error.exit_status, f"{error.message}{cause}", error.next_step)
     if isinstance(error, typer.Abort):
         return Ended(UsageError.exit_code, "The question was not answered.")
     return Ended(KadminError.exit_code, type(error).__name__)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -15,6 +13,7 @@ from kadmin.cli.output import answer
 from kadmin.cli.protection import name_to_type, require_allowed
 from kadmin.cli.terminal import screen_of
 from kadmin.errors import KadminError, NotCompletedError, StoppedError, UnreachableError, UsageError
+from kadmin.next_step import with_commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Plan, Policy, ThrottleSpec
 
 
-_OF_FILE = re.compile(r"(?<=\bkadmin )(apply|diff|verify) FILE\b")
 UNATTENDED = "to apply exactly this file, without confirmation"
 
 
@@ -76,9 +74,7 @@ def plan_named(file: Path) -> Iterator[None]:
     try:
         yield
     except KadminError as error:
-        if error.next_command is not None:
-            name = shlex.quote(str(file))
-            error.next_command = _OF_FILE.sub(lambda found: f"{found[1]} {name}", error.next_command)
+        error.next_step = with_commands(error.next_step, lambda each: each.of_plan(str(file)))
         raise
 
 
@@ -130,7 +126,7 @@ def ask_first(context: Context, question: Callable[[], str], address: ClusterAdd
 def _with_creation(context: Context, question: Callable[[], str]) -> Callable[[], str]:
     from kadmin.report.operations.questions import creating
 
-    return lambda: creating(context.operations.to_create(), question())
+    return lambda: creating(context.operations.lock.to_create(), question())
 
 
 def _ask_to_type(question: Callable[[], str], wanted: str, how: str) -> None:
@@ -179,7 +175,7 @@ def ask_about_unfinished(
 def _require_terminal() -> None:
     """Raise UsageError where standard input is no terminal."""
     if not sys.stdin.isatty():
-        raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_command="add --yes")
+        raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_step="add --yes")
 
 
 def _confirm(context: Context, plan: Plan, preview: Preview, address: ClusterAddress, *, yes: bool) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.cli.files import STANDARD_INPUT
 from kadmin.errors import InvalidInputError, NotCompletedError, StalePlanError, UsageError
+from kadmin.next_step import command
 from kadmin.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def _read(path: Path, most: int = -1) -> bytes:
         raise InvalidInputError(
             f"Cannot read {name}.",
             cause=error.strerror or str(error),
-            next_command=f"ls -l {shlex.quote(str(nearest))}",
+            next_step=f"ls -l {shlex.quote(str(nearest))}",
         ) from error
 
 
@@ -61,11 +62,14 @@ def read_plan(path: Path, approved: str | None = None) -> Plan:
     if isinstance(document, ReassignmentPlan | ElectionPlan | DeletionPlan):
         return document
     others = {
-        RebalanceRequest: ("RebalanceRequest", f"kadmin propose rebalance {path} --inventory DIR --out PLAN"),
-        RecreationPlan: ("TopicRecipe", f"kadmin recreate {path}"),
+        RebalanceRequest: (
+            "RebalanceRequest",
+            command("propose rebalance", path, "--inventory", "DIR", "--out", "PLAN"),
+        ),
+        RecreationPlan: ("TopicRecipe", command("recreate", path)),
     }
-    kind, command = others.get(type(document), ("Policy", "give it with --policy"))
-    raise InvalidInputError(f"{path} is a {kind}, not a plan.", next_command=command)
+    kind, use = others.get(type(document), ("Policy", "give it with --policy"))
+    raise InvalidInputError(f"{path} is a {kind}, not a plan.", next_step=use)
 
 
 def read_origin(path: Path) -> Mapping[TopicPartition, Replicas]:
@@ -123,7 +127,7 @@ def read_throttle(
     options = {ThrottleBy.RATE: rate, ThrottleBy.FINISH_IN: finish_in, ThrottleBy.LINK_BUDGET: link_budget}
     given = [(by, text) for by, text in options.items() if text is not None]
     if len(given) != 1:
-        raise UsageError("One of --rate, --finish-in and --link-budget is needed.", next_command="--rate 50MB/s")
+        raise UsageError("One of --rate, --finish-in and --link-budget is needed.", next_step="--rate 50MB/s")
     by, text = given[0]
     noun, parse = ("duration", parse_duration) if by is ThrottleBy.FINISH_IN else ("rate", parse_rate)
     try:
@@ -131,7 +135,7 @@ def read_throttle(
     except ValueError as error:
         raise InvalidInputError(f"The {noun} cannot be read.", cause=str(error)) from error
     if amount == 0:
-        raise InvalidInputError(f"{text} would stop replication.", next_command="give more, as 50MB/s or 6h")
+        raise InvalidInputError(f"{text} would stop replication.", next_step="give more, as 50MB/s or 6h")
     return ThrottleSpec(by, amount)
 
 
@@ -139,7 +143,7 @@ def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _D
     document = _read_document_in(path)
     if isinstance(document, model):
         return document
-    raise InvalidInputError(f"{path} is not a {kind}.", next_command=f"kadmin schema show {schema}")
+    raise InvalidInputError(f"{path} is not a {kind}.", next_step=command("schema show", schema))
 
 
 def _read_document_in(path: Path, approved: str | None = None) -> Document:
@@ -189,7 +193,7 @@ def read_figures(path: Path, cluster_id: str | None) -> Mapping[str, Any]:
     if validate_value(value, "answers/figures"):
         raise InvalidInputError(
             f"{path} holds no figures of a proposal.",
-            next_command=f"kadmin propose rebalance REQUEST --inventory DIR --out PLAN --figures {path}",
+            next_step=command("propose rebalance", "REQUEST", "--inventory", "DIR", "--out", "PLAN", "--figures", path),
         )
     for each in value["clusters"]:
         if each["cluster_id"] == cluster_id:

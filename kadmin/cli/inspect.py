@@ -15,13 +15,15 @@ from kadmin.cli.output import TableView, answer
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress, Fleet
 from kadmin.errors import NotCompletedError, UnreachableError
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from kadmin.insight.tables.admin_nodes import AdminSurvey
     from kadmin.insight.tables.inspection import Inspection
+    from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
 
 _CLEAR = "\x1b[2J\x1b[H"
@@ -48,13 +50,13 @@ TABLES = {
 }
 
 
-_INSTEAD = {
-    "admin-entries": "kadmin inspect admin",
-    "notifications": "kadmin inspect controller: brokers learn of changes from its log",
+_NEXT_STEPS: Mapping[str, NextStep | str] = {
+    "admin-entries": command("inspect admin"),
+    "notifications": command("inspect controller") + ": brokers learn of changes from its log",
     "producer-ids": "kafka-metadata-shell on a controller: no request of brokers shows them",
     "acls": "kafka-acls.sh --bootstrap-server BROKERS --list",
-    "tree": "kadmin inspect cluster",
-    "znode": "kadmin inspect cluster",
+    "tree": command("inspect cluster"),
+    "znode": command("inspect cluster"),
 }
 """Alternatives to tables that only ZooKeeper has, for clusters that are reached through their brokers."""
 
@@ -92,7 +94,7 @@ def inspect_admin(
     def render(survey: AdminSurvey) -> None:
         answer(options.OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
 
-    opened = partial(open_zookeeper, instead=_INSTEAD["admin-entries"])
+    opened = partial(open_zookeeper, next_step=_NEXT_STEPS["admin-entries"])
     _show(opened, cluster, survey_admin, render, watch=watch, timeout_s=timeout)
     return 0
 
@@ -124,25 +126,25 @@ def _show_table(
     def read(of: ClusterAddress, context: Context) -> Inspection:
         return context.inspect(name_for(of))
 
-    return _inspect(cluster, lambda of: _INSTEAD.get(name_for(of)), read, view, watch=watch, timeout_s=timeout_s)
+    return _inspect(cluster, lambda of: _NEXT_STEPS.get(name_for(of)), read, view, watch=watch, timeout_s=timeout_s)
 
 
 def _inspect(
     cluster: ClusterAddress | Fleet,
-    instead_of: Callable[[ClusterAddress], str | None],
+    next_step_of: Callable[[ClusterAddress], NextStep | str | None],
     read: Callable[[ClusterAddress, Any], Inspection],
     view: TableView,
     *,
     watch: bool,
     timeout_s: float | None,
 ) -> int:
-    """Show a table of one cluster, or of several; `instead_of` is the alternative through brokers to reading znodes."""
+    """Show a table of one cluster, or of several; `next_step_of` is the alternative to reading znodes."""
     if isinstance(cluster, Fleet):
         from kadmin.cli.side_by_side import highest_exit_code, read_side_by_side
 
         def guarded(of: ClusterAddress, context: Context) -> Inspection:
-            if (instead := instead_of(of)) is not None:
-                require_zookeeper(of, instead)
+            if (next_step := next_step_of(of)) is not None:
+                require_zookeeper(of, next_step)
             return read(of, context)
 
         options.refuse_watch(watch=watch)
@@ -152,8 +154,8 @@ def _inspect(
             {each.name: each.error for each in found if each.error is not None},
         )
         return highest_exit_code(found)
-    instead = instead_of(cluster)
-    opened = open_reading if instead is None else partial(open_zookeeper, instead=instead)
+    next_step = next_step_of(cluster)
+    opened = open_reading if next_step is None else partial(open_zookeeper, next_step=next_step)
     _show(opened, cluster, lambda context: read(cluster, context), view.show, watch=watch, timeout_s=timeout_s)
     return 0
 
@@ -184,7 +186,7 @@ def inspect_tree(
     view = TableView(sort or (), filters or (), output)
     return _inspect(
         cluster,
-        lambda _: _INSTEAD["tree"],
+        lambda _: _NEXT_STEPS["tree"],
         lambda _, context: read(context, path, depth),
         view,
         watch=watch,
@@ -208,7 +210,7 @@ def inspect_znode(
     view = TableView((), (), output)
     return _inspect(
         cluster,
-        lambda _: _INSTEAD["znode"],
+        lambda _: _NEXT_STEPS["znode"],
         lambda _, context: read(context, path),
         view,
         watch=watch,

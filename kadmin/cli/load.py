@@ -86,7 +86,7 @@ def build(
     require_libraries(spark_libraries(remote))
     settings = spark_options(master, remote, conf or [])
     from kadmin.planner.load_build.job import LoadTask, build_load
-    from kadmin.planner.load_build.prometheus import prometheus_names
+    from kadmin.planner.load_build.prometheus_names import prometheus_names
     from kadmin.planner.load_build.sources import SampleSource
     from kadmin.planner.load_build.weeks import WeekMerge
     from kadmin.report.load import load_text

@@ -43,8 +43,8 @@ def doctor_migration(
 
     with _opened(sides, timeout, reads=True) as (zookeeper, kafka):
         found = examine_migration(zookeeper, kafka)
-    named = partial(sides.named_in, by_api=not found.phase.led_by_broker)
-    found = replace(found, findings=tuple(replace(each, hint=named(each.hint or "")) for each in found.findings))
+    named = partial(sides.named, by_api=not found.phase.led_by_broker)
+    found = replace(found, findings=tuple(replace(each, next_step=named(each.next_step)) for each in found.findings))
     answer(output, lambda: migration_text(found, screen_of(sys.stdout).room), lambda: migration_answer(found))
     return 0 if found.go else NotCompletedError.exit_code
 
@@ -89,6 +89,5 @@ def _opened(
         try:
             yield zookeeper, kafka
         except KadminError as error:
-            if error.next_command is not None:
-                error.next_command = sides.named_in(error.next_command, by_api=False)
+            error.next_step = sides.named(error.next_step, by_api=False)
             raise

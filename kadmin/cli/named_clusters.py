@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, UsageError
 from kadmin.globs import matches
+from kadmin.next_step import command
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def read_contexts() -> Contexts:
     if not path.exists():
         raise InvalidInputError(
             f"There is no contexts file {path}.",
-            next_command=f"write it as docs/contexts.md shows, or set {CONFIG_VARIABLE} to another file",
+            next_step=f"write it as docs/contexts.md shows, or set {CONFIG_VARIABLE} to another file",
         )
     return parse_contexts(read_document(path), str(path))
 
@@ -87,6 +88,4 @@ def _unknown(message: str, name: str, contexts: Iterable[str]) -> UsageError:
     names = sorted(contexts)
     close = difflib.get_close_matches(name, names, n=1)
     known = f"there are {name_some(names, most=20)}" if names else f"there is none in {contexts_path()}"
-    return UsageError(
-        message, cause=f"did you mean {close[0]}?" if close else known, next_command="kadmin context list"
-    )
+    return UsageError(message, cause=f"did you mean {close[0]}?" if close else known, next_step=command("context list"))

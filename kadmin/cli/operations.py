@@ -29,6 +29,7 @@ from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.cli.protection import require_allowed
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
+from kadmin.next_step import command
 from kadmin.wording import count, name_some
 from kadmin.worlds.open import require_cluster_id
 
@@ -184,13 +185,13 @@ def cancel(
 
     if foreign:
         if operation_id is not None or now or allow_foreign:
-            raise UsageError("--foreign takes no operation's id.", next_command="kadmin cancel --foreign")
+            raise UsageError("--foreign takes no operation's id.", next_step=command("cancel", "--foreign"))
         answer_outcome(output, _cancel_foreign(cluster, origin, timeout, lock_timeout, output_options, yes=yes))
         return
     if origin is not None:
-        raise UsageError("--origin goes with --foreign.", next_command="add --foreign, or leave --origin out")
+        raise UsageError("--origin goes with --foreign.", next_step="add --foreign, or leave --origin out")
     if allow_foreign and not now:
-        raise UsageError("--allow-foreign goes with --now.", next_command="add --now, or leave --allow-foreign out")
+        raise UsageError("--allow-foreign goes with --now.", next_step="add --now, or leave --allow-foreign out")
     kind = Stop.CANCEL_NOW if now else Stop.CANCEL
     with open_context(cluster, timeout_s=timeout, output_options=output_options) as context:
         found = find_unfinished(context, operation_id)

@@ -122,7 +122,7 @@ Filter: TypeAlias = Annotated[
 def refuse_watch(*, watch: bool) -> None:
     """Raise UsageError for --watch with several contexts."""
     if watch:
-        raise UsageError("--watch is for one cluster.", next_command="--context NAME, or leave --watch out")
+        raise UsageError("--watch is for one cluster.", next_step="--context NAME, or leave --watch out")
 
 
 def watch_bound(timeout_s: float | None, *, watch: bool) -> float | None:

@@ -40,7 +40,7 @@ def throttle_for(cluster: ClusterAddress | None, plan: Plan, given: str | None) 
     if given is not None:
         pace = read_throttle(rate=given)
         if not isinstance(plan, ReassignmentPlan):
-            raise UsageError("--throttle goes with a PartitionReassignment.", next_command="leave --throttle out")
+            raise UsageError("--throttle goes with a PartitionReassignment.", next_step="leave --throttle out")
         return pace
     context = None if cluster is None else cluster.context
     if context is None or not isinstance(plan, ReassignmentPlan) or plan.throttle is not None:

@@ -186,7 +186,7 @@ def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:
     if request.load is None:
         raise UsageError(
             f"--holdout {held_out} is of a load history, and {path} asks for none.",
-            next_command="leave --holdout out, or name the folder of a load history in spec.load.from",
+            next_step="leave --holdout out, or name the folder of a load history in spec.load.from",
         )
     return replace(request, load=replace(request.load, hold_out=True))
 
@@ -203,7 +203,7 @@ def require_libraries(needed: Sequence[str]) -> None:
         extra = "spark" if set(missing) <= set(spark_libraries(None)) else "connect"
         raise UsageError(
             f"The planner needs {', '.join(missing)}, not installed here.",
-            next_command=f"pip install 'kadmin-kafka[{extra}]'",
+            next_step=f"pip install 'kadmin-kafka[{extra}]'",
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.contexts.model import Protection
 from kadmin.errors import UsageError
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
     from kadmin.contexts.address import ClusterAddress
@@ -23,15 +24,13 @@ def require_writable(address: ClusterAddress, confirm: str | None) -> ClusterAdd
     context = address.context
     if context is None:
         if confirm is not None:
-            raise UsageError(
-                "--confirm goes with a context.", next_command="leave --confirm out, or add --context NAME"
-            )
+            raise UsageError("--confirm goes with a context.", next_step="leave --confirm out, or add --context NAME")
         return address
     if context.protect is Protection.READ_ONLY:
         raise UsageError(
             f"The context {context.name} is read-only: kadmin changes nothing there.",
             cause="its protection in the contexts file is protect: read-only",
-            next_command=f"kadmin context show {context.name}",
+            next_step=command("context show", context.name),
         )
     if confirm is not None and confirm != context.name:
         raise UsageError(f"--confirm names {confirm!a}, and the context is {context.name}.")
@@ -39,7 +38,7 @@ def require_writable(address: ClusterAddress, confirm: str | None) -> ClusterAdd
         raise UsageError(
             f"The context {context.name} is protected: its name must be typed, and there is no terminal.",
             cause="protect: confirm is not satisfied by --yes",
-            next_command=f"add --confirm {context.name}",
+            next_step=f"add --confirm {context.name}",
         )
     return replace(address, confirmed=confirm is not None)
 
@@ -64,5 +63,5 @@ def require_allowed(address: ClusterAddress, plan: type[Plan] | None) -> None:
         raise UsageError(
             f"The context {context.name} does not allow a {kind}.",
             cause=f"it allows {allowed}",
-            next_command=f"kadmin context show {context.name}",
+            next_step=command("context show", context.name),
         )

@@ -17,6 +17,7 @@ from kadmin.cli.files import STANDARD_INPUT
 from kadmin.cli.inputs import read_recipe, write_plan
 from kadmin.cli.output_options import UNASKED, OutputOptions, with_telling
 from kadmin.contexts.address import ClusterAddress
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
@@ -49,7 +50,7 @@ def heal(
         ask(lambda: f"Repair this on {read_cluster_at(context, cluster)}?", asked, yes=yes)
         asked = replace(cluster, confirmed=True)
 
-    with open_zookeeper(cluster, "kadmin doctor", timeout_s=timeout, output_options=output_options) as context:
+    with open_zookeeper(cluster, command("doctor"), timeout_s=timeout, output_options=output_options) as context:
         outcome = tell_outcome(context, run(context, lock_timeout, confirm))
     answer_outcome(output, outcome)
 

@@ -15,6 +15,7 @@ from kadmin.cli.deadline import alarm
 from kadmin.cli.inputs import read_facts, read_figures, read_plan, read_policy, read_sizes, write_text
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
     from kadmin.plan.facts import ClusterFacts
@@ -65,7 +66,7 @@ def report(
     require_renderer()
     if inventory is not None:
         if what is None:
-            raise UsageError("A snapshot needs a plan.", next_command=f"kadmin report PLAN --inventory {inventory}")
+            raise UsageError("A snapshot needs a plan.", next_step=command("report", "PLAN", "--inventory", inventory))
         with alarm(timeout):
             text = _plan_report(Path(what), inventory, sizes, policy, figures)
     else:
@@ -85,12 +86,13 @@ def _require_operation(what: str | None, cluster: ClusterAddress | None, figures
     if cluster is not None and what is not None and Path(what).is_file():
         raise UsageError(
             "A plan needs a snapshot here.",
-            next_command=cluster.named_in(f"kadmin diff {what} --html FILE")
-            + f", or kadmin report {what} --inventory DIR",
+            next_step=command("diff", what, "--html", "FILE", *cluster.typed)
+            + ", or "
+            + command("report", what, "--inventory", "DIR"),
         )
     if cluster is not None and figures is not None:
         raise UsageError(
-            "--figures goes with a plan and --inventory.", next_command="kadmin report PLAN --inventory DIR"
+            "--figures goes with a plan and --inventory.", next_step=command("report", "PLAN", "--inventory", "DIR")
         )
 
 

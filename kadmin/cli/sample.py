@@ -71,7 +71,7 @@ def sample(
     from kadmin.report.cluster.sample import sampled_answer, sampled_text
 
     if once and (every or lasting or hour):
-        raise UsageError("--once takes one sample.", next_command="leave out --once, or --every, --for and --hour")
+        raise UsageError("--once takes one sample.", next_step="leave out --once, or --every, --for and --hour")
     schedule = Schedule(read_duration("--every", every or _EVERY), read_duration("--for", lasting or _FOR))
     with running(cluster, options.READ_TIMEOUT_S if once and timeout is None else timeout, UNASKED) as (clock, tell):
         take = _taker(cluster, clock, tell, HOUR_S / read_duration("--hour", hour or _HOUR))

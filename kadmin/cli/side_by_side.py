@@ -78,8 +78,7 @@ class _Reading(Generic[Found]):
             with connect(cluster, Clock(self.until), _teller(name), reads=self.reads_only) as context:
                 return FromCluster(name, self.read(cluster, context))
         except KadminError as error:
-            if error.next_command is not None:
-                error.next_command = cluster.named_in(error.next_command)
+            error.next_step = cluster.named(error.next_step)
             return FromCluster(name, error=error)
         except Exception as error:  # noqa: BLE001 - a bug that one cluster brings to light must not hide the others
             return FromCluster(name, error=KadminError(f"A bug in kadmin: {type(error).__name__}."))

@@ -50,10 +50,10 @@ def snapshot(
     context = cluster.context if isinstance(cluster, ClusterAddress) else None
     folder = out if out is not None or context is None else context.inventory
     if folder is None:
-        raise UsageError("No folder is named for the inventory.", next_command="add --out DIR")
+        raise UsageError("No folder is named for the inventory.", next_step="add --out DIR")
     if isinstance(cluster, Fleet):
         if sizes is not None:
-            raise UsageError("--sizes is of one cluster.", next_command="--context NAME")
+            raise UsageError("--sizes is of one cluster.", next_step="--context NAME")
         return _of_fleet(cluster, folder, table, timeout, output)
     given = read_facts(sizes)
     with open_reading(cluster, timeout_s=timeout) as opened:

@@ -53,7 +53,7 @@ def status(
             _watch(context, reader, output, cluster)
             return 0
         found = reader.read()
-    answer(output, lambda: cluster.named_in(status_text(found)), lambda: status_answer(found))
+    answer(output, lambda: status_text(found, cluster.named), lambda: status_answer(found))
     for error in found.undecodable:
         raise error
     return 0
@@ -65,7 +65,7 @@ def _of_fleet(fleet: Fleet, timeout_s: float, output: options.OutputFormat) -> i
     from kadmin.report.operations.status import STATUS_COLUMNS, status_answer, status_rows, status_text
 
     def render(name: str, found: Status) -> FleetAnswer:
-        text = fleet.clusters[name].named_in(status_text(found)) if found.operations or found.late else ""
+        text = status_text(found, fleet.clusters[name].named) if found.operations or found.late else ""
         return FleetAnswer(status_rows(found), status_answer(found), text)
 
     found = read_side_by_side(fleet, lambda _, context: StatusReader(context).read(), timeout_s, reads_only=False)
@@ -103,7 +103,7 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat,
                     shown.line(to_json(status_answer(found), indent=None))
                 else:
                     ended = [ended_text(each) for each in known if each.status.state.finished]
-                    shown.block([*ended, *cluster.named_in(status_text(found)).split("\n")])
+                    shown.block([*ended, *status_text(found, cluster.named).split("\n")])
                 watched |= {each.listing.operation_id for each in found.operations}
                 if not found.operations or over():
                     return
@@ -141,7 +141,7 @@ def history(
     with open_context(cluster, timeout_s=timeout) as context:
         listings = read(context)
         one = None if operation_id is None else read_timeline(context, operation_id)
-        holder = context.operations.holder()
+        holder = context.operations.lock.holder()
     if one is None:
         answer(
             output, lambda: history_text(listings, holder, screen_of(sys.stdout).room), lambda: history_answer(listings)
@@ -185,7 +185,7 @@ def lock_show(
     from kadmin.report.operations.status import lock_answer, lock_text
 
     with open_context(cluster, timeout_s=timeout) as context:
-        found = context.operations.holder()
+        found = context.operations.lock.holder()
     answer(output, lambda: lock_text(found), lambda: lock_answer(found))
 
 
@@ -207,5 +207,5 @@ def lock_release(
     what = f"Take the lock from the runner of operation {operation_id}, whose next write then fails,"
     with open_context(cluster, timeout_s=timeout) as context:
         ask(lambda: f"{what} on {read_cluster_at(context, cluster)}?", cluster, yes=yes)
-        holder = context.operations.release_by_hand(operation_id)
+        holder = context.operations.lock.release_by_hand(operation_id)
     typer.echo(f"released; it was held by {holder}")

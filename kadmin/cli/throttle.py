@@ -18,6 +18,7 @@ from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import InvalidInputError, UsageError
+from kadmin.next_step import command
 from kadmin.plan.units import readable_rate
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def show(
         found = read(context)
     answer(
         output,
-        lambda: cluster.named_in(throttles_text(found, screen_of(sys.stdout).room)),
+        lambda: throttles_text(found, screen_of(sys.stdout).room, cluster.named),
         lambda: throttles_answer(found),
     )
 
@@ -97,7 +98,7 @@ def audit(
 
     with open_context(cluster, timeout_s=timeout) as context:
         found = judge(context)
-    answer(output, lambda: cluster.named_in(audit_text(found, screen_of(sys.stdout).room)), lambda: audit_answer(found))
+    answer(output, lambda: audit_text(found, screen_of(sys.stdout).room, cluster.named), lambda: audit_answer(found))
 
 
 @throttle_app.command("set")
@@ -169,7 +170,7 @@ def clear(
 
     named = [each for each in broker or () if each != _DEFAULT]
     if wrong := [each for each in named if not (each.isascii() and each.isdigit())]:
-        raise UsageError(f"--broker {wrong[0]} is no id of a broker.", next_command="kadmin throttle show")
+        raise UsageError(f"--broker {wrong[0]} is no id of a broker.", next_step=command("throttle show"))
     scope = Scope(tuple(map(int, named)), tuple(topic or ()), default=_DEFAULT in (broker or ()))
     with open_context(cluster, timeout_s=timeout) as context:
         plan = partial(plan_clear, context, scope, now=now)
@@ -200,7 +201,7 @@ def _carry_out(
         written = write()
     answer(
         output,
-        lambda: cluster.named_in(written_text(written, by_api=cluster.bootstrap is not None)),
+        lambda: written_text(written, cluster.named, by_api=cluster.bootstrap is not None),
         lambda: written_answer(written),
     )
     if written.left is not None:
@@ -213,6 +214,6 @@ def _amount(wanted: ThrottleSpec) -> int:
     if wanted.by is not ThrottleBy.RATE:
         raise InvalidInputError(
             "No reassignment is unfinished, so only a plain rate can be set.",
-            next_command="kadmin throttle set --rate RATE",
+            next_step=command("throttle set", "--rate", "RATE"),
         )
     return wanted.amount

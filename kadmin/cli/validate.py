@@ -78,7 +78,7 @@ def validate(
     from kadmin.report.problems.text import tally
 
     if sizes is not None and inventory is None:
-        raise UsageError("--sizes goes with --inventory.", next_command="add --inventory DIR")
+        raise UsageError("--sizes goes with --inventory.", next_step="add --inventory DIR")
     found = validate_files(_read(files), read_policy(policy), inventory, _schemas(schema_dir), read_sizes(sizes))
     _refuse_to_replace(out, [*(file.source for file in found.files), *filter(None, (policy, sizes))], inventory)
     answer = _render(output_format, found)
@@ -104,7 +104,7 @@ def _refuse_to_replace(out: Path | None, names: Sequence[str | Path], inventory:
 
         read += inventory_files(inventory)
     if os.path.realpath(out) in map(os.path.realpath, read):
-        raise UsageError(f"--out {out} was read for this answer.", next_command="name another file with --out")
+        raise UsageError(f"--out {out} was read for this answer.", next_step="name another file with --out")
 
 
 def _schemas(folder: Path | None) -> SchemaSet | None:

@@ -45,7 +45,7 @@ class Webhook:
             raise UsageError(
                 "The address of --notify is no URL of a webhook; it is a secret, and not shown.",
                 cause="it begins with https:// or http:// and a host, and has no blank, user or password",
-                next_command="correct --notify, or the variable KADMIN_NOTIFY",
+                next_step="correct --notify, or the variable KADMIN_NOTIFY",
             )
         return cls(url)
 

@@ -60,7 +60,7 @@ def lose(
     from kadmin.report.whatif import loss_answer, loss_text
 
     if not broker and not rack:
-        raise UsageError("No broker or rack is named.", next_command="add --broker ID or --rack RACK")
+        raise UsageError("No broker or rack is named.", next_step="add --broker ID or --rack RACK")
     named = [_broker_id(each) for given in broker or () for each in given.split(",")]
     found = _read(cluster, inventory, sizes, timeout)
     lost = brokers_lost(found.state, named, rack or ())
@@ -119,5 +119,5 @@ def _read(cluster: ClusterAddress | None, inventory: Path | None, sizes: Path | 
 
 def _broker_id(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise UsageError(f"{text!a} is not a broker id.", next_command="--broker 1 --broker 2, or --broker 1,2")
+        raise UsageError(f"{text!a} is not a broker id.", next_step="--broker 1 --broker 2, or --broker 1,2")
     return int(text)

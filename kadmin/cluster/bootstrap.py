@@ -25,5 +25,5 @@ def parse_bootstrap(given: str) -> tuple[str, ...]:
 
 def _invalid(given: str, cause: str) -> InvalidInputError:
     return InvalidInputError(
-        f"Not the address of a broker: {given!r}.", cause=cause, next_command="write host:port[,host:port...]"
+        f"Not the address of a broker: {given!r}.", cause=cause, next_step="write host:port[,host:port...]"
     )

@@ -47,6 +47,8 @@ class Capabilities:
     `explains_refusals`: a refused partition has a reason; otherwise one that a finished request left unchanged was
     refused.
     `restores_lists`: a move is reverted by a reassignment to the original list, and not only ended.
+    `asks_brokers_beside`: brokers are asked on connections of their own, and may refuse credentials that the path to
+    the cluster does not need.
     """
 
     mode: MetadataMode
@@ -55,6 +57,7 @@ class Capabilities:
     lagging_reads: bool
     explains_refusals: bool
     restores_lists: bool
+    asks_brokers_beside: bool
 
     @property
     def publish(self) -> PublishLimits:

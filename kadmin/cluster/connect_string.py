@@ -70,5 +70,5 @@ def _chroot(given: str, path: str) -> str:
 
 def _invalid(given: str, cause: str) -> InvalidInputError:
     return InvalidInputError(
-        f"Not a ZooKeeper address: {given!r}.", cause=cause, next_command="write host:port[,host:port...][/chroot]"
+        f"Not a ZooKeeper address: {given!r}.", cause=cause, next_step="write host:port[,host:port...][/chroot]"
     )

@@ -1,4 +1,4 @@
-"""Names of topics and config entities, and text escaped for terminals."""
+"""Names of topics, and text escaped for terminals."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 
 RECORD_TOPIC = "__kadmin"
 """The topic with kadmin's lock and records of a cluster in KRaft mode."""
-DEFAULT_ENTITY = "brokers/<default>"
-"""The dynamic configs that all brokers have by default."""
 MIGRATION_SETTING = "zookeeper.metadata.migration.enable"
 """The setting that every server has on the way from ZooKeeper to KRaft (KIP-866)."""
 _MOST_SHOWN = 300

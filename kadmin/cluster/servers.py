@@ -95,7 +95,7 @@ class Servers:
         if not self.addresses:
             raise NotCompletedError(
                 f"no broker has a {self.security.protocol} listener",
-                next_command="name a file for another one with --command-config FILE: Kafka's client.properties",
+                next_step="name a file for another one with --command-config FILE: Kafka's client.properties",
             )
 
     @property

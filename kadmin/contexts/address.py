@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from kadmin.next_step import with_commands
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from kadmin.contexts.model import NamedContext
+    from kadmin.next_step import CommandLine, NextStep
 
 ZOOKEEPER_VARIABLE = "KADMIN_ZOOKEEPER"
 BOOTSTRAP_VARIABLE = "KADMIN_BOOTSTRAP_SERVER"
-_COMMAND = re.compile(r"\bkadmin (?=[a-z])(?:(?!, |; |: | \(|\)|$).)*")
-"""A command that a message names: it ends before a comma, a semicolon, a colon or a bracket."""
-_OF_BOTH = re.compile(r"\bkadmin (?:doctor migration|history import)\b(?! -)")
-_WITHOUT_CLUSTER = tuple(
-    f"kadmin {name}" for name in ("validate", "convert", "schema", "sandbox", "propose rebalance", "context")
-)
+_OF_BOTH_SIDES = {"doctor migration", "history import"}
+_WITHOUT_CLUSTER = ("validate", "convert", "schema", "sandbox", "propose rebalance", "load", "context")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ class ClusterAddress:
         return {option: str(value) for option, value in given.items() if value is not None}
 
     @property
-    def typed(self) -> str:
+    def typed(self) -> tuple[str, ...]:
         """The options that name this address, without those that the environment or the contexts file has."""
         context, kafka = self.context, None if self.context is None else self.context.kafka
         known = {
@@ -70,20 +67,11 @@ class ClusterAddress:
             "--command-config": kafka and str(kafka.command_config),
             "--records": kafka and str(kafka.records),
         }
-        return " ".join(
-            f"{option} {shlex.quote(value)}" for option, value in self.options.items() if value != known[option]
-        )
+        return tuple(word for pair in self.options.items() if pair[1] != known[pair[0]] for word in pair)
 
-    def named_in(self, text: str) -> str:
-        """Add this address's options to each kadmin command in a text that takes them and has none."""
-        typed = self.typed
-
-        def add(found: re.Match[str]) -> str:
-            line = found[0]
-            has_address = any(f" {option} " in line for option in ("-z", "-b", "--context"))
-            return line if has_address or not typed or line.startswith(_WITHOUT_CLUSTER) else f"{line} {typed}"
-
-        return _COMMAND.sub(add, text)
+    def named(self, step: NextStep | str | None) -> NextStep | str | None:
+        """Add this address's options to each command of a next step that takes them and has none."""
+        return with_commands(step, lambda each: _on_cluster(each, self.typed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +81,11 @@ class MigratingCluster:
     zookeeper: ClusterAddress
     brokers: ClusterAddress
 
-    def named_in(self, text: str, *, by_api: bool) -> str:
-        """Add options to the commands that a text names: of both sides where they take both, else of the one."""
-        both = " ".join(dict.fromkeys(filter(None, (self.zookeeper.typed, self.brokers.typed))))
-        named = _OF_BOTH.sub(lambda found: f"{found[0]} {both}" if both else found[0], text)
-        return (self.brokers if by_api else self.zookeeper).named_in(named)
+    def named(self, step: NextStep | str | None, *, by_api: bool) -> NextStep | str | None:
+        """Add options to the commands of a next step: of both sides to those that take both, else of one side."""
+        one, both = self.brokers if by_api else self.zookeeper, (self.zookeeper.typed, self.brokers.typed)
+        typed = tuple(word for side in dict.fromkeys(both) for word in side)
+        return with_commands(step, lambda each: _on_cluster(each, typed if each.name in _OF_BOTH_SIDES else one.typed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +93,13 @@ class Fleet:
     """The clusters whose contexts a pattern matches, by their names."""
 
     clusters: Mapping[str, ClusterAddress]
+
+
+def _on_cluster(command: CommandLine, typed: tuple[str, ...]) -> CommandLine:
+    """Return the command with the options of a cluster, unless it has some or takes none."""
+    if command.name.startswith(_WITHOUT_CLUSTER) or not {"-z", "-b", "--context"}.isdisjoint(command.arguments):
+        return command
+    return replace(command, arguments=(*command.arguments, *typed))
 
 
 def address_of(

@@ -40,7 +40,7 @@ def _read_file(reference: SecretFile) -> str:
 
 def _run(reference: SecretCommand, within_s: float) -> str:
     """Run a program; its standard error is not shown, for it may have the secret."""
-    remedy = f"run it by hand: {reference.program}"
+    next_step = f"run it by hand: {reference.program}"
     limit_s = max(0.1, min(within_s, COMMAND_S))
     try:
         done = subprocess.run(  # noqa: S603 - the user's own file names the program
@@ -53,11 +53,11 @@ def _run(reference: SecretCommand, within_s: float) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise _missing(reference, f"it did not end within {limit_s:g} s", remedy) from None
+        raise _missing(reference, f"it did not end within {limit_s:g} s", next_step) from None
     except OSError as error:
-        raise _missing(reference, error.strerror or "it cannot be run", remedy) from None
+        raise _missing(reference, error.strerror or "it cannot be run", next_step) from None
     if done.returncode:
-        raise _missing(reference, f"it ended with {done.returncode}", remedy)
+        raise _missing(reference, f"it ended with {done.returncode}", next_step)
     return _text(reference, done.stdout)
 
 
@@ -71,5 +71,5 @@ def _text(reference: SecretReference, data: bytes) -> str:
     return found
 
 
-def _missing(reference: SecretReference, cause: str, next_command: str) -> NotAuthorizedError:
-    return NotAuthorizedError(f"A secret cannot be read: {reference}.", cause=cause, next_command=next_command)
+def _missing(reference: SecretReference, cause: str, next_step: str) -> NotAuthorizedError:
+    return NotAuthorizedError(f"A secret cannot be read: {reference}.", cause=cause, next_step=next_step)

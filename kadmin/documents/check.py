@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from kadmin.documents.places import PlaceFinder
 from kadmin.documents.placing import PendingDiagnostic, place
 from kadmin.documents.secrecy import may_hold_secrets, without_secrets
 from kadmin.documents.text import UnreadableTextError, decode
+from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.rules import check
 from kadmin.schema import show, validate_value
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from kadmin.diagnostics import Field
     from kadmin.documents.events import Event
+    from kadmin.next_step import NextStep
     from kadmin.plan.model import Document
     from kadmin.schema import SchemaSet, SchemaViolation
 
@@ -97,10 +98,10 @@ def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
     found = [PendingDiagnostic(each, _first(each)) for each in reading.faults]
     if reading.complete and _is_json(text, source) and (kafka_file := kafka_file_of(reading.value)) is not None:
         message = f"this is a JSON file of Kafka's tools ({kafka_file}), not a document of kadmin"
-        hint = f"kadmin convert {shlex.quote(source)} --to plan --out plan.yaml"
-        found.append(PendingDiagnostic(Diagnostic(codes.KIND, message, hint)))
+        next_step = command("convert", source, "--to", "plan", "--out", "plan.yaml")
+        found.append(PendingDiagnostic(Diagnostic(codes.KIND, message, next_step)))
     elif reading.complete:
-        found.extend(_schema_problems(reading.value, reading.blind, schemas))
+        found.extend(_schema_problems(reading.value, reading.unjudged_fields, schemas))
     document = None
     if not found and reading.value["kind"] == CONTEXTS:
         found.extend(map(PendingDiagnostic, check_contexts(reading.value)))
@@ -113,10 +114,10 @@ def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
     return Checked(source, text, reading.value, None if problems else document, problems)
 
 
-def unread(source: str, cause: str, hint: str | None = None) -> Checked:
+def unread(source: str, cause: str, next_step: NextStep | str | None = None) -> Checked:
     """Return a file that cannot be read, with the cause as its one problem."""
     message = f"this cannot be read: {cause}"
-    problem = Diagnostic(codes.UNREADABLE, message, hint, location=Location(source, 1, 1))
+    problem = Diagnostic(codes.UNREADABLE, message, next_step, location=Location(source, 1, 1))
     return Checked(source, "", None, None, (problem,))
 
 
@@ -127,12 +128,12 @@ def _read(text: str, source: str) -> ReadResult:
             return ReadResult(value)
     reading = assemble(events_of(text, source), source)
     if reading.complete and reading.value is None and not reading.faults:
-        hint, location = f"begin with kind: {'|'.join(KINDS)}", Location(source, 1, 1)
-        empty = Diagnostic(codes.NOT_ONE_DOCUMENT, "the document is empty", hint, location=location)
+        next_step, location = f"begin with kind: {'|'.join(KINDS)}", Location(source, 1, 1)
+        empty = Diagnostic(codes.NOT_ONE_DOCUMENT, "the document is empty", next_step, location=location)
         return ReadResult(None, [empty], complete=False)
     misplaced = [each for each in reading.number_keys if each.field[:-1] not in _NUMBER_KEYS]
     reading.faults.extend(misplaced)
-    reading.blind.update(each.field for each in misplaced)
+    reading.unjudged_fields.update(each.field for each in misplaced)
     return reading
 
 
@@ -154,39 +155,40 @@ def _first(fault: Diagnostic) -> Field | None:
     return fault.field if fault.code == codes.DUPLICATE_KEY else None
 
 
-def _schema_problems(value: object, blind: set[Field], schemas: SchemaSet | None) -> list[PendingDiagnostic]:
-    """Return violations of the schema of the value's kind, without those that concern placeholders, `blind`."""
+def _schema_problems(value: object, unjudged: set[Field], schemas: SchemaSet | None) -> list[PendingDiagnostic]:
+    """Return violations of the schema of the value's kind, except in `unjudged` fields."""
     if not isinstance(value, dict):
         return [PendingDiagnostic(Diagnostic(codes.WRONG_TYPE, "a document is a mapping", "begin with kind and spec"))]
     if "kind" not in value:
-        hint = next(filter(None, map(answer_to, value)), f"one of {', '.join(KINDS)}")
-        return [PendingDiagnostic(Diagnostic(codes.KIND, "the field kind is missing", hint))]
+        answers = (answer for each in value if (answer := answer_to(each)) is not None)
+        next_step = next(answers, f"one of {', '.join(KINDS)}")
+        return [PendingDiagnostic(Diagnostic(codes.KIND, "the field kind is missing", next_step))]
     kind = value["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         close = difflib.get_close_matches(str(kind)[:60], KINDS, n=1)
-        hint = answer_to(kind) or (f"did you mean {close[0]}?" if close else f"one of {', '.join(KINDS)}")
-        unknown = Diagnostic(codes.KIND, f"unknown kind {show(kind)}", hint, field=("kind",))
-        return [] if ("kind",) in blind else [PendingDiagnostic(unknown)]
+        next_step = answer_to(kind) or (f"did you mean {close[0]}?" if close else f"one of {', '.join(KINDS)}")
+        unknown = Diagnostic(codes.KIND, f"unknown kind {show(kind)}", next_step, field=("kind",))
+        return [] if ("kind",) in unjudged else [PendingDiagnostic(unknown)]
     found = validate_value(value, KINDS[kind])
     if schemas is not None and KINDS[kind] in schemas.names():
         found.extend(violation for violation in schemas.violations(value, KINDS[kind]) if violation not in found)
-    problems = [_of_schema(violation) for violation in found if not _is_blind(violation.path, blind)]
+    problems = [_of_schema(violation) for violation in found if not _is_unjudged(violation.path, unjudged)]
     if len(found) >= MOST_FAULTS:
         message = f"the first {MOST_FAULTS} problems are listed; there may be more"
         problems.append(PendingDiagnostic(Diagnostic(codes.MORE_PROBLEMS, message)))
     return problems
 
 
-def _is_blind(path: Field, blind: set[Field]) -> bool:
-    return bool(blind) and any(path[:length] in blind for length in range(len(path) + 1))
+def _is_unjudged(path: Field, unjudged: set[Field]) -> bool:
+    return bool(unjudged) and any(path[:length] in unjudged for length in range(len(path) + 1))
 
 
 def _of_schema(violation: SchemaViolation) -> PendingDiagnostic:
     amount = amount_problem(violation)
     if amount is not None:
         code, message = amount
-        hint = violation.hint if code == codes.NO_UNIT else None
-        return PendingDiagnostic(Diagnostic(code, message, hint, field=violation.path))
+        next_step = violation.hint if code == codes.NO_UNIT else None
+        return PendingDiagnostic(Diagnostic(code, message, next_step, field=violation.path))
     at_key = violation.rule in {"additionalProperties", "propertyNames"}
     diagnostic = Diagnostic(code_of(violation), violation.message, field=violation.path)
     return PendingDiagnostic(diagnostic, at_key=at_key, schema=violation)

@@ -35,7 +35,7 @@ def with_current(data: bytes, source: str, name: str) -> bytes:
             return encoded
     raise InvalidInputError(
         f"{source}: current cannot be replaced in this layout.",
-        next_command=f"write it by hand, on a line of its own: current: {yaml_scalar(name)}",
+        next_step=f"write it by hand, on a line of its own: current: {yaml_scalar(name)}",
     )
 
 

@@ -58,14 +58,14 @@ class Place(NamedTuple):
 class ReadResult:
     """A value, and the problems of its text; each diagnostic has its field and location.
 
-    `number_keys` are keys written as plain integers, which some fields allow. `blind` are fields with placeholders for
+    `number_keys` are keys written as plain integers, which some fields allow. `unjudged_fields` have placeholders for
     values. `complete` is False where reading had to stop.
     """
 
     value: Any = None
     faults: list[Diagnostic] = field(default_factory=list)
     number_keys: list[Diagnostic] = field(default_factory=list)
-    blind: set[Field] = field(default_factory=set)
+    unjudged_fields: set[Field] = field(default_factory=set)
     complete: bool = True
 
 
@@ -164,7 +164,7 @@ class _Assembly:
         if type(payload) is int:
             self.reading.number_keys.append(self._located(_quote_it(key), path, mark))
         elif not isinstance(payload, str):
-            self.reading.blind.add(path)
+            self.reading.unjudged_fields.add(path)
             self._add(_quote_it(key), path, mark)
         if key in self._frames[-1].container:
             self._add(Diagnostic(codes.DUPLICATE_KEY, f"the key {show(key)} is repeated"), path, mark)
@@ -179,7 +179,7 @@ class _Assembly:
         """Record the faults of a node, now that its path is known."""
         for kind, fault, mark in self._pending:
             if kind is EventKind.PLACEHOLDER:
-                self.reading.blind.add(path)
+                self.reading.unjudged_fields.add(path)
             self._add(fault, path, mark)
         self._pending.clear()
 
@@ -191,8 +191,8 @@ class _Assembly:
         if len(self.reading.faults) >= MOST_FAULTS:
             self._stop(f"{MOST_FAULTS} problems; nothing is read beyond here", mark, code=codes.MORE_PROBLEMS)
 
-    def _stop(self, message: str, mark: Mark, hint: str | None = None, *, code: str = codes.TOO_LARGE) -> NoReturn:
-        self.reading.faults.append(self._located(Diagnostic(code, message, hint), self._path(), mark))
+    def _stop(self, message: str, mark: Mark, next_step: str | None = None, *, code: str = codes.TOO_LARGE) -> NoReturn:
+        self.reading.faults.append(self._located(Diagnostic(code, message, next_step), self._path(), mark))
         raise _StopReadingError
 
     def _path(self) -> Field:

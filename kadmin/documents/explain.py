@@ -13,6 +13,7 @@ from kadmin.schema import QUOTE_IT, show
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kadmin.next_step import NextStep
     from kadmin.schema import SchemaViolation
 
 _CODES = {
@@ -69,14 +70,14 @@ def amount_problem(violation: SchemaViolation) -> tuple[str, str] | None:
     return None
 
 
-def hint_of(violation: SchemaViolation, line: str, column: int) -> str | None:
-    """Return the hint; where it says to quote a value, with the value from the line."""
+def hint_of(violation: SchemaViolation, line: str, column: int) -> NextStep | str | None:
+    """Return the next step; where it says to quote a value, with the value from the line."""
     if violation.rule in {"type", "pattern"} and isinstance(violation.instance, str):
         for field, parse in _WITHIN.get(violation.title, {}).items():
             if _is_amount(parse, violation.instance):
                 return f"write {{{field}: {violation.instance}}}"
     if violation.rule == "additionalProperties" and (answer := answer_to(violation.path[-1])) is not None:
-        return f"{violation.hint}; {answer}"
+        return f"{violation.hint}; " + answer
     if violation.hint != QUOTE_IT:
         return violation.hint
     token = _TOKEN.match(line, column - 1)

@@ -133,5 +133,5 @@ def _scalar(word: str) -> tuple[Any, Diagnostic | None]:
     if _FLOAT.fullmatch(word) and ("." in word or "e" in word or "E" in word) and math.isfinite(float(word)):
         return float(word), None
     shown = word if len(word) <= _LONGEST_SHOWN else f"{word[:_LONGEST_SHOWN]}..."
-    hint = "write it plainly in decimal digits, or quote it where a name is meant"
-    return word, Diagnostic(codes.ODD_NUMBER, f"{shown} is a number that readers understand differently", hint)
+    next_step = "write it plainly in decimal digits, or quote it where a name is meant"
+    return word, Diagnostic(codes.ODD_NUMBER, f"{shown} is a number that readers understand differently", next_step)

@@ -41,17 +41,17 @@ def kafka_file_of(value: object) -> KafkaFile | None:
     return KafkaFile.REASSIGNMENT if replicas else KafkaFile.ELECTION
 
 
-def note(code: str, message: str, hint: str | None, field: Field, *, at_key: bool = False) -> PendingDiagnostic:
+def note(code: str, message: str, next_step: str | None, field: Field, *, at_key: bool = False) -> PendingDiagnostic:
     """Return a diagnostic about a field of the file."""
-    return PendingDiagnostic(Diagnostic(code, message, hint, field=field), at_key=at_key)
+    return PendingDiagnostic(Diagnostic(code, message, next_step, field=field), at_key=at_key)
 
 
 def root_notes(value: Mapping[str, Any], items: str) -> Iterator[PendingDiagnostic]:
     """Find the problems of the outermost object, whose list is called `items`."""
     for key in value:
         if key not in {"version", items}:
-            hint = f"allowed here: version, {items}"
-            yield note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", hint, (key,), at_key=True)
+            next_step = f"allowed here: version, {items}"
+            yield note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", next_step, (key,), at_key=True)
     version = value.get("version", 1)
     if type(version) is not int or version != 1:
         yield note(codes.NOT_ALLOWED, f"version is {show(version)}", "the only known version is 1", ("version",))
@@ -64,8 +64,8 @@ def key_notes(items: str, entries: Sequence[Any], allowed: Sequence[str]) -> Ite
     for index, entry in enumerate(entries):
         for key in entry if isinstance(entry, dict) else ():
             if key not in allowed:
-                hint, path = f"allowed here: {', '.join(allowed)}", (items, index, key)
-                yield note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", hint, path, at_key=True)
+                next_step, path = f"allowed here: {', '.join(allowed)}", (items, index, key)
+                yield note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", next_step, path, at_key=True)
 
 
 def log_dir_notes(entries: Sequence[Any]) -> Iterator[PendingDiagnostic]:
@@ -90,8 +90,8 @@ def _log_dir(whose: str, name: object, path: Field) -> PendingDiagnostic:
     if not isinstance(name, str) or not name.startswith("/"):
         return note(codes.NOT_ALLOWED, f"{show(name)} is no log directory", 'write "any"', path)
     message = f"{whose} asks for the log directory {show(name)}, and a reassignment names brokers alone"
-    hint = "use the AlterReplicaLogDirs RPC: kafka-reassign-partitions with --bootstrap-server"
-    return note(codes.NOT_ALLOWED, message, hint, path)
+    next_step = "use the AlterReplicaLogDirs RPC: kafka-reassign-partitions with --bootstrap-server"
+    return note(codes.NOT_ALLOWED, message, next_step, path)
 
 
 def topic_notes(entries: object) -> Iterator[PendingDiagnostic]:

@@ -16,7 +16,6 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
-from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents.events import assemble
@@ -36,12 +35,12 @@ from kadmin.documents.places import PlaceFinder
 from kadmin.documents.placing import PendingDiagnostic, by_place, place
 from kadmin.documents.text import LineIndex, UnreadableTextError, decode
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.model import (
     UNTHROTTLED,
     Elect,
     ElectionPlan,
-    PartitionTarget,
     PlanHeader,
     ReassignmentPlan,
     RebalanceRequest,
@@ -50,11 +49,13 @@ from kadmin.plan.model import (
 )
 from kadmin.plan.rules import check
 from kadmin.schema import validate_value
+from kadmin.schema.documents import read
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
+    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import Document
 
 KafkaDocument: TypeAlias = ReassignmentPlan | ElectionPlan | RebalanceRequest
@@ -138,12 +139,12 @@ def dump_kafka_file(plan: Document, *, current: bool) -> str:
             "Only a PartitionReassignment or a PreferredReplicaElection can become a file of Kafka's tools."
         )
     if current:
-        raise InvalidInputError("An election has no current replicas.", next_command="leave out --current")
+        raise InvalidInputError("An election has no current replicas.", next_step="leave out --current")
     if plan.all_partitions or plan.topics:
         raise InvalidInputError(
             f"The election names {'all partitions' if plan.all_partitions else 'whole topics'}.",
             cause="Kafka's file lists single partitions, and only a cluster can list them",
-            next_command="kadmin propose election --out PLAN",
+            next_step=command("propose election", "--out", "PLAN"),
         )
     if not plan.partitions:
         raise _nothing_named()
@@ -171,9 +172,9 @@ def _generated(text: str, headings: list[re.Match[str]], source: str) -> Reassig
     if not whole or _BEFORE_HEADINGS.fullmatch(text[: headings[0].start()]) is None:
         mark = LineIndex(text).mark(headings[0].start())
         message = "this is not the output of kafka-reassign-partitions --generate, whole and alone"
-        hint = f'that is "{_CURRENT}", JSON, "{_PROPOSED}", JSON; or keep one JSON document and no other text'
+        next_step = f'that is "{_CURRENT}", JSON, "{_PROPOSED}", JSON; or keep one JSON document and no other text'
         location = Location(source, *mark)
-        raise _refusal(source, [Diagnostic(codes.NOT_ONE_DOCUMENT, message, hint, location=location)])
+        raise _refusal(source, [Diagnostic(codes.NOT_ONE_DOCUMENT, message, next_step, location=location)])
     (_, middle), (end, start) = headings[0].span(), headings[1].span()
     first = _Section(_blank(text[:middle]) + text[middle:end], source)
     second = _Section(_blank(text[:start]) + text[start:], source)
@@ -248,16 +249,16 @@ def _reassignment(section: _Section, value: Mapping[str, Any]) -> ReassignmentPl
     bare = _only(entries, (*_FIELDS, "replicas"))
     notes += _by_schema("PartitionReassignment", "partition-reassignment", {"partitions": bare})
     section.refuse(notes)
-    targets = (PartitionTarget(_partition(entry), tuple(entry["replicas"])) for entry in entries)
-    return _sound(section, ReassignmentPlan(PlanHeader(), tuple(targets)))
+    return _sound(section, read(ReassignmentPlan, {"partitions": bare}, header=PlanHeader()))
 
 
 def _election(section: _Section, value: Mapping[str, Any]) -> ElectionPlan:
     entries = value["partitions"]
     notes = [*root_notes(value, "partitions"), *key_notes("partitions", entries, _FIELDS)]
-    notes += _by_schema(*_ELECTION_SCHEMA, {"partitions": _only(entries, _FIELDS)})
+    bare = _only(entries, _FIELDS)
+    notes += _by_schema(*_ELECTION_SCHEMA, {"partitions": bare})
     section.refuse(notes)
-    return _sound(section, ElectionPlan(PlanHeader(), partitions=tuple(map(_partition, entries))))
+    return _sound(section, read(ElectionPlan, {"partitions": bare}, header=PlanHeader()))
 
 
 def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceRequest:
@@ -297,10 +298,6 @@ def _only(entries: Sequence[Any], keys: Sequence[str]) -> list[Any]:
         {key: part for key, part in entry.items() if key in keys} if isinstance(entry, dict) else entry
         for entry in entries
     ]
-
-
-def _partition(entry: Mapping[str, Any]) -> TopicPartition:
-    return TopicPartition(entry["topic"], entry["partition"])
 
 
 def _refusal(source: str, problems: Sequence[Diagnostic]) -> InvalidInputError:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kadmin.contexts.build import build_contexts
 from kadmin.documents.check import CONTEXTS, PROMETHEUS_NAMES, examine
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kadmin.contexts.model import Contexts
     from kadmin.diagnostics import Diagnostic
     from kadmin.documents.check import Checked
+    from kadmin.next_step import NextStep
     from kadmin.plan.model import Document
 
 _MOST_LISTED = 50
@@ -25,16 +26,16 @@ def parse_document(data: bytes, source: str) -> Document:
     """Return a valid plan, request, recipe or policy; raises InvalidInputError that lists every problem."""
     checked = _valid(data, source)
     if checked.document is None and checked.value["kind"] == CONTEXTS:
-        raise InvalidInputError(f"{source} is a contexts file, not a plan.", next_command="kadmin context list")
+        raise InvalidInputError(f"{source} is a contexts file, not a plan.", next_step=command("context list"))
     if checked.document is None and checked.value["kind"] == PROMETHEUS_NAMES:
         raise InvalidInputError(
             f"{source} has names of Prometheus, it is not a plan.",
-            next_command="give it to load build with --names",
+            next_step="give it to load build with --names",
         )
     if checked.document is None:
         raise InvalidInputError(
             f"{source} is an inventory's header, not a plan.",
-            next_command="give the inventory's folder with --inventory",
+            next_step="give the inventory's folder with --inventory",
         )
     return checked.document
 
@@ -69,19 +70,19 @@ def _valid(data: bytes, source: str) -> Checked:
     checked = examine(data, source)
     errors = [problem for problem in checked.problems if problem.severity == "error"]
     if errors:
-        command = next((each.command for each in errors if each.command), f"kadmin validate {shlex.quote(source)}")
-        raise refusal_of(f"{source} is not valid", errors, next_command=command)
+        commands = (each.next_step for each in errors if each.names_command)
+        raise refusal_of(f"{source} is not valid", errors, next_step=next(commands, command("validate", source)))
     return checked
 
 
-def refusal_of(what: str, errors: Sequence[Diagnostic], *, next_command: str | None = None) -> InvalidInputError:
+def refusal_of(
+    what: str, errors: Sequence[Diagnostic], *, next_step: NextStep | str | None = None
+) -> InvalidInputError:
     """Return one error that lists diagnostics with their places."""
-    hints = (f" ({each.hint})" if each.hint and not each.command else "" for each in errors)
-    texts = (f"{each.location}: {each.code} {each.message}" for each in errors)
-    listed = [f"{text}{hint}" for text, hint in zip(texts, hints, strict=True)]
+    listed = [f"{each.location}: {each.code} {each.message}{each.advice}" for each in errors]
     rest = [f"and {len(listed) - _MOST_LISTED} more"] if len(listed) > _MOST_LISTED else []
     return InvalidInputError(
         f"{what}: {len(errors)} {'problem' if len(errors) == 1 else 'problems'}.",
         problems=[*listed[:_MOST_LISTED], *rest],
-        next_command=next_command,
+        next_step=next_step,
     )

@@ -22,7 +22,7 @@ class PendingDiagnostic(NamedTuple):
     """A diagnostic without a place: it gets its location where that is known, else that of its field.
 
     `first` is the field that it repeats. `at_key`: the place is the field's key, not its value. `schema` is the
-    violation whose hint depends on the text.
+    violation whose next step depends on the text.
     """
 
     diagnostic: Diagnostic
@@ -56,9 +56,9 @@ def _placed(each: PendingDiagnostic, source: str, places: Mapping[Field, Place],
         mark = _mark(diagnostic.field, places, at_key=each.at_key)
     mark = _within(mark, lines)
     first_line = None if each.first is None else _mark(each.first, places, at_key=True).line
-    hint = diagnostic.hint if each.schema is None else hint_of(each.schema, lines[mark.line - 1], mark.column)
+    next_step = diagnostic.next_step if each.schema is None else hint_of(each.schema, lines[mark.line - 1], mark.column)
     message = diagnostic.message if first_line is None else f"{diagnostic.message}; the first is on line {first_line}"
-    return replace(diagnostic, message=message, hint=hint, location=Location(source, *mark, first_line))
+    return replace(diagnostic, message=message, next_step=next_step, location=Location(source, *mark, first_line))
 
 
 def _mark(field: Field, places: Mapping[Field, Place], *, at_key: bool) -> Mark:

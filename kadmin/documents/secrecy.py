@@ -37,7 +37,7 @@ def without_secrets(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 def _without_secret(problem: Diagnostic) -> Diagnostic:
     if holds_secret(problem.field):
-        return replace(problem, message=SECRETS_BELONG_ELSEWHERE, hint=WRITE_A_REFERENCE)
+        return replace(problem, message=SECRETS_BELONG_ELSEWHERE, next_step=WRITE_A_REFERENCE)
     if problem.code in _UNREAD:
-        return replace(problem, message=_UNREAD[problem.code], hint=None)
+        return replace(problem, message=_UNREAD[problem.code], next_step=None)
     return problem

@@ -44,8 +44,8 @@ class UnreadableTextError(ValueError):
 def decode(data: bytes, source: str) -> str:
     """Return the text of the file `source`, without a leading UTF-8 byte order mark; raises UnreadableTextError."""
 
-    def unreadable(code: str, message: str, mark: Mark, hint: str) -> UnreadableTextError:
-        return UnreadableTextError(Diagnostic(code, message, hint, location=Location(source, *mark)))
+    def unreadable(code: str, message: str, mark: Mark, next_step: str) -> UnreadableTextError:
+        return UnreadableTextError(Diagnostic(code, message, next_step, location=Location(source, *mark)))
 
     if len(data) > MOST_BYTES:
         message = f"the file has more than {format_size(MOST_BYTES)}"

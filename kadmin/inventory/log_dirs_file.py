@@ -23,7 +23,7 @@ def parse_log_dirs_json(text: str) -> dict[TopicPartition, int]:
         raise InvalidInputError(
             "Not the output of kafka-log-dirs --describe.",
             cause=f"{type(error).__name__}: {error}",
-            next_command="kafka-log-dirs.sh --bootstrap-server HOST:PORT --describe > sizes.json",
+            next_step="kafka-log-dirs.sh --bootstrap-server HOST:PORT --describe > sizes.json",
         ) from error
     return largest(found)
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Annotated, TypeAlias
 
+from kadmin.cluster.capabilities import MetadataMode
+from kadmin.cluster.model import Replicas
 from kadmin.errors import UsageError
+from kadmin.next_step import command
+from kadmin.plan.model.field_types import MAX_INT16, PartitionFields, Text, TopicName
+from kadmin.schema.shapes import Keywords
 from kadmin.wording import name_some
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kadmin.cluster.capabilities import MetadataMode
-    from kadmin.cluster.model import Replicas, TopicPartition
 
 SINGLE_CLUSTER = ""
 """The name of the only cluster in an inventory that is not a fleet's."""
+
+MinIsr: TypeAlias = Annotated[int, Keywords(title="number of replicas", minimum=0, maximum=MAX_INT16)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,41 @@ class KafkaFacts:
     lists the failed requests to the brokers, with reasons. `mode` is the storage of the cluster's metadata.
     """
 
-    min_insync_replicas: Mapping[str, int] = field(default_factory=dict)
-    default_min_insync_replicas: int | None = None
-    consumers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    reassigning: tuple[TopicPartition, ...] = ()
-    delete_topic_enable: bool | None = None
-    auto_create_topics_enable: bool | None = None
-    unavailable: tuple[str, ...] = ()
-    mode: MetadataMode | None = None
+    min_insync_replicas: Annotated[
+        Mapping[TopicName, Annotated[MinIsr, "A value of min.insync.replicas."]],
+        Keywords(title="min.insync.replicas"),
+        "Limits of topics that have one of their own.",
+    ] = field(default_factory=dict)
+    default_min_insync_replicas: Annotated[
+        MinIsr | None, "The cluster-wide dynamic default of min.insync.replicas."
+    ] = None
+    consumers: Annotated[
+        Mapping[TopicName, Annotated[tuple[Text, ...], Keywords(title="groups"), "Names of groups."]],
+        "Per topic the consumer groups that use it.",
+    ] = field(default_factory=dict)
+    reassigning: Annotated[
+        tuple[Annotated[PartitionFields, Keywords(title="partition"), "A partition."], ...],
+        Keywords(title="partitions"),
+        "Partitions that were being reassigned.",
+    ] = ()
+    delete_topic_enable: Annotated[
+        bool | None, Keywords(title="delete.topic.enable"), "Whether the brokers delete topics."
+    ] = None
+    auto_create_topics_enable: Annotated[
+        bool | None,
+        Keywords(title="auto.create.topics.enable"),
+        "Whether the brokers create topics that somebody asks for.",
+    ] = None
+    unavailable: Annotated[
+        tuple[Text, ...],
+        Keywords(title="what is not known"),
+        "What the brokers could not be asked for, and why.",
+    ] = ()
+    mode: Annotated[
+        MetadataMode | None,
+        Keywords(x_hint="write zookeeper or kraft"),
+        "Where the cluster keeps its metadata; zookeeper where absent.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +122,6 @@ class Inventory:
         if self.fleet:
             raise UsageError(
                 f"The inventory holds a fleet ({name_some(self.clusters)}); this command works on one cluster.",
-                next_command="kadmin snapshot --out DIR",
+                next_step=command("snapshot", "--out", "DIR"),
             )
         return self.clusters[SINGLE_CLUSTER]

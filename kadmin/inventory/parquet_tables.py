@@ -91,6 +91,6 @@ def pyarrow_modules() -> tuple[Any, Any]:
         raise UsageError(
             "Parquet tables need pyarrow, which is not installed.",
             cause=str(error),
-            next_command="pip install 'kadmin-kafka[spark]'; a snapshot is written without it by --table csv",
+            next_step="pip install 'kadmin-kafka[spark]'; a snapshot is written without it by --table csv",
         ) from error
     return pa, parquet

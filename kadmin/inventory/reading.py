@@ -12,6 +12,7 @@ from kadmin.inventory.header import HEADER, read_header
 from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
 from kadmin.inventory.parquet_tables import read_parquet
 from kadmin.inventory.text_tables import read_csv, read_jsonl
+from kadmin.next_step import command
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -70,11 +71,11 @@ def table_path(directory: Path, table: InventoryTable) -> Path:
     if found:
         names = name_some(path.name for path in found)
         raise InvalidInputError(
-            f"{directory} holds the table {table.name} twice: {names}.", next_command="keep one of them"
+            f"{directory} holds the table {table.name} twice: {names}.", next_step="keep one of them"
         )
     raise InvalidInputError(
         f"{directory} holds no table {table.name} (.parquet, .csv or .jsonl).",
-        next_command="kadmin snapshot --out DIR",
+        next_step=command("snapshot", "--out", "DIR"),
     )
 
 

@@ -49,7 +49,7 @@ def write_sample(folder: Path, sample: LoadSample) -> Path:
             raise SampleExistsError(
                 f"There is {path} already; it was not changed.",
                 cause="another process keeps its samples in this folder",
-                next_command="give each its own --out DIR",
+                next_step="give each its own --out DIR",
             ) from error
         raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
     return path
@@ -79,5 +79,5 @@ def _require_same_cluster(parquet: Any, folder: Path, cluster_id: str | None) ->
     if found and cluster_id and found != cluster_id:
         raise StalePlanError(
             f"{folder} holds samples of cluster {found}, this is cluster {cluster_id}.",
-            next_command="give another --out DIR",
+            next_step="give another --out DIR",
         )

@@ -30,7 +30,7 @@ CSV_CELLS = {
     ColumnKind.INTS: re.compile(f"{EMPTY_LIST}|{_INTEGER}(?:{EMPTY_LIST}{_INTEGER})*"),
     ColumnKind.STRING: re.compile("(?s:.*)"),
 }
-"""The grammar of cells that are not empty, by kind of column; valid as Java regular expressions too, for Spark."""
+"""The grammar of cells that are not empty, by kind of column; valid as RE2's regular expressions too, for Arrow."""
 
 
 def read_csv(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]]:

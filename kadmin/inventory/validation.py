@@ -97,7 +97,7 @@ def _read_inventory(directory: Path | None) -> tuple[Inventory | None, tuple[Che
         return read_inventory(directory), ()
     except InvalidInputError as error:
         cause = "; ".join(filter(None, (error.message.rstrip("."), error.cause)))
-        return None, (unread(str(directory), cause, error.next_command),)
+        return None, (unread(str(directory), cause, error.next_step),)
 
 
 class _Fits:
@@ -135,5 +135,5 @@ def _of_no_cluster(
     who = f"{name_some(named)} have" if named else "no cluster of it has"
     what = "the document has no cluster_id" if wanted is None else f"{who} cluster_id {wanted}"
     known = name_some(f"{world.state.cluster_id or 'no id'} ({name})" for name, world in worlds.items())
-    message, hint = f"the inventory holds a fleet, and {what}", f"name one of its clusters: {known}"
-    return Diagnostic(codes.OTHER_CLUSTER, message, hint, field=("metadata", "cluster_id"))
+    message, next_step = f"the inventory holds a fleet, and {what}", f"name one of its clusters: {known}"
+    return Diagnostic(codes.OTHER_CLUSTER, message, next_step, field=("metadata", "cluster_id"))

@@ -25,7 +25,7 @@ def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet
     `inventory.json` is written last. Raises NotCompletedError with the path that cannot be written.
     """
     if table not in FORMATS:
-        raise UsageError(f"Unknown table format {table}.", next_command=f"--table {'|'.join(FORMATS)}")
+        raise UsageError(f"Unknown table format {table}.", next_step=f"--table {'|'.join(FORMATS)}")
     clusters = {name: each.cluster_id for name, each in inventory.clusters.items()}
     facts = {name: each.facts for name, each in inventory.clusters.items()}
     header = Header(inventory.taken_at, clusters, facts)

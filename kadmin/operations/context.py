@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.rights import RightsFound
     from kadmin.insight.tables.inspection import Inspection
-    from kadmin.operations.port import Backend, OperationStore
+    from kadmin.next_step import NextStep
+    from kadmin.operations.port import Backend
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing
+    from kadmin.operations.store import OperationStore
 
 Value = TypeVar("Value")
 
@@ -84,15 +86,15 @@ class Clock:
         """Whether the command's end has come."""
         return self.now() >= self.until
 
-    def stop_if_asked(self, kept: str, next_command: str | None = None) -> None:
+    def stop_if_asked(self, kept: str, next_step: NextStep | str | None = None) -> None:
         """Raise StoppedError once a signal has come; `kept` describes the state that is left on the cluster."""
         if self.stop_signal is not None:
-            raise StoppedError(kept, signal_number=self.stop_signal, next_command=next_command)
+            raise StoppedError(kept, signal_number=self.stop_signal, next_step=next_step)
 
 
 @dataclass(frozen=True, slots=True)
 class Context(ABC):
-    """A cluster, the store of its operations, the command's clock, and the receiver of events."""
+    """A cluster, its operations on record, the command's clock, and the receiver of events."""
 
     backend: Backend
     operations: OperationStore
@@ -122,7 +124,7 @@ class Context(ABC):
 
     def new_holder(self, operation_id: str, now: str) -> Holder:
         """Return this process as the holder of the lock for an operation."""
-        return Holder(self.author, operation_id, now, self.operations.session_timeout_s)
+        return Holder(self.author, operation_id, now, self.operations.lock.session_timeout_s)
 
     def read_each(self, listings: Iterable[Listing], read: Callable[[Listing], Value]) -> dict[str, Value]:
         """Return the result of `read` by operation id; an operation that cannot be decoded is left out, with a note."""
@@ -139,19 +141,19 @@ class Context(ABC):
 
         Brokers to `avoid` get no replica of a topic that has to be created for it, where others are enough.
         """
-        other = self.operations.holder()
+        other = self.operations.lock.holder()
         if other is not None and wait_s > 0:
             self.tell(
                 events.Note(
                     f"waiting at most {wait_s:g} s for the lock: {other} holds it for operation {other.operation_id}"
                 )
             )
-        return self.operations.take(holder, wait_s, avoid)
+        return self.operations.lock.take(holder, wait_s, avoid)
 
     def give_back(self, lease: Lease) -> None:
         """Release the lock; a failure is only noted, because the lock expires after the session timeout."""
         try:
-            self.operations.release(lease)
+            self.operations.lock.release(lease)
         except Exception as error:  # noqa: BLE001 - whatever it is, the result of the run counts, or its own error
             self.tell(events.Note(f"the lock could not be released; it expires soon after this command ends: {error}"))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
+    from kadmin.next_step import NextStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Ended:
 
     exit_code: int
     text: str
-    next_command: str | None = None
+    next_step: NextStep | str | None = None
 
 
 @dataclass(frozen=True, slots=True)

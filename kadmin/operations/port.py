@@ -1,13 +1,15 @@
-"""Protocols between the executor and a cluster: `Backend`, `LiveBrokers` and `OperationStore`, for every world.
+"""Protocols between the executor and a cluster: `Backend`, `LiveBrokers`, `Lock` and `Values`, for every world.
 
-`Backend` reads the cluster and asks its controller for changes. `LiveBrokers` asks brokers over their own protocol.
-`OperationStore` keeps lock, fence, records, steps and requests. A world implements `Backend` and `OperationStore`
-together: `publish` and `take_back` also write the step of their request, because ZooKeeper writes step and request in
-one transaction, and the brokers' API needs the step on record first.
+`Backend` reads the cluster and asks its controller for changes; where the controller answers no request, it has a
+`MetadataStore`. `LiveBrokers` asks brokers over their own protocol. `Values` keep lock, fence, records, steps and
+requests for the `OperationStore`. A world implements `Backend` and `Values` together: `publish` and `take_back` also
+write the step of their request, because ZooKeeper writes step and request in one transaction, and the brokers' API
+needs the step on record first.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.capabilities import Capabilities
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.from_brokers import FromBrokers
     from kadmin.cluster.groups import Groups
     from kadmin.cluster.log_dirs import LogDirs
@@ -24,19 +27,10 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError, NotAuthorizedError
     from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
     from kadmin.operations.record.holder import Holder, Lease
-    from kadmin.operations.record.record import (
-        Channel,
-        Listing,
-        OperationRecord,
-        OperationStatus,
-        Step,
-        StoredOperation,
-    )
-    from kadmin.operations.record.stop_request import StopRequest
-    from kadmin.operations.record.throttle_request import ThrottleRequest
-    from kadmin.plan.throttle import ConfigValues
+    from kadmin.operations.record.steps import CancelStep, Channel, Step
+    from kadmin.plan.throttle import ConfigEdits, ConfigValues
 
-    EditConfigs: TypeAlias = Callable[[ConfigValues], Mapping[str, Mapping[str, str | None]]]
+    EditConfigs: TypeAlias = Callable[[ConfigValues], ConfigEdits]
 
 
 class PublishOutcome(StrEnum):
@@ -52,6 +46,16 @@ class PublishOutcome(StrEnum):
     """Another request is pending where ours would go; nothing was written."""
     UNANSWERED = "unanswered"
     """The step is on record, and the request may have left; the cluster shows what becomes of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """The outcome of a publish that has to wait, with the reason; nothing was written."""
+
+    reason: str
+
+
+PublishResult: TypeAlias = PublishOutcome | Postponed
 
 
 class ConfigsOutcome(StrEnum):
@@ -77,6 +81,11 @@ class Backend(Protocol):
         """The capabilities of this way to the cluster."""
         ...
 
+    @property
+    def metadata_store(self) -> MetadataStore | None:
+        """The store into which requests are written; None where the controller receives and answers them."""
+        ...
+
     def check(self) -> None:
         """Raise UnreachableError unless a cluster of this kind answers; later readings are as new as the call."""
         ...
@@ -95,49 +104,24 @@ class Backend(Protocol):
         """Return the channel's name in messages."""
         ...
 
-    def listening(self, channel: Channel, state: ClusterState) -> Listening:
-        """Ask whether the controller of `state` would see a request on the channel; nothing is written."""
-        ...
-
-    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishResult:
         """Write the step and the request that `action` describes, provided that the cluster is as `seen`."""
         ...
 
-    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
-        """Return moves in flight to their original replicas, or return the reason to wait."""
+    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishResult:
+        """Return moves in flight to their original replicas."""
         ...
 
-    def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
-        """Return the error for missing rights of the work, None if none is known to be missing; writes nothing.
-
-        `throttled` are the entities whose configs the work changes.
-        """
+    def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
+        """Return the dynamic configs of entities; a broker whose configs cannot be read now is left out."""
         ...
 
-    def refused_credentials(self, state: ClusterState) -> NotAuthorizedError | None:
-        """Return the error where brokers refuse the client's credentials, in a world that does not go through brokers.
-
-        Such a change would run without the facts from brokers: sizes, disk space and consumers. None otherwise.
-        """
-        ...
-
-    def config_backlog(self) -> KadminError | None:
-        """Return the reason not to change configs now, None where they may be changed."""
-        ...
-
-    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
-        """Return the dynamic configs of entities such as `topics/orders` or `brokers/1`.
-
-        A broker whose configs cannot be read now is left out.
-        """
-        ...
-
-    def configured_entities(self) -> Mapping[str, bool]:
+    def configured_entities(self) -> Mapping[ConfigEntity, bool]:
         """Return every topic and broker that may have configs, and whether it exists; a broker exists while alive."""
         ...
 
     def change_configs(
-        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
     ) -> ConfigsOutcome:
         """Apply the edits that `edit` derives from the values found; an edit to None deletes the key.
 
@@ -147,16 +131,38 @@ class Backend(Protocol):
         ...
 
     def overwrite_configs(
-        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
-    ) -> Mapping[str, str]:
+        self, values: ConfigEdits, lease: Lease, step: Step | None = None
+    ) -> Mapping[ConfigEntity, str]:
         """Write configs of entities that cannot be read now; None deletes the key.
 
         Returns the reasons by entity, for those not written. `step` as in `change_configs`. Raises LostLockError.
         """
         ...
 
-    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return, by topic, the consumer groups that keep their offsets with the cluster's metadata."""
+
+class MetadataStore(Protocol):
+    """A store of the cluster's metadata beside the controller; a request that is written there gets no answer.
+
+    Its questions find, before a request is written, the reasons for which it would not be executed.
+    """
+
+    def listening(self, channel: Channel, state: ClusterState) -> Listening:
+        """Ask whether the controller of `state` would see a request on the channel."""
+        ...
+
+    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
+        """Return the error for missing rights of the work, None if none is known to be missing; writes nothing.
+
+        `throttled` are the entities whose configs the work changes.
+        """
+        ...
+
+    def config_backlog(self) -> KadminError | None:
+        """Return the reason not to change configs now, None where they may be changed."""
+        ...
+
+    def groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return, by topic, the consumer groups that keep their offsets in the store."""
         ...
 
 
@@ -193,7 +199,7 @@ class LiveBrokers(Protocol):
         ...
 
     def hidden_topics(self, topics: Collection[str]) -> tuple[str, ...]:
-        """Return the topics that this client may not describe, of those named; absent ones are not among them."""
+        """Return the existing topics, of those named, that this client may not describe."""
         ...
 
     def log_offsets(
@@ -206,16 +212,17 @@ class LiveBrokers(Protocol):
         """Return the end offsets of leader epochs in the logs of partitions, from their leaders (KIP-320)."""
         ...
 
+    def refused_credentials(self) -> NotAuthorizedError | None:
+        """Return the error where brokers refuse the client's credentials, else None; other errors are not raised."""
+        ...
+
     def close(self) -> None:
         """Close the connections that are open."""
         ...
 
 
-class OperationStore(Protocol):
-    """Keeps the lock and the operations of one cluster.
-
-    Writes need the lease of the lock's holder; `ask` and `ask_throttle` need none.
-    """
+class Lock(Protocol):
+    """The lock of one cluster: one runner at a time."""
 
     @property
     def session_timeout_s(self) -> float:
@@ -229,7 +236,7 @@ class OperationStore(Protocol):
     def to_create(self) -> str:
         """Describe the topic that `take` would create for lock and record; '' where it would create none.
 
-        Raises NotCompletedError where the store would lose the records.
+        Raises NotCompletedError where the storage would lose the records.
         """
         ...
 
@@ -245,80 +252,43 @@ class OperationStore(Protocol):
         ...
 
     def release(self, lease: Lease) -> None:
-        """Give the lock back; a lock that is no longer ours is left alone."""
+        """Release the lock; a lock that is no longer ours is not touched."""
         ...
 
     def release_by_hand(self, operation_id: str) -> Holder:
-        """Take the lock away from its holder, whose next write then fails; returns the holder."""
+        """Take the lock from its holder, whose next write then fails, and return the holder."""
         ...
 
     def sync(self) -> None:
-        """Raise UnreachableError unless operations can be read; what is read next is up to date.
+        """Raise UnreachableError unless values can be read; later readings are up to date.
 
-        Whether the cluster can be read and changed is another question: see `Backend.check`.
+        `Backend.check` checks the cluster itself.
         """
         ...
 
-    def listings(self) -> tuple[Listing, ...]:
-        """Return every operation, oldest first."""
+
+class Values(Lock, Protocol):
+    """A storage of values by key (kadmin/operations/record/keys.py), and the lock that `put` needs."""
+
+    def get(self, key: str) -> bytes | None:
+        """Return a value, None where there is none."""
         ...
 
-    def unfinished(self) -> tuple[Listing, ...]:
-        """Return the operations that are not finished."""
+    def below(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+        """Return the values of `<parent>/<name><leaf>` by name, oldest first, as of one time."""
         ...
 
-    def record(self, operation_id: str) -> OperationRecord:
-        """Return the immutable part; raises NotCompletedError where it cannot be read."""
+    def put(self, values: Sequence[tuple[str, bytes | None]], lease: Lease) -> None:
+        """Write values in this order; None removes a value. A failure leaves a first part of the values written.
+
+        Raises LostLockError unless the lease holds the lock, also for an empty sequence.
+        """
         ...
 
-    def status(self, operation_id: str) -> OperationStatus:
-        """Return the status of an operation; raises InvalidInputError where there is none with this id."""
+    def leave(self, key: str, value: bytes) -> None:
+        """Write a value without the lock."""
         ...
 
-    def steps(self, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
-        """Return the steps in order; those `known` are not read again."""
-        ...
-
-    def request(self, operation_id: str) -> StopRequest | None:
-        """Return the request to stop an operation, if any; raises NotCompletedError where another version wrote it."""
-        ...
-
-    def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Leave a request to stop for the runner and return the one in force: this one, or a stronger one."""
-        ...
-
-    def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
-        """Return the last request to change the throttle; raises NotCompletedError where another version wrote it."""
-        ...
-
-    def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
-        """Leave a request to change the throttle for the runner; it replaces an earlier one."""
-        ...
-
-    def write_step(self, step: Step, lease: Lease) -> None:
-        """Write a step that asks the controller for nothing; raises LostLockError."""
-        ...
-
-    def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
-        """Write the whole record; its last write makes the operation running."""
-        ...
-
-    def export(self, operation_id: str) -> StoredOperation:
-        """Return an operation for another store; raises as `record` does."""
-        ...
-
-    def adopt(self, stored: StoredOperation, lease: Lease) -> None:
-        """Write an operation of another store, in place of its older state; the last write makes it whole."""
-        ...
-
-    def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
-        """Change the status; raises KadminError for a transition that TRANSITIONS does not list."""
-        ...
-
-    def reopen(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
-        """Change the status and remove the request."""
-        ...
-
-    def prune(self, lease: Lease) -> None:
-        """Remove the oldest finished operations beyond those that are kept for `history`."""
+    def locate(self, key: str) -> str:
+        """Return the location of a value for messages."""
         ...

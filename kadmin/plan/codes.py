@@ -158,7 +158,7 @@ NO_ROOM: Final = _code(
     "KA070", "A broker has too little room on disk for the copies that it would get.", StalePlanError
 )
 
-# A plan alone; its hint is better with an inventory.
+# A plan alone; its next step is better with an inventory.
 UNTHROTTLED: Final = _code("KA071", "A reassignment copies replicas without a throttle.")
 
 # A plan against an inventory or a live cluster.

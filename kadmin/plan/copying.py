@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kadmin.errors import InvalidInputError
 from kadmin.plan.model import UNTHROTTLED, ThrottleBy
 from kadmin.plan.sources import sender_of
-from kadmin.plan.throttle import is_broker, throttled
+from kadmin.plan.throttle import throttled
 from kadmin.plan.units import readable_rate
 from kadmin.plan.waves import added, with_size
 from kadmin.wording import name_some
@@ -72,8 +72,8 @@ def throttle_of(
     busiest = [_busiest(wave, state) for wave in waves]
     rate = _rate(target, every, busiest, state, inbound)
     *seconds, bound = (None if size is None else size / rate for size in (*busiest, _busiest(every, state)))
-    alive, wanted = {f"brokers/{broker}" for broker in state.brokers}, throttled(every, rate)
-    values = {entity: keys for entity, keys in wanted.items() if entity in alive or not is_broker(entity)}
+    wanted = throttled(every, rate)
+    values = {entity: keys for entity, keys in wanted.items() if entity.is_topic or entity.broker_id in state.brokers}
     return Throttle(rate, values, tuple(seconds), bound, _warnings(every, rate, state, inbound))
 
 
@@ -131,7 +131,7 @@ def _rate(
     if unknown:
         raise InvalidInputError(
             f"spec.throttle.finish_in needs the size of every partition that is copied: {name_some(unknown)}.",
-            next_command="add size_bytes to the plan, or give the sizes with --sizes FILE; or set spec.throttle.rate",
+            next_step="add size_bytes to the plan, or give the sizes with --sizes FILE; or set spec.throttle.rate",
         )
     return max(math.ceil(sum(size or 0 for size in busiest) / target.amount), 1)
 

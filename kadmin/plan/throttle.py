@@ -15,8 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from kadmin.cluster.config_entity import BROKER_KIND, ConfigEntity
 from kadmin.cluster.names import is_legal_topic_name, one_line
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.plan.waves import added
 from kadmin.wording import count
 
@@ -45,33 +47,28 @@ MAY_RETURN = (
 WILDCARD = "*"
 """The value of a replica list that names every replica of the topic."""
 
-ConfigValues: TypeAlias = Mapping[str, Mapping[str, str]]
-"""Values by entity (`topics/orders`, `brokers/1`) and key."""
+ConfigValues: TypeAlias = Mapping[ConfigEntity, Mapping[str, str]]
+"""Values by entity and key."""
+ConfigEdits: TypeAlias = Mapping[ConfigEntity, Mapping[str, str | None]]
+"""Values to write by entity and key; None deletes the key."""
 
 
-def is_broker(entity: str) -> bool:
-    """Whether an entity is one broker, and neither a topic nor the default of all brokers."""
-    kind, _, name = entity.partition("/")
-    return kind == "brokers" and name.isascii() and name.isdecimal()
-
-
-def is_throttle(entity: str, key: str) -> bool:
+def is_throttle(entity: ConfigEntity, key: str) -> bool:
     """Whether a config is the rate of a broker, or of their default, or a list of replicas of a topic."""
-    kind, _, name = entity.partition("/")
-    if kind == "topics":
-        return is_legal_topic_name(name) and key in LISTS
-    return kind == "brokers" and key in RATES
+    if entity.is_topic:
+        return is_legal_topic_name(entity.name) and key in LISTS
+    return entity.kind == BROKER_KIND and key in RATES
 
 
-def require_throttles(values: Mapping[str, Collection[str]]) -> None:
+def require_throttles(values: ConfigEdits) -> None:
     """Raise NotCompletedError where keys by entity, about to be written, have one that is no throttle."""
     for entity, keys in values.items():
         for key in keys:
             if not is_throttle(entity, key):
                 raise NotCompletedError(
-                    f"{one_line(key)} of {one_line(entity)} is no throttle; no config was written.",
+                    f"{one_line(key)} of {one_line(str(entity))} is no throttle; no config was written.",
                     cause="kadmin writes rates of brokers and lists of throttled replicas of topics, nothing else",
-                    next_command="kadmin history, which shows who wrote the operation on record",
+                    next_step=command("history") + ", which shows who wrote the operation on record",
                 )
 
 
@@ -84,7 +81,7 @@ class ConfigChange:
     earlier: tuple[str | None, ...] = ()
 
 
-ConfigChanges: TypeAlias = Mapping[str, Mapping[str, ConfigChange]]
+ConfigChanges: TypeAlias = Mapping[ConfigEntity, Mapping[str, ConfigChange]]
 """Changes by entity and key."""
 
 
@@ -92,7 +89,7 @@ ConfigChanges: TypeAlias = Mapping[str, Mapping[str, ConfigChange]]
 class ForeignValue:
     """A value that another tool set or removed (None) after ours was planned or set."""
 
-    entity: str
+    entity: ConfigEntity
     key: str
     value: str | None
 
@@ -102,13 +99,13 @@ class ForeignValue:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Values to write by entity and key (None: the key goes), and the foreign ones that are left as they are."""
+    """Values to write, and the foreign values that are kept."""
 
-    values: Mapping[str, Mapping[str, str | None]]
+    values: ConfigEdits
     kept: tuple[ForeignValue, ...]
 
 
-def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[str, dict[str, str]]:
+def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[ConfigEntity, dict[str, str]]:
     """Return the configs that throttle these reassignments; those that copy nothing need none.
 
     Of each partition the current replicas are throttled as senders, since any of them may become leader, the added ones
@@ -126,25 +123,28 @@ def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[str, dict[s
             receivers.setdefault(target.partition.topic, []).extend(f"{number}:{broker}" for broker in new)
             brokers.update(new, target.current or ())
     topics = {
-        f"topics/{topic}": {LEADER_REPLICAS: ",".join(senders[topic]), FOLLOWER_REPLICAS: ",".join(receivers[topic])}
+        ConfigEntity.of_topic(topic): {
+            LEADER_REPLICAS: ",".join(senders[topic]),
+            FOLLOWER_REPLICAS: ",".join(receivers[topic]),
+        }
         for topic in senders
     }
     return {**topics, **rates(brokers, rate)}
 
 
-def known(wanted: ConfigValues, found: ConfigValues, changes: ConfigChanges) -> dict[str, Mapping[str, str]]:
+def known(wanted: ConfigValues, found: ConfigValues, changes: ConfigChanges) -> dict[ConfigEntity, Mapping[str, str]]:
     """Return the wanted values of entities whose configs could be read, or whose changes are on record."""
     return {entity: values for entity, values in wanted.items() if entity in found or entity in changes}
 
 
-def rates(brokers: Iterable[int], rate: int) -> dict[str, dict[str, str]]:
+def rates(brokers: Iterable[int], rate: int) -> dict[ConfigEntity, dict[str, str]]:
     """Return both rates on each broker."""
-    return {f"brokers/{broker}": dict.fromkeys(RATES, str(rate)) for broker in sorted(brokers)}
+    return {ConfigEntity.of_broker(broker): dict.fromkeys(RATES, str(rate)) for broker in sorted(brokers)}
 
 
-def merge(wanted: ConfigValues, found: ConfigValues) -> dict[str, dict[str, ConfigChange]]:
+def merge(wanted: ConfigValues, found: ConfigValues) -> dict[ConfigEntity, dict[str, ConfigChange]]:
     """Return the changes that add the wanted values to those found; entities that need none are left out."""
-    changes: dict[str, dict[str, ConfigChange]] = {}
+    changes: dict[ConfigEntity, dict[str, ConfigChange]] = {}
     for entity, values in wanted.items():
         for key, value in values.items():
             previous = found.get(entity, {}).get(key)
@@ -154,7 +154,9 @@ def merge(wanted: ConfigValues, found: ConfigValues) -> dict[str, dict[str, Conf
     return changes
 
 
-def revision(wanted: ConfigValues, changes: ConfigChanges, found: ConfigValues) -> dict[str, dict[str, ConfigChange]]:
+def revision(
+    wanted: ConfigValues, changes: ConfigChanges, found: ConfigValues
+) -> dict[ConfigEntity, dict[str, ConfigChange]]:
     """Return the changes to add to those on record so that they set the wanted values.
 
     Lists on record contain the wanted entries already; of a rate on record only `ours` changes.
@@ -172,7 +174,7 @@ def revision(wanted: ConfigValues, changes: ConfigChanges, found: ConfigValues) 
     return revised
 
 
-def revised(changes: ConfigChanges, newer: ConfigChanges) -> dict[str, dict[str, ConfigChange]]:
+def revised(changes: ConfigChanges, newer: ConfigChanges) -> dict[ConfigEntity, dict[str, ConfigChange]]:
     """Return changes with newer ones added; the old value of `ours` becomes an `earlier` one."""
     every = {entity: dict(keys) for entity, keys in changes.items()}
     for entity, keys in newer.items():
@@ -185,7 +187,7 @@ def revised(changes: ConfigChanges, newer: ConfigChanges) -> dict[str, dict[str,
 
 def edits_to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
     """Return the edits that changes still need; a value that is neither previous nor ours is kept."""
-    values: dict[str, dict[str, str | None]] = {}
+    values: dict[ConfigEntity, dict[str, str | None]] = {}
     kept = []
     for entity, key, change, now in _each(changes, found):
         if _same(key, now, change.ours):
@@ -199,7 +201,7 @@ def edits_to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
 
 def edits_to_restore(changes: ConfigChanges, found: ConfigValues) -> Edits:
     """Return the edits that undo changes: values that are still ours, and of a list our entries alone."""
-    values: dict[str, dict[str, str | None]] = {}
+    values: dict[ConfigEntity, dict[str, str | None]] = {}
     kept = []
     for entity, key, change, now in _each(changes, found):
         if _same(key, now, change.previous):
@@ -223,7 +225,7 @@ def holds_ours(key: str, change: ConfigChange, now: str | None) -> bool:
     return key in LISTS and _without_ours(change, now) != now
 
 
-def _each(changes: ConfigChanges, found: ConfigValues) -> Iterator[tuple[str, str, ConfigChange, str | None]]:
+def _each(changes: ConfigChanges, found: ConfigValues) -> Iterator[tuple[ConfigEntity, str, ConfigChange, str | None]]:
     for entity, keys in changes.items():
         for key, change in keys.items():
             yield entity, key, change, found.get(entity, {}).get(key)
@@ -262,8 +264,8 @@ def _without_ours(change: ConfigChange, now: str | None) -> str | None:
     return ",".join(left) or None
 
 
-def describe_entities(entities: Collection[str]) -> str:
+def describe_entities(entities: Collection[ConfigEntity]) -> str:
     """Format the numbers of brokers and topics, `4 brokers and 3 topics`; zeros are left out."""
-    topics = sum(entity.startswith("topics/") for entity in entities)
+    topics = sum(entity.is_topic for entity in entities)
     found = ((len(entities) - topics, "broker"), (topics, "topic"))
     return " and ".join(count(number, noun) for number, noun in found if number)

@@ -172,7 +172,7 @@ class Packing:
             moved, limit = moved_bytes(target) or 0, format_size(self.limits.max_bytes or 0)
             cause = f"it alone moves {readable_size(moved)}, more than max_bytes: {limit}"
         return InvalidInputError(
-            f"{target.partition} fits in no wave.", cause=cause, next_command="raise that limit under spec.waves"
+            f"{target.partition} fits in no wave.", cause=cause, next_step="raise that limit under spec.waves"
         )
 
     def _most_partitions(self) -> int:

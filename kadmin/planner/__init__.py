@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,5 +65,5 @@ def _read(path: Path) -> RebalanceRequest:
         raise InvalidInputError(f"Cannot read {path}.", cause=error.strerror) from error
     document = parse_document(file.data, file.name)
     if not isinstance(document, RebalanceRequest):
-        raise InvalidInputError(f"{path} is not a RebalanceRequest.", next_command=f"kadmin schema show {_SCHEMA}")
+        raise InvalidInputError(f"{path} is not a RebalanceRequest.", next_step=command("schema show", _SCHEMA))
     return replace(document, header=replace(document.header, file=file))

@@ -69,6 +69,21 @@ def rows_as_arrow(cluster: ClusterInventory) -> tuple[ArrowTable, ArrowTable]:
     return _columns_of(cluster.brokers, brokers), _columns_of(cluster.partitions, partitions)
 
 
+def rows_by(column: str, rows: ArrowTable) -> dict[str | None, ArrowTable]:
+    """Return the rows of each value of a column of strings, in their order; None has those where it is null."""
+    values = rows.column(column).combine_chunks().dictionary_encode()
+    numbers = values.indices.fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
+    ordered = rows.take(pa.array(np.argsort(numbers, kind="stable")))
+    names = [None, *values.dictionary.to_pylist()]
+    counts = np.bincount(numbers - UNKNOWN, minlength=len(names))
+    starts = np.cumsum(counts) - counts
+    return {
+        name: ordered.slice(start, length)
+        for name, start, length in zip(names, starts.tolist(), counts.tolist(), strict=True)
+        if length
+    }
+
+
 def tables_valid(brokers: ArrowTable, partitions: ArrowTable) -> bool:
     """Whether every row is valid; kadmin.inventory.read_inventory names the rows that are not."""
     return all(

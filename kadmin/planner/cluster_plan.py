@@ -111,7 +111,7 @@ def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays, history
         ordered = plan_order(problem, solution.target)
     except NoPlanError as error:
         message = _with_names(error.reason, error.partitions, error.brokers, cluster)
-        raise refusal([Diagnostic(codes.INFEASIBLE, message, error.remedy)]) from error
+        raise refusal([Diagnostic(codes.INFEASIBLE, message, error.next_step)]) from error
     _require_no_broken_rule(problem, solution.target, cluster)
     limits = request.limits
     entries = within_limits(problem, solution.target, ordered, limits) if limits.cut else ordered

@@ -138,7 +138,7 @@ class _Compiler:
             raise InvalidInputError(
                 f"The sizes of all replicas add up to more than {MOST_BYTES} bytes, at {partition}.",
                 cause=f"size_bytes of {partition} is {cluster.size[at]}",
-                next_command="correct size_bytes in the table partitions of the inventory",
+                next_step="correct size_bytes in the table partitions of the inventory",
             )
 
     def brokers(self) -> Brokers:

@@ -1,41 +1,48 @@
 """Packs table rows into binary cells, which Spark shuffles without decoding each row.
 
 Goals: shuffle and collect millions of rows at the cost of copying them.
-Constraints: a cell holds the rows of one table and one cluster in one batch, as a compressed Arrow stream; the order of
-cells is undefined.
+Constraints: a cell holds rows of one table and one cluster, as a compressed Arrow stream; the order of cells is
+undefined.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
+from kadmin.planner.cluster_arrays import rows_by
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.planner.cluster_arrays import ArrowTable
 
 PACKED = "cluster string, name string, rows binary"
-"""The schema of pack_batches in Spark's notation."""
+"""The schema of cells in Spark's notation."""
 _SCHEMA = pa.schema([("cluster", pa.string()), ("name", pa.string()), ("rows", pa.binary())])
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
+_ROWS = 100_000
+"""The most rows of a cell."""
+_CELLS = 50
+"""The most cells of a batch. Spark makes a task of each batch, and sends tasks of up to 128 MiB."""
 
 
 def pack_batches(batches: Iterable[Any], name: str) -> Iterator[Any]:
     """Yield cells with the rows of record batches of the table `name`, without their column `cluster`."""
     for batch in batches:
-        rows = pa.Table.from_batches([batch])
-        clusters = rows.column("cluster").combine_chunks().dictionary_encode()
-        numbers = clusters.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        order = np.argsort(numbers, kind="stable")
-        ordered = rows.drop_columns(["cluster"]).take(pa.array(order))
-        starts = np.flatnonzero(np.diff(numbers[order], prepend=-2))
-        for first, last in zip(starts, [*starts[1:], len(order)], strict=True):
-            number = int(numbers[order[first]])
-            cluster = None if number < 0 else clusters.dictionary[number].as_py()
-            yield pack(cluster, name, ordered.slice(first, last - first)).to_batches()[0]
+        for cluster, rows in rows_by("cluster", pa.Table.from_batches([batch])).items():
+            yield pack(cluster, name, rows.drop_columns(["cluster"])).to_batches()[0]
+
+
+def pack_tables(tables: Mapping[tuple[str, str], ArrowTable]) -> ArrowTable:
+    """Return a table of cells with the rows of tables, by the names of cluster and table; each has at least one."""
+    cells = pa.concat_tables(
+        pack(cluster, name, rows.slice(start, _ROWS))
+        for (cluster, name), rows in tables.items()
+        for start in range(0, max(len(rows), 1), _ROWS)
+    )
+    return pa.Table.from_batches(cells.combine_chunks().to_batches(max_chunksize=_CELLS))
 
 
 def unpack(cells: Iterable[bytes], schema: Any) -> ArrowTable:  # noqa: ANN401 - pyarrow ships no type information

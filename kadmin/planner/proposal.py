@@ -15,6 +15,7 @@ from kadmin.diagnostics import Diagnostic
 from kadmin.errors import KadminError
 from kadmin.inventory import SINGLE_CLUSTER, read_inventory
 from kadmin.inventory.header import read_header
+from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan, WaveOrder
 from kadmin.plan.rules import check, other_cluster, refusal, require
@@ -82,7 +83,7 @@ def checked_header(request: RebalanceRequest, directory: Path) -> Header:
     return header
 
 
-def explain_bad_rows(directory: Path) -> NoReturn:
+def _explain_bad_rows(directory: Path) -> NoReturn:
     """Raise InvalidInputError with the bad rows of an inventory in which an engine found some."""
     read_inventory(directory)
     raise KadminError(f"The planner found bad rows in the inventory {directory}, which a second reading did not find.")
@@ -98,7 +99,7 @@ def proposals_of(
     """
     reports = {name: _report(results[name]) for name in sorted(results)}
     if any("invalid_rows" in report for report in reports.values()):
-        explain_bad_rows(directory)
+        _explain_bad_rows(directory)
     history = history_path(request)
     if history is not None and any("invalid_history" in report for report in reports.values()):
         explain_bad_history(history, header)
@@ -161,15 +162,15 @@ def _report(result: ArrowTable) -> dict[str, Any]:
 def _error(name: str, report: Mapping[str, Any]) -> KadminError:
     kind: type[KadminError] = getattr(errors, report["kind"])
     where = f"cluster {name}: " if name != SINGLE_CLUSTER else ""
-    return kind(f"{where}{report['message']}", cause=report["cause"], next_command=report["next_command"])
+    return kind(f"{where}{report['message']}", cause=report["cause"], next_step=report["next_command"])
 
 
 def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:
     if unknown := sorted(set.intersection(*by_cluster)):
         code = codes.UNKNOWN_BROKER if unknown[0].startswith("broker") else codes.UNKNOWN_PARTITION
         message = f"the request names what the inventory does not have: {name_some(unknown)}"
-        hint = "correct the request, or: kadmin snapshot --out DIR"
-        raise refusal([Diagnostic(code, message, hint)], of_request=True)
+        next_step = "correct the request, or: " + command("snapshot", "--out", "DIR")
+        raise refusal([Diagnostic(code, message, next_step)], of_request=True)
 
 
 def _plan(

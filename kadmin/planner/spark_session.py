@@ -111,7 +111,7 @@ def _connected(remote: str, conf: Mapping[str, str], ends: ExitStack) -> SparkSe
         with warnings.catch_warnings(action="ignore"):
             session.stop()
         raise NotCompletedError(
-            f"Spark at {server_of(remote)} cannot be used.", cause=cause_of(error), next_command="--engine local"
+            f"Spark at {server_of(remote)} cannot be used.", cause=cause_of(error), next_step="--engine local"
         ) from error
     return session
 
@@ -125,6 +125,11 @@ def _launched(options: Options, archived: Path | None, ends: ExitStack) -> Spark
     gateway, conf = _launch(options, archived)
     ends.callback(_shut_down, gateway, _SHUTDOWN_S if archived is None else _ARCHIVING_S)
     return SparkSession(SparkContext(conf=conf, gateway=gateway))
+
+
+def local_url(path: Path) -> str:
+    """Return a path of this machine as Spark reads it: not in its default file system, nor from a server's folder."""
+    return f"file://{path.absolute()}"
 
 
 def class_archive(java: JavaRuntime, cache: Path) -> Path:
@@ -149,7 +154,7 @@ def cause_of(error: Exception) -> str:
 
 
 def _not_started(cause: str) -> NotCompletedError:
-    return NotCompletedError("Spark did not start.", cause=cause, next_command="--engine local")
+    return NotCompletedError("Spark did not start.", cause=cause, next_step="--engine local")
 
 
 def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.answers.doctor import DoctorAnswer, DoctorFinding, VersionRange
 from kadmin.cluster.names import escaped
+from kadmin.next_step import text_of
 from kadmin.report.text import WIDTH, wrapped
 from kadmin.wording import count
 
@@ -24,7 +25,7 @@ _THEN_COMMANDS = re.compile(r"(?P<words>.*)[:;] (?P<commands>(kadmin|kafka-[a-z-
 
 
 def doctor_text(report: DoctorReport, room: int | None = None) -> str:
-    """Show every finding with its evidence and remedy, then the missing checks.
+    """Show every finding with its evidence and next step, then the missing checks.
 
     `room` is that of a terminal, where it is less than 80 columns.
     """
@@ -64,7 +65,7 @@ def finding_details(found: Finding) -> dict[str, Any]:
         "path": escaped(found.znode) if found.znode else None,
         "message": escaped(found.message, _MOST),
         "evidence": tuple(escaped(seen, _MOST) for seen in found.evidence),
-        "remedy": found.hint or "",
+        "remedy": text_of(found.next_step) or "",
         "topic": found.topic,
         "partitions": found.partitions,
         "version": found.version,
@@ -72,7 +73,7 @@ def finding_details(found: Finding) -> dict[str, Any]:
 
 
 def finding_blocks(findings: Iterable[Finding], width: int, stops: str) -> list[str]:
-    """Show each finding with its evidence and remedy; `stops` describes the effect of an error."""
+    """Show each finding with its evidence and next step; `stops` describes the effect of an error."""
     return [_finding(number, found, width, stops) for number, found in enumerate(findings, start=1)]
 
 
@@ -81,15 +82,15 @@ def _finding(number: int, found: Finding, width: int, stops: str) -> str:
     lines = wrapped(f"{number}. {found.code}{what}: {found.message}", indent="   ", room=width)
     for seen in found.evidence:
         lines += wrapped(f"   - {seen}", indent="     ", room=width)
-    return "\n".join([*lines, *_next(found.hint or "", width)])
+    return "\n".join([*lines, *_next(text_of(found.next_step) or "", width)])
 
 
-def _next(hint: str, width: int) -> list[str]:
-    """Break the words of a hint into lines; each command stays on a line of its own, so that it can be copied."""
-    line = f"   next: {hint}"
-    if len(line) <= width or _ONE_COMMAND.fullmatch(hint):
+def _next(text: str, width: int) -> list[str]:
+    """Break the words of a next step into lines; each command stays on a line of its own, so that it can be copied."""
+    line = f"   next: {text}"
+    if len(line) <= width or _ONE_COMMAND.fullmatch(text):
         return [line]
-    found = _THEN_COMMANDS.fullmatch(hint)
+    found = _THEN_COMMANDS.fullmatch(text)
     if found is None:
         return wrapped(line, indent=_BELOW_NEXT, room=width)
     words = wrapped(f"   next: {found['words']}:", indent=_BELOW_NEXT, room=width)

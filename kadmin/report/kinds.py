@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kadmin.next_step import command
 from kadmin.operations.decide.kinds import kind_of
-from kadmin.operations.record.record import OperationKind, StepKind
+from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.steps import StepKind
 from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.wording import count
 
 if TYPE_CHECKING:
+    from kadmin.next_step import NextStep
     from kadmin.plan.model import Plan
 
 
@@ -18,13 +21,12 @@ if TYPE_CHECKING:
 class KindWords:
     """The words for a kind of operation: `subject` in the singular, `action` as in "3 topics to delete".
 
-    `next_commands` finish it, with `{}` for its id. `no_progress` is the reason that its progress cannot be counted.
+    `no_progress` is the reason that its progress cannot be counted.
     """
 
     kind: OperationKind
     subject: str
     action: str
-    next_commands: tuple[str, ...] = ("kadmin resume {}", "kadmin cancel {}")
     no_progress: str = "its record is incomplete, nothing was published"
 
     @property
@@ -36,9 +38,11 @@ class KindWords:
         """Return `3 topics to delete`."""
         return f"{count(number, self.subject)} {self.action}"
 
-    def commands(self, operation_id: str) -> tuple[str, ...]:
+    def commands(self, operation_id: str) -> tuple[NextStep, ...]:
         """Return the commands that finish this operation, the most likely one first."""
-        return tuple(command.format(operation_id) for command in self.next_commands)
+        if self.kind is OperationKind.HEAL:
+            return (command("heal"),)
+        return command("resume", operation_id), command("cancel", operation_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ KINDS = (
     KindWords(OperationKind.ELECTION, "partition", "to elect"),
     KindWords(OperationKind.DELETION, "topic", "to delete"),
     KindWords(OperationKind.RECREATION, "topic", "to recreate"),
-    KindWords(OperationKind.HEAL, "step", "to repair", ("kadmin heal",), "repaired step by step"),
+    KindWords(OperationKind.HEAL, "step", "to repair", "repaired step by step"),
     KindWords(OperationKind.CANCELLATION, "reassignment", "of other tools to end"),
 )
 STEP_WORDS = {

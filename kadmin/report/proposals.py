@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.answers.partitions import Partition
 from kadmin.answers.proposals import ElectionAnswer, ImpossibleElection
 from kadmin.cluster.names import one_line
+from kadmin.next_step import command
 from kadmin.plan.rules import racks_lost
 from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
 from kadmin.wording import count
@@ -63,7 +63,7 @@ def proposals_text(
     if not throttled and any(each["moves"] for each in figures):
         lines.append(
             "warning: the plan copies without a throttle: set spec.throttle in the request, or use the rate that this "
-            f"suggests: kadmin validate {shlex.quote(str(out))} --inventory {shlex.quote(str(inventory))}"
+            f"suggests: {command('validate', out, '--inventory', inventory)}"
         )
     lines += [f"{partition} {why}" for partition, why in explained.items()]
     entries = sum(each["reassignments"] for each in figures)

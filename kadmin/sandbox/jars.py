@@ -65,7 +65,7 @@ def require_version(version: str) -> tuple[Jar, ...]:
     """Return the jars of a version; raises InvalidInputError naming the versions there are."""
     lock = read_lock()
     if version not in lock:
-        raise InvalidInputError(f"The sandbox does not run Kafka {version}.", next_command=f"one of: {', '.join(lock)}")
+        raise InvalidInputError(f"The sandbox does not run Kafka {version}.", next_step=f"one of: {', '.join(lock)}")
     return lock[version]
 
 
@@ -125,7 +125,7 @@ def _fetch(wanted: Sequence[Jar], folder: Path, java: JavaRuntime, cache: Path) 
         raise NotCompletedError(
             f"{len(missing)} of the broker jars cannot be fetched, or are not the pinned ones: {', '.join(missing)}.",
             cause=said,
-            next_command=(
+            next_step=(
                 f"name a mirror in an Ivy settings file by {IVY_SETTINGS_VARIABLE}, "
                 f"or copy {folder} from a machine that has it"
             ),
@@ -156,7 +156,7 @@ def _ivy_jar() -> Path:
             return found
     raise NotCompletedError(
         "The sandbox fetches its brokers with the Ivy of PySpark, and PySpark is not installed.",
-        next_command="pip install 'kadmin-kafka[spark]'",
+        next_step="pip install 'kadmin-kafka[spark]'",
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.sandbox.processes import free_ports
 from kadmin.sandbox.servers import Server
 from kadmin.sandbox.spec import CONTROLLER_IDS, SandboxSpec
@@ -62,7 +63,7 @@ class Layout:
             value = json.loads((directory / STATE).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise InvalidInputError(
-                f"There is no sandbox in {directory}.", next_command=f"kadmin sandbox up --dir {directory}"
+                f"There is no sandbox in {directory}.", next_step=command("sandbox up", "--dir", directory)
             ) from error
         return cls(
             SandboxSpec(**{**value["spec"], "directory": directory}),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.sandbox import kraft_mode, zookeeper_mode
 from kadmin.sandbox.jars import runs_migration
 from kadmin.sandbox.processes import free_ports, wait_until
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
 _METADATA_LOG = "__cluster_metadata-0"
 _STEPS = {
-    MigrationPhase.ZOOKEEPER: "kadmin sandbox migrate start",
-    MigrationPhase.CONTROLLERS: "kadmin sandbox migrate brokers",
-    MigrationPhase.DUAL_WRITE: "kadmin sandbox migrate kraft",
-    MigrationPhase.KRAFT_BROKERS: "kadmin sandbox migrate finalize",
+    MigrationPhase.ZOOKEEPER: command("sandbox migrate", "start"),
+    MigrationPhase.CONTROLLERS: command("sandbox migrate", "brokers"),
+    MigrationPhase.DUAL_WRITE: command("sandbox migrate", "kraft"),
+    MigrationPhase.KRAFT_BROKERS: command("sandbox migrate", "finalize"),
     MigrationPhase.FINALIZED: None,
 }
 """The command that follows each phase."""
@@ -105,12 +106,12 @@ def _enter(
     if not runs_migration(sandbox.spec.version) or sandbox.spec.kraft:
         raise InvalidInputError(
             f"Kafka {sandbox.spec.version} in {sandbox.spec.mode} mode cannot be migrated to KRaft mode.",
-            next_command="kadmin sandbox up --version 3.9.2",
+            next_step=command("sandbox up", "--version", "3.9.2"),
         )
     if sandbox.phase not in begun:
         raise InvalidInputError(
             f"The sandbox is in phase {sandbox.phase.value}; {phase.value} does not follow.",
-            next_command=_STEPS[sandbox.phase],
+            next_step=_STEPS[sandbox.phase],
         )
     ports = sandbox.controller_ports if controller_ports is None else controller_ports
     changed = replace(sandbox, phase=phase, controller_ports=ports)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.sandbox import kraft_mode
 from kadmin.sandbox.layout import STATE, Layout
 from kadmin.sandbox.processes import wait_until
@@ -48,7 +49,9 @@ class Sandbox(Layout):
         if (folder / STATE).exists():
             raise BusyError(
                 f"There is a sandbox in {folder} already.",
-                next_command=f"kadmin sandbox status --dir {folder}; or kadmin sandbox down --dir {folder}",
+                next_step=command("sandbox status", "--dir", folder)
+                + "; or "
+                + command("sandbox down", "--dir", folder),
             )
         spec.check()
         quorum = "controllers 101 to 103" if spec.kraft else f"{spec.zookeepers} ZooKeeper"
@@ -83,7 +86,7 @@ class Sandbox(Layout):
         if self.phase not in {MigrationPhase.ZOOKEEPER, MigrationPhase.FINALIZED}:
             raise InvalidInputError(
                 f"The sandbox is in phase {self.phase.value}; a broker is added before a migration or after it.",
-                next_command="kadmin sandbox migrate rollback",
+                next_step=command("sandbox migrate", "rollback"),
             )
         grown, broker_id = self.with_broker(rack)
         server = grown.server("broker", broker_id)
@@ -166,7 +169,7 @@ class Sandbox(Layout):
         if server_id not in known:
             listed = ", ".join(map(str, sorted(known)))
             raise InvalidInputError(
-                f"The sandbox has no {kind} {server_id}.", next_command=f"one of: {listed}" if listed else None
+                f"The sandbox has no {kind} {server_id}.", next_step=f"one of: {listed}" if listed else None
             )
         found = (self.brokers | self.controllers).get(server_id)
         return found if found is not None and found.alive else None

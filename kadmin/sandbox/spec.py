@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import command
 from kadmin.sandbox.jars import DEFAULT_VERSION, require_version, runs_kraft, runs_zookeeper
 from kadmin.sandbox.settings import MANAGED_SETTINGS
 from kadmin.wording import count
@@ -58,28 +59,26 @@ class SandboxSpec:
             raise InvalidInputError(f"{count(self.brokers, 'broker')} on {count(self.racks, 'rack')}: not possible.")
         managed = sorted(MANAGED_SETTINGS & set(self.broker_config))
         if managed:
-            raise InvalidInputError(f"The sandbox itself sets {', '.join(managed)}.", next_command="leave it out")
+            raise InvalidInputError(f"The sandbox itself sets {', '.join(managed)}.", next_step="leave it out")
         if self.directory.exists() and any(self.directory.iterdir()):
             raise InvalidInputError(
                 f"{self.directory} is not empty; a sandbox owns its folder and removes it at the end.",
-                next_command="name a new folder with --dir, or: kadmin sandbox down",
+                next_step="name a new folder with --dir, or: " + command("sandbox down"),
             )
 
     def _check_mode(self) -> None:
         if not self.kraft and not runs_zookeeper(self.version):
-            raise InvalidInputError(f"Kafka {self.version} has no ZooKeeper mode.", next_command="add --kraft")
+            raise InvalidInputError(f"Kafka {self.version} has no ZooKeeper mode.", next_step="add --kraft")
         if self.kraft and not runs_kraft(self.version):
             raise InvalidInputError(
-                f"Kafka {self.version} does not run in KRaft mode.", next_command="name Kafka 3.3 or later by --version"
+                f"Kafka {self.version} does not run in KRaft mode.", next_step="name Kafka 3.3 or later by --version"
             )
         if self.kraft and (self.zookeepers, self.chroot, self.four_letter_words) != (1, "", True):
             raise InvalidInputError(
                 "A sandbox in KRaft mode has no ZooKeeper.",
-                next_command="leave out --zookeepers, --chroot and --no-four-letter-words",
+                next_step="leave out --zookeepers, --chroot and --no-four-letter-words",
             )
         if self.zookeepers not in {1, 3}:
             raise InvalidInputError(f"A sandbox has 1 or 3 ZooKeeper servers, not {self.zookeepers}.")
         if not _CHROOT.fullmatch(self.chroot):
-            raise InvalidInputError(
-                f"Not a chroot: {self.chroot!r}.", next_command="write it as /path, or leave it out"
-            )
+            raise InvalidInputError(f"Not a chroot: {self.chroot!r}.", next_step="write it as /path, or leave it out")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.servers import Servers
 from kadmin.errors import StalePlanError
+from kadmin.next_step import command
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.records import GroupReader, producing
@@ -44,7 +45,7 @@ def topics_of(sandbox: Sandbox, names: Sequence[str]) -> dict[str, int]:
     if absent or not chosen:
         raise StalePlanError(
             f"There is no topic {', '.join(absent)}." if absent else "There is no topic.",
-            next_command="kadmin sandbox seed",
+            next_step=command("sandbox seed"),
         )
     return chosen
 

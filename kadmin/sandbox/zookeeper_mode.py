@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import NotCompletedError
@@ -83,7 +84,7 @@ def cluster_id(layout: Layout) -> str:
     with Store.connect(layout.connect_string) as store:
         node = store.get(CLUSTER_ID)
     if node is None:
-        raise NotCompletedError("The cluster has no id yet.", next_command="start a broker")
+        raise NotCompletedError("The cluster has no id yet.", next_step="start a broker")
     return decode_cluster_id(node)
 
 
@@ -106,7 +107,7 @@ def create_topics(layout: Layout, assignments: Mapping[str, Mapping[int, Replica
     """Write topics to ZooKeeper; raises NotCompletedError for one that exists."""
     with Store.connect(layout.connect_string) as store:
         for topic, replicas in assignments.items():
-            configs = Create(config_path("topics", topic), encode_config({}))
+            configs = Create(config_path(ConfigEntity.of_topic(topic)), encode_config({}))
             result = store.multi([configs, Create(topic_path(topic), encode_topic(replicas))])
             if not result.committed:
                 raise NotCompletedError(f"Cannot create topic {topic}: {result.reason}.", cause="it exists")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kadmin.errors import InvalidInputError, KadminError, UsageError
+from kadmin.next_step import command
 from kadmin.schema.wording import explain
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class SchemaSet:
             raise UsageError(
                 f"There is no schema {name}.",
                 cause=f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}",
-                next_command="kadmin schema list",
+                next_step=command("schema list"),
             )
         return (self.folder / f"{name}{SUFFIX}").read_text(encoding="utf-8")
 
@@ -66,7 +67,7 @@ class SchemaSet:
         """Raise InvalidInputError unless every schema is valid and has the name of one of kadmin's own."""
         if not self.names():
             raise InvalidInputError(
-                f"There is no schema (*{SUFFIX}) in {self.folder}.", next_command="kadmin schema export DIR"
+                f"There is no schema (*{SUFFIX}) in {self.folder}.", next_step=command("schema export", "DIR")
             )
         known = bundled().names()
         for name in self.names():
@@ -75,7 +76,7 @@ class SchemaSet:
                 raise InvalidInputError(
                     f"The schema {self.folder / name}{SUFFIX} is of no kind of document.",
                     cause=f"did you mean {close[0]}{SUFFIX}?" if close else None,
-                    next_command="kadmin schema list",
+                    next_step=command("schema list"),
                 )
             _validator(self._schema(name), self.folder / f"{name}{SUFFIX}")
 
@@ -217,5 +218,5 @@ def require_valid_payload(value: object, name: str) -> None:
         raise KadminError(
             f"Refused to write an invalid payload of {name}.",
             cause=f"{place}: {first.message}" if place else first.message,
-            next_command="nothing was written; please report this",
+            next_step="nothing was written; please report this",
         )

@@ -1,7 +1,8 @@
-"""Shapes of JSON as frozen dataclasses: the marks of their fields, and the one encoder.
+"""Shapes of JSON as frozen dataclasses: the marks of their fields, and the one encoder of answers.
 
 A field is annotated with its type, its description and, where the type does not say all, Keywords of JSON Schema:
 `Annotated[int, Keywords(minimum=0), "Bytes to copy."]`. `release/write_schemas.py` writes the schema of a shape.
+Documents have further marks: `kadmin.schema.documents` reads and writes values by them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,12 @@ from __future__ import annotations
 import json
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Convert: TypeAlias = Callable[[Any], Any]
 
 
 class Absent(Enum):
@@ -22,10 +28,62 @@ ABSENT = Absent.ABSENT
 
 
 class Keywords:
-    """Keywords of JSON Schema that hold for a value beside its type."""
+    """Keywords of JSON Schema in addition to the type of a value; `x_hint` is `x-hint`."""
 
     def __init__(self, **keywords: object) -> None:
-        self.keywords = keywords
+        self.keywords = {name.replace("_", "-"): value for name, value in keywords.items()}
+
+
+def exactly_one(*keys: str) -> Keywords:
+    """Return the keyword of an object that has exactly one of these keys."""
+    return Keywords(oneOf=[{"required": [key]} for key in keys])
+
+
+class Defined(NamedTuple):
+    """The name of a type under `$defs` in a document's schema; the last mark of the type."""
+
+    name: str
+
+
+def as_is(value: Any) -> Any:  # noqa: ANN401 - any value
+    """Return the value."""
+    return value
+
+
+class WrittenAs(NamedTuple):
+    """The form of a value in a document where it is not that of its type, and its conversion from and to JSON.
+
+    `read` raises ValueError for an amount that no cluster can have.
+    """
+
+    form: Any
+    read: Convert = as_is
+    write: Convert = as_is
+
+
+class FieldGroup(NamedTuple):
+    """An object of a document whose fields are fields of the shape around it."""
+
+    key: str
+    description: str
+
+
+class At(NamedTuple):
+    """The key of a field in a document, and its group; without a key, its own fields are those of the document."""
+
+    key: str | None
+    group: FieldGroup | None = None
+
+
+INLINE: Final = At(None)
+
+
+class Dumped(Enum):
+    """Exceptions to the rule that only an empty or False default is left out of a document."""
+
+    ALWAYS = "always"
+    UNLESS_DEFAULT = "unless default"
+    SORTED = "sorted by key"
 
 
 Count: TypeAlias = Annotated[int, Keywords(minimum=0)]

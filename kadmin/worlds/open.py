@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, StalePlanError, UsageError
+from kadmin.next_step import command
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _lease_s() -> float:
     if not text.isdecimal() or not _SHORTEST_LEASE_S <= int(text) <= _LONGEST_LEASE_S:
         raise UsageError(
             f"{LEASE_VARIABLE} is {text!r}.",
-            next_command=f"set it to a number of seconds from {_SHORTEST_LEASE_S} to {_LONGEST_LEASE_S}, or unset it",
+            next_step=f"set it to a number of seconds from {_SHORTEST_LEASE_S} to {_LONGEST_LEASE_S}, or unset it",
         )
     return float(text)
 
@@ -158,5 +159,5 @@ def require_cluster_id(address: ClusterAddress, cluster_id: str | None, what: st
         return
     raise StalePlanError(
         f"{what} is of cluster {cluster_id}; the context {address.context.name} is cluster {wanted}.",
-        next_command=f"kadmin context show {address.context.name}",
+        next_step=command("context show", address.context.name),
     )

@@ -6,6 +6,7 @@ import pytest
 from support.cli.in_process import command
 
 from kadmin.contexts.address import ClusterAddress
+from kadmin.next_step import command as command_to_type
 
 
 @pytest.mark.parametrize(
@@ -40,15 +41,16 @@ def test_brokers_cannot_be_left_out_where_they_are_the_way_to_the_cluster(line: 
     assert "--without-brokers goes with -z" in answer.err
 
 
-def test_the_commands_that_a_text_names_get_the_address_that_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_of_a_next_step_get_the_address_that_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KADMIN_BOOTSTRAP_SERVER", raising=False)
     brokers = ClusterAddress(bootstrap="kafka:1")
-    assert brokers.named_in("kadmin resume op-1, or kadmin status") == (
-        "kadmin resume op-1 -b kafka:1, or kadmin status -b kafka:1"
-    )
-    assert brokers.named_in("kadmin validate PLAN") == "kadmin validate PLAN"
+    named = brokers.named(command_to_type("resume", "op-1") + ", or " + command_to_type("status"))
+    assert str(named) == "kadmin resume op-1 -b kafka:1, or kadmin status -b kafka:1"
+    assert brokers.named(named) == named
+    assert str(brokers.named(command_to_type("validate", "PLAN"))) == "kadmin validate PLAN"
+    assert brokers.named("run kadmin twice") == "run kadmin twice"
     monkeypatch.setenv("KADMIN_BOOTSTRAP_SERVER", "kafka:1")
-    assert brokers.named_in("kadmin status") == "kadmin status"
+    assert str(brokers.named(command_to_type("status"))) == "kadmin status"
 
 
 @pytest.mark.parametrize("line", ["heal", "inspect tree /", "consumers preview --group g --members 2"])

@@ -16,6 +16,7 @@ from support.zookeeper.znode_cluster import seed
 from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.contexts.address import ClusterAddress, address_of
 from kadmin.documents.parse import parse_contexts
+from kadmin.next_step import command as command_to_type
 from kadmin.plan.model import ReassignmentPlan
 from kadmin.schema import validate_value
 from kadmin.worlds.zookeeper.model import Create
@@ -103,9 +104,10 @@ def test_addresses_need_no_file_and_do_not_read_a_broken_one(tmp_path: Path) -> 
 
 def test_commands_are_named_with_the_context_that_was_typed(file: Path) -> None:
     context = parse_contexts(file.read_bytes(), str(file)).contexts["west"]
-    assert address_of(context, typed=True).named_in("kadmin resume op-1") == "kadmin resume op-1 --context west"
-    assert address_of(context, typed=False).named_in("kadmin resume op-1") == "kadmin resume op-1"
-    assert address_of(context, typed=True).named_in("kadmin context show west") == "kadmin context show west"
+    resume, show = command_to_type("resume", "op-1"), command_to_type("context show", "west")
+    assert str(address_of(context, typed=True).named(resume)) == "kadmin resume op-1 --context west"
+    assert address_of(context, typed=False).named(resume) == resume
+    assert address_of(context, typed=True).named(show) == show
 
 
 @pytest.mark.parametrize("name", WRITES)

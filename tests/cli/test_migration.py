@@ -8,6 +8,7 @@ import pytest
 from support.cli.in_process import command
 
 from kadmin.contexts.address import ClusterAddress, MigratingCluster
+from kadmin.next_step import command as command_to_type
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,14 +36,13 @@ def test_both_sides_are_needed(name: str, given: tuple[str, ...]) -> None:
     assert "add -z CONNECT and -b BROKERS" in refused.err
 
 
-def test_commands_in_messages_get_the_options_of_the_sides_that_they_take() -> None:
+def test_commands_of_a_next_step_get_the_options_of_the_sides_that_they_take() -> None:
     sides = MigratingCluster(ClusterAddress("zk:2181"), ClusterAddress(bootstrap="kafka:9092"))
-    text = "kadmin history import, again; or: kadmin doctor"
-    assert sides.named_in(text, by_api=False) == (
-        "kadmin history import -z zk:2181 -b kafka:9092, again; or: kadmin doctor -z zk:2181"
-    )
-    assert sides.named_in("kadmin apply FILE -b BROKERS", by_api=True) == "kadmin apply FILE -b BROKERS"
-    assert sides.named_in("kadmin doctor", by_api=True) == "kadmin doctor -b kafka:9092"
+    doctor, apply = command_to_type("doctor"), command_to_type("apply", "FILE", "-b", "BROKERS")
+    named = sides.named(command_to_type("history import") + ", again; or: " + doctor, by_api=False)
+    assert str(named) == "kadmin history import -z zk:2181 -b kafka:9092, again; or: kadmin doctor -z zk:2181"
+    assert sides.named(apply, by_api=True) == apply
+    assert str(sides.named(doctor, by_api=True)) == "kadmin doctor -b kafka:9092"
 
 
 def test_a_context_has_both_sides_or_is_refused(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from kadmin.documents.parse import parse_inventory_header
 from kadmin.documents.text import MOST_BYTES
 from kadmin.documents.together import check_together
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import text_of
 from kadmin.plan import codes
 from kadmin.plan.model import (
     CpuWeights,
@@ -198,7 +199,7 @@ def test_three_ways_to_name_an_election(spec: str, expected: tuple[object, ...])
 )
 def test_one_mistake_is_one_problem_with_what_to_write(spec: str, expected: tuple[str, str, str | None]) -> None:
     _, problems = check_document(f"kind: PartitionReassignment\nspec: {spec}\n".encode(), "plan.yaml")
-    assert [(each.code, each.message, each.hint) for each in problems] == [expected]
+    assert [(each.code, each.message, text_of(each.next_step)) for each in problems] == [expected]
 
 
 def test_what_is_not_closed_is_named_with_the_line_on_which_it_starts() -> None:
@@ -219,7 +220,10 @@ def test_what_is_not_closed_is_named_with_the_line_on_which_it_starts() -> None:
 def test_a_tab_in_the_indentation_is_named_and_shown(text: str, place: tuple[int, int]) -> None:
     _, (problem,) = check_document(text.encode(), "plan.yaml")
     assert (problem.code, problem.location.line, problem.location.column) == (codes.SYNTAX, *place)
-    assert (problem.message, problem.hint) == ("not well-formed YAML: a tab in the indentation", "indent with spaces")
+    assert (problem.message, problem.next_step) == (
+        "not well-formed YAML: a tab in the indentation",
+        "indent with spaces",
+    )
     line = text.splitlines()[place[0] - 1]
     assert f"{place[0]} | {line.replace(TAB, ARROW)}\n" in problems_text({"plan.yaml": text}, [problem], 80)
 
@@ -236,7 +240,7 @@ def test_a_file_of_kafkas_tools_is_named_with_the_command_that_converts_it(text:
     _, (problem,) = check_document(text.encode(), "my plans/moves.json")
     assert (problem.code, problem.location.line) == (codes.KIND, 1)
     assert problem.message == f"this is a JSON file of Kafka's tools ({which}), not a document of kadmin"
-    assert problem.hint == "kadmin convert 'my plans/moves.json' --to plan --out plan.yaml"
+    assert str(problem.next_step) == "kadmin convert 'my plans/moves.json' --to plan --out plan.yaml"
     assert parse_kafka_file(text.encode(), "moves.json")
 
 
@@ -265,7 +269,7 @@ def test_a_file_of_kafkas_tools_is_named_with_the_command_that_converts_it(text:
 def test_a_word_of_other_tools_is_answered_with_the_command_that_does_it(text: str, command: str) -> None:
     _, (problem,) = check_document(text.encode(), "plan.yaml")
     assert problem.code in {codes.KIND, codes.UNKNOWN_FIELD}
-    assert (problem.hint or "").endswith(f": {command}")
+    assert str(problem.next_step).endswith(f": {command}")
 
 
 def test_no_partitions_mean_nothing_to_do() -> None:
@@ -323,7 +327,9 @@ def test_reading_ends_at_a_number_of_keys_values_and_ends(source: str, monkeypat
     def problems(names: int) -> list[tuple[str, str, str | None]]:
         topics = ", ".join(f'"t,{{{n}:"' for n in range(names))
         text = f'{{"kind": "TopicDeletion", "spec": {{"topics": [{topics}, "a/b"]}}}}'
-        return [(found.code, found.message, found.hint) for found in examine(text.encode(), source).problems]
+        return [
+            (found.code, found.message, text_of(found.next_step)) for found in examine(text.encode(), source).problems
+        ]
 
     assert [code for code, _, _ in problems(90)] == [codes.MALFORMED] * 91
     message = "more than 100 keys, values and ends of lists and mappings"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kadmin.documents.text import MOST_BYTES, Mark, UnreadableTextError, decode, printable
+from kadmin.next_step import text_of
 from kadmin.plan import codes
 
 
@@ -13,7 +14,7 @@ def refused(data: bytes) -> tuple[str, str, Mark, str | None]:
         decode(data, "plan.yaml")
     found = caught.value.diagnostic
     assert (str(caught.value), found.location.file) == (found.message, "plan.yaml")
-    return found.code, found.message, Mark(found.location.line, found.location.column), found.hint
+    return found.code, found.message, Mark(found.location.line, found.location.column), text_of(found.next_step)
 
 
 def test_the_largest_file_is_read_and_a_larger_one_told() -> None:

@@ -49,7 +49,7 @@ def test_a_partition_in_two_plans_is_told_in_the_later_one() -> None:
     (found,) = together(moves("t-0", "t-1"), moves("t-2", "t-1"))
     assert (found.location.file, found.location.line, found.severity) == ("b.yaml", 2, "error")
     assert (found.code, found.message) == (codes.PARTITION_IN_TWO_PLANS, "t-1: reassigned by a.yaml, too")
-    assert found.hint == "keep one of the two"
+    assert found.next_step == "keep one of the two"
 
 
 def test_the_first_of_several_plans_is_named() -> None:
@@ -72,16 +72,16 @@ def test_a_topic_deleted_by_one_and_used_by_another() -> None:
         ("b.yaml", codes.DELETED_AND_USED, "t is deleted by a.yaml")
     ]
     (found,) = together(deletes("t"), moves("t-0"))
-    assert (found.hint, found.severity) == (HINT, "error")
+    assert (found.next_step, found.severity) == (HINT, "error")
     (found,) = together(moves("t-0"), deletes("u", "t").replace(", t", ",\n  t"))
-    assert (found.location.line, found.hint) == (3, HINT), "at the topic that is used"
+    assert (found.location.line, found.next_step) == (3, HINT), "at the topic that is used"
 
 
 def test_an_election_of_what_another_plan_reassigns_is_a_warning_in_the_later_one() -> None:
     said = "a.yaml and this plan meet: one reassigns t-0 and 1 more, one elects its leader"
     (found,) = together(moves("t-0", "t-1", "u-0"), elects("topics: [t]"))
     assert (found.code, found.message) == (codes.ELECTED_WHILE_REASSIGNED, said)
-    assert (found.hint, found.severity) == (AT_END, "warning")
+    assert (found.next_step, found.severity) == (AT_END, "warning")
     apart = moves("t-0", "t-1").replace(", {topic: t, partition: 1", ",\n  {topic: t, partition: 1")
     (found,) = together(elects("partitions: [{topic: t, partition: 1}]"), apart)
     assert found.location.line == 3, "at the partition that meets, not at the first of its topic"

@@ -19,7 +19,7 @@ from support.zookeeper.fault_proxy import MULTI, PUBLISH
 from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
-from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -85,7 +85,7 @@ def test_f08_when_another_took_the_lock_meanwhile_it_is_named(
         def lose() -> None:
             proxy.expire()
             holder = Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0)
-            Lock(other, Paths(), Clock()).take(holder, 10)
+            ZnodeLock(other, Paths(), Clock()).take(holder, 10)
 
         proxy.faults = [Fault(Action.CUT_BEFORE, PUBLISH, then=lose)]
         applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "60")

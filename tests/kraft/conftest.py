@@ -3,12 +3,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.eras.api_claims import KRAFT_CLAIMS
-from support.eras.claims import claim
+from support.eras.claims import KRAFT_CLAIMS, claim
 from support.kafka.broker_proxy import BrokerProxy
 from support.kafka.ground import Ground
 from support.kafka.processes import LEASE_S, KadminProcess
 from support.live.kraft import KraftCluster
+from support.stores import in_topic
 
 from kadmin.cluster.servers import Servers
 from kadmin.operations.context import Clock
@@ -16,7 +16,6 @@ from kadmin.operations.decide import settling
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
 from kadmin.worlds.kafka.cluster import kafka_context
-from kadmin.worlds.kafka.values.topic import TopicOperations
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
+    from kadmin.operations.store import OperationStore
     from kadmin.sandbox import Sandbox
 
 
@@ -51,11 +51,11 @@ def short_settling(monkeypatch: pytest.MonkeyPatch) -> None:
 def record(connection: KafkaConnection) -> Iterator[None]:
     """The topics of kadmin's record and of transactions are there; no operation is left unfinished."""
 
-    def operations() -> TopicOperations:
-        return TopicOperations(connection, Clock(), lambda _: None, LEASE_S)
+    def operations() -> OperationStore:
+        return in_topic(connection, lease_s=LEASE_S)
 
     first = operations()
-    first.release(first.take(Holder(Author("ann", "host-a", 7), "op", "now", LEASE_S), 10 * LEASE_S))
+    first.lock.release(first.lock.take(Holder(Author("ann", "host-a", 7), "op", "now", LEASE_S), 10 * LEASE_S))
     yield
     if operations().unfinished():
         KadminProcess(connection.servers.addresses, "cancel", "--now", "--yes").answer()

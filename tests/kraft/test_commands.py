@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 from support.kafka.processes import LEASE_S
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
+from support.stores import in_topic
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
 from kadmin.worlds.kafka.reader import read_cluster
-from kadmin.worlds.kafka.values.topic import TopicOperations
 from kadmin.worlds.kafka.values.topic_settings import BODIES, CONTROL
 
 if TYPE_CHECKING:
@@ -57,12 +56,14 @@ def test_apply_moves_partitions_and_the_history_in_a_folder_has_it(
 def test_a_folder_of_records_is_no_second_door(cluster: KraftCluster, tmp_path: Path) -> None:
     connection, topic = cluster.connection, make_topic(cluster.connection, {0: (1, 2)})
     beside = KraftCluster(cluster.sandbox, connection, tmp_path / "beside")
-    operations = TopicOperations(connection, Clock(), lambda _: None, LEASE_S)
-    lease = operations.take(Holder(Author("ann", "host-a", 7), "20260101T000000Z-000001", "now", LEASE_S), 10 * LEASE_S)
+    operations = in_topic(connection, lease_s=LEASE_S)
+    lease = operations.lock.take(
+        Holder(Author("ann", "host-a", 7), "20260101T000000Z-000001", "now", LEASE_S), 10 * LEASE_S
+    )
     try:
         refused = beside.kadmin("apply", plan_in(tmp_path, topic), "--yes")
     finally:
-        operations.release(lease)
+        operations.lock.release(lease)
     assert refused.status == 5, refused.err
     assert "in use, in its topic __kadmin" in refused.err
     assert "ann@host-a" in refused.err

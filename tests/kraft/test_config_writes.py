@@ -12,13 +12,14 @@ from support.live.kraft import make_topic, servers_frozen, wait_assigned
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, reply_of, request_of, request_with
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import BusyError
 from kadmin.operations.decide import settling
 from kadmin.operations.events import Note
 from kadmin.operations.execute.apply import apply
 from kadmin.operations.port import ConfigsOutcome
-from kadmin.operations.record.record import Sending, StepKind, writes_unanswered
+from kadmin.operations.record.steps import Sending, StepKind, writes_unanswered
 from kadmin.operations.throttles.audit import Origin, audit
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
@@ -29,7 +30,7 @@ from kadmin.worlds.kafka.wire import connection as connections
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from support.kafka.broker_proxy import BrokerProxy
     from support.network.frame_proxy import Frame
@@ -37,11 +38,12 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
     from kadmin.operations.port import EditConfigs
-    from kadmin.operations.record.record import Step
-    from kadmin.plan.throttle import ConfigValues
+    from kadmin.operations.record.steps import Step
+    from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.sandbox import Sandbox
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
+BROKER_4 = ConfigEntity.of_broker(4)
 pytestmark = [pytest.mark.live, pytest.mark.usefixtures("short_settling", "record")]
 
 RATE = 50_000_000
@@ -49,19 +51,19 @@ LISTS = {LEADER_REPLICAS: "0:1", FOLLOWER_REPLICAS: "0:2"}
 MANY = 8
 
 
-def throttled_topics(connection: KafkaConnection) -> list[str]:
-    entities = [f"topics/{make_topic(connection, {0: (1, 2)})}" for _ in range(MANY)]
+def throttled_topics(connection: KafkaConnection) -> list[ConfigEntity]:
+    entities = [ConfigEntity.of_topic(make_topic(connection, {0: (1, 2)})) for _ in range(MANY)]
     edits = {key: ConfigEdit(ConfigOperation.APPEND, value) for key, value in LISTS.items()}
     alter_configs(connection, dict.fromkeys(entities, edits))
     wait_until(lambda: read_own_configs(connection, entities, keys=THROTTLE_KEYS) == dict.fromkeys(entities, LISTS), 30)
     return entities
 
 
-def without_lists(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+def without_lists(found: ConfigValues) -> ConfigEdits:
     return {entity: dict.fromkeys(values) for entity, values in found.items() if values}
 
 
-def change(context: Context, entities: list[str], edit: EditConfigs) -> ConfigsOutcome:
+def change(context: Context, entities: list[ConfigEntity], edit: EditConfigs) -> ConfigsOutcome:
     with context.leased("throttle", 60) as lease:
         return context.backend.change_configs(entities, edit, lease)
 
@@ -85,9 +87,9 @@ def test_a_change_goes_on_while_it_makes_progress_however_long_it_takes(
 
 
 def test_a_change_that_brings_nothing_nearer_ends(connection: KafkaConnection, context: Context) -> None:
-    entity = f"topics/{make_topic(connection, {0: (1, 2)})}"
+    entity = ConfigEntity.of_topic(make_topic(connection, {0: (1, 2)}))
 
-    def more(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+    def more(found: ConfigValues) -> ConfigEdits:
         entries = found[entity].get(LEADER_REPLICAS, "7:7")
         return {entity: {LEADER_REPLICAS: f"{entries},7:{len(entries)}"}}
 
@@ -134,7 +136,9 @@ def test_a_config_write_without_an_answer_is_on_record_and_its_operation_ends_la
     fate = [step.sending for step in config_steps(context)]
     assert fate == [Sending.UNANSWERED if lost else Sending.ANSWERED, Sending.ANSWERED], "set, and removed"
     assert ("settling" in notes(events)) is lost
-    assert read_own_configs(connection, [f"topics/{topic}"], keys=THROTTLE_KEYS) == {f"topics/{topic}": {}}
+    assert read_own_configs(connection, [ConfigEntity.of_topic(topic)], keys=THROTTLE_KEYS) == {
+        ConfigEntity.of_topic(topic): {}
+    }
 
 
 @pytest.mark.eras
@@ -174,10 +178,10 @@ def test_the_rate_that_a_frozen_broker_sets_late_is_removed_or_found(
     if late:
         try:
             # Until the broker is unfenced, its throttle is not known.
-            wait_until(lambda: origins(context, "brokers/4") == {Origin.LEFT_OVER}, 60)
+            wait_until(lambda: origins(context, BROKER_4) == {Origin.LEFT_OVER}, 60)
         finally:
             alter_configs(
-                connection, {"brokers/4": {key: ConfigEdit(ConfigOperation.DELETE) for key in RATES}}, broker_id=4
+                connection, {BROKER_4: {key: ConfigEdit(ConfigOperation.DELETE) for key in RATES}}, broker_id=4
             )
     else:
         assert "applied late on 1 broker" in notes(events)
@@ -190,9 +194,9 @@ def rates_of(kraft: Sandbox, broker_id: int) -> Callable[[Frame], bool]:
     return lambda frame: changes_rates(frame) and frame.port == kraft.broker_ports[broker_id]
 
 
-def origins(context: Context, entity: str) -> set[Origin]:
+def origins(context: Context, entity: ConfigEntity) -> set[Origin]:
     return {each.origin for each in audit(context) if each.entity == entity}
 
 
 def own_rates(connection: KafkaConnection) -> dict[str, str]:
-    return read_own_configs(connection, ["brokers/4"], keys=RATES, broker_id=4)["brokers/4"]
+    return read_own_configs(connection, [BROKER_4], keys=RATES, broker_id=4)[BROKER_4]

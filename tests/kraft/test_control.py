@@ -11,6 +11,7 @@ from support.kafka.processes import KadminProcess
 from support.live.kraft import make_topic
 from support.live.waiting import wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.wire.configs import read_own_configs
@@ -83,7 +84,6 @@ def test_f41_a_runner_changes_its_throttle_pauses_and_takes_back_as_it_is_asked(
     last = cluster.history()[-1]
     assert (last["operation_id"], last["state"]) == (operation["operation_id"], "cancelled")
     assert list_reassignments(cluster.connection) == {}
-    entities = [f"topics/{topic}", *(f"brokers/{broker_id}" for broker_id in (*ORIGIN, *TARGET))]
+    entities = [ConfigEntity.of_topic(topic), *(ConfigEntity.of_broker(broker_id) for broker_id in (*ORIGIN, *TARGET))]
     for entity in entities:
-        at = int(entity.partition("/")[2]) if entity.startswith("brokers") else None
-        assert read_own_configs(cluster.connection, [entity], broker_id=at) == {entity: {}}
+        assert read_own_configs(cluster.connection, [entity], broker_id=entity.broker_id) == {entity: {}}

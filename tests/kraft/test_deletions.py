@@ -11,6 +11,7 @@ from support.kafka.group_members import join
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.records import consume_all
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.sandbox import Sandbox, SandboxSpec
@@ -52,7 +53,7 @@ def test_a_topic_is_deleted_and_comes_back_empty_with_its_assignment_and_configs
     made = cluster.kadmin("recreate", operation, "--yes")
     assert made.status == 0, made.err
     wait_assigned(connection, {TopicPartition(topic, number): replicas for number, replicas in ASSIGNMENT.items()})
-    assert read_own_configs(connection, [f"topics/{topic}"]) == {f"topics/{topic}": configs}
+    assert read_own_configs(connection, [ConfigEntity.of_topic(topic)]) == {ConfigEntity.of_topic(topic): configs}
     records = {TopicPartition(topic, number): [b"new %d" % number] for number in ASSIGNMENT}
     produce(connection.servers, records)
     assert consume_all(connection.servers.addresses, list(records)) == records

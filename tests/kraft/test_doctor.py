@@ -22,16 +22,16 @@ from support.live.kraft import (
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, request_of
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.execute.apply import apply
+from kadmin.operations.store import OperationStore
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 from kadmin.worlds.kafka.cluster import kafka_context
-from kadmin.worlds.kafka.values.folder import FolderOperations
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import describe_quorum
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from support.live.kraft import KraftCluster
 
     from kadmin.operations.events import Event
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
 
 pytestmark = pytest.mark.eras
 WAIT_S = 60
@@ -84,13 +84,13 @@ def test_the_steps_of_an_operation_are_read_once(
 ) -> None:
     applied = cluster.kadmin("apply", plan_of(tmp_path, make_topic(cluster.connection, {0: (1, 2)}), [2, 3]), "--yes")
     assert applied.status == 0, applied.err
-    steps, read = FolderOperations.steps, list[str]()
+    steps, read = OperationStore.steps, list[str]()
 
-    def counted(operations: FolderOperations, operation_id: str, known: tuple[Step, ...] = ()) -> tuple[Step, ...]:
+    def counted(operations: OperationStore, operation_id: str) -> tuple[Step, ...]:
         read.append(operation_id)
-        return steps(operations, operation_id, known)
+        return steps(operations, operation_id)
 
-    monkeypatch.setattr(FolderOperations, "steps", counted)
+    monkeypatch.setattr(OperationStore, "steps", counted)
     examine(cluster)
     assert read == [each["operation_id"] for each in cluster.history()]
 
@@ -104,7 +104,7 @@ def test_a_throttle_of_all_brokers_that_was_left_behind(cluster: KraftCluster) -
         found = examine(cluster)["leftover-throttle"]
         assert found["evidence"] == [f"{DEFAULT_ENTITY}: {', '.join(sorted(THROTTLED_RATES))}"]
         audited = cluster.kadmin(*shlex.split(found["remedy"])[1:])
-        assert DEFAULT_ENTITY in audited.out, audited.err
+        assert str(DEFAULT_ENTITY) in audited.out, audited.err
         cleared = cluster.kadmin("throttle", "clear", "--yes")
         assert cleared.status == 0, cleared.err
         wait_until(lambda: examine(cluster) == {}, WAIT_S)

@@ -11,6 +11,7 @@ from support.live.doctor import examine, stopped
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.cluster.servers import Servers
 from kadmin.sandbox import Sandbox, SandboxSpec
@@ -65,7 +66,7 @@ def test_a_record_topic_that_is_safe_is_no_finding(recorded: KraftCluster) -> No
 
 
 def test_a_record_topic_whose_records_may_be_lost(recorded: KraftCluster) -> None:
-    set_policy = {f"topics/{RECORD_TOPIC}": {"cleanup.policy": ConfigEdit(ConfigOperation.SET, "delete")}}
+    set_policy = {ConfigEntity.of_topic(RECORD_TOPIC): {"cleanup.policy": ConfigEdit(ConfigOperation.SET, "delete")}}
     alter_configs(recorded.connection, set_policy)
     found = examine(recorded)["unsafe-record-topic"]
     assert found["stops_apply"]
@@ -73,7 +74,7 @@ def test_a_record_topic_whose_records_may_be_lost(recorded: KraftCluster) -> Non
     assert "--add-config cleanup.policy=compact" in found["remedy"]
     alter_configs(
         recorded.connection,
-        {f"topics/{RECORD_TOPIC}": {"cleanup.policy": ConfigEdit(ConfigOperation.SET, "compact")}},
+        {ConfigEntity.of_topic(RECORD_TOPIC): {"cleanup.policy": ConfigEdit(ConfigOperation.SET, "compact")}},
     )
     assert examine(recorded) == {}
 

@@ -13,7 +13,7 @@ import pytest
 from kafka.errors import ProducerFencedError
 from kafka.protocol.admin import DeleteTopicsRequest, IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
-from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
+from support.eras.claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import (
     ALL_BROKERS,
     APPEND,
@@ -32,8 +32,8 @@ from support.live.kraft import THROTTLED_RATES, make_topic, wait_assigned
 from support.live.kraft import THROTTLED_REPLICAS as LISTS
 from support.live.waiting import PATIENCE_S, wait_until
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import UnknownOutcomeError
 from kadmin.worlds.kafka.wire.configs import MOST_VALUE_BYTES, ConfigEdit, alter_configs, read_own_configs
 from kadmin.worlds.kafka.wire.deletions import delete_topics
@@ -61,7 +61,7 @@ def test_controller_in_metadata(kraft: Sandbox, connection: KafkaConnection, see
 
 
 def test_rate_through_another_broker(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
-    answer = change_config(connection, "brokers/2", RATE, ConfigEdit(SET, "1000"), 1)
+    answer = change_config(connection, ConfigEntity.of_broker(2), RATE, ConfigEdit(SET, "1000"), 1)
     assert answer is not None
     assert f"refused ({answer.code})" == seen("rate_through_another_broker")
 
@@ -73,32 +73,32 @@ def test_rate_through_a_controller(kraft: Sandbox, connection: KafkaConnection, 
         connection.add_node(controller_id, "127.0.0.1", port)
     other = min(each for each in kraft.controller_ports if each != active)
     codes = [
-        config_code(connection, f"brokers/{broker_id}", RATE, ConfigEdit(SET, "1000"), controller_id)
+        config_code(connection, ConfigEntity.of_broker(broker_id), RATE, ConfigEdit(SET, "1000"), controller_id)
         for broker_id, controller_id in ((2, active), (2, other), (99, active))
     ]
-    wait_until(lambda: own(connection, "brokers/2", 2) == "1000")
+    wait_until(lambda: own(connection, ConfigEntity.of_broker(2), 2) == "1000")
     for _ in range(2):
-        assert change_config(connection, "brokers/2", RATE, ConfigEdit(DELETE), active) is None
+        assert change_config(connection, ConfigEntity.of_broker(2), RATE, ConfigEdit(DELETE), active) is None
     assert seen("rate_through_a_controller") == (
         "active: {}; another one: {}; a broker that is not registered: {}".format(*codes)
     )
 
 
-def own(connection: KafkaConnection, entity: str, broker_id: int) -> str | None:
+def own(connection: KafkaConnection, entity: ConfigEntity, broker_id: int) -> str | None:
     return read_own_configs(connection, [entity], broker_id=broker_id)[entity].get(RATE)
 
 
 def test_rate_of_all_brokers(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
-    def set_rate(entity: str, edit: ConfigEdit, broker_id: int | None = None) -> None:
+    def set_rate(entity: ConfigEntity, edit: ConfigEdit, broker_id: int | None = None) -> None:
         assert alter_configs(connection, {entity: {RATE: edit}}, broker_id=broker_id) == {entity: None}
 
     set_rate(DEFAULT_ENTITY, ConfigEdit(SET, "111"))
-    set_rate("brokers/2", ConfigEdit(SET, "222"), 2)
+    set_rate(ConfigEntity.of_broker(2), ConfigEdit(SET, "222"), 2)
     wait_until(lambda: [own(connection, DEFAULT_ENTITY, each) for each in ALL_BROKERS] == ["111"] * 4)
-    wait_until(lambda: own(connection, "brokers/2", 2) == "222")
-    assert own(connection, "brokers/1", 1) is None
+    wait_until(lambda: own(connection, ConfigEntity.of_broker(2), 2) == "222")
+    assert own(connection, ConfigEntity.of_broker(1), 1) is None
     set_rate(DEFAULT_ENTITY, ConfigEdit(DELETE))
-    set_rate("brokers/2", ConfigEdit(DELETE), 2)
+    set_rate(ConfigEntity.of_broker(2), ConfigEdit(DELETE), 2)
     assert seen("rate_of_all_brokers") == "told apart from a broker's own"
 
 
@@ -119,7 +119,7 @@ def test_wrong_rate(connection: KafkaConnection, seen: Callable[[str], str]) -> 
 
 def test_good_and_bad_configs(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
     """Of two topics in one request, one has a good key and a bad one."""
-    good, bad = (f"topics/{make_topic(connection, {0: (1, 2)})}" for _ in range(2))
+    good, bad = (ConfigEntity.of_topic(make_topic(connection, {0: (1, 2)})) for _ in range(2))
     edits = {
         good: {LISTS[0]: ConfigEdit(SET, "*")},
         bad: {LISTS[0]: ConfigEdit(SET, "*"), LISTS[1]: ConfigEdit(SET, "none")},
@@ -136,7 +136,7 @@ def test_minimum_isr(connection: KafkaConnection, seen: Callable[[str], str]) ->
     key, edits = "min.insync.replicas", (ConfigEdit(SET, "1"), ConfigEdit(DELETE))
     answers = [
         change_config(connection, entity, key, edit, broker_id)
-        for entity, broker_id in ((DEFAULT_ENTITY, None), ("brokers/2", 2))
+        for entity, broker_id in ((DEFAULT_ENTITY, None), (ConfigEntity.of_broker(2), 2))
         for edit in edits
     ]
     codes = [0 if each is None else each.code for each in answers]
@@ -150,7 +150,7 @@ def test_minimum_isr(connection: KafkaConnection, seen: Callable[[str], str]) ->
 
 def test_last_entry_subtracted(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
     """Each request is sent twice: the second one is accepted and changes nothing."""
-    entity = f"topics/{make_topic(connection, {0: (1, 2)})}"
+    entity = ConfigEntity.of_topic(make_topic(connection, {0: (1, 2)}))
     for operation, value in ((APPEND, "0:1"), (APPEND, "0:1"), (SUBTRACT, ""), (SUBTRACT, "")):
         assert alter_configs(connection, {entity: {LISTS[0]: ConfigEdit(operation, "0:1")}}) == {entity: None}
         wait_until(
@@ -161,7 +161,7 @@ def test_last_entry_subtracted(connection: KafkaConnection, seen: Callable[[str]
 
 
 def test_entry_added_to_a_star(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
-    entity = f"topics/{make_topic(connection, {0: (1, 2)})}"
+    entity = ConfigEntity.of_topic(make_topic(connection, {0: (1, 2)}))
     assert alter_configs(connection, {entity: {LISTS[0]: ConfigEdit(SET, "*")}}) == {entity: None}
     answer = alter_configs(connection, {entity: {LISTS[0]: ConfigEdit(APPEND, "0:1")}})[entity]
     assert answer is not None
@@ -177,7 +177,7 @@ def test_long_list(connection: KafkaConnection, seen: Callable[[str], str]) -> N
     request = IncrementalAlterConfigsRequest(resources=[asked], validate_only=False)
     with pytest.raises(UnknownOutcomeError, match="did not answer"):
         connection.change("alter configs", request, timeout_s=PATIENCE_S)
-    assert read_own_configs(connection, [f"topics/{topic}"]) == {f"topics/{topic}": {}}
+    assert read_own_configs(connection, [ConfigEntity.of_topic(topic)]) == {ConfigEntity.of_topic(topic): {}}
     assert seen("long_list") == "connection closed without an answer"
 
 

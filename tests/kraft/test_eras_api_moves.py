@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
+from support.eras.claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import (
     ALL_BROKERS,
     delete,

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
-from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
+from support.eras.claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import DELETE, SET, change_config
 from support.live.kraft import THROTTLED_RATES
 from support.live.waiting import PATIENCE_S, stays, wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, read_own_configs
 from kadmin.worlds.kafka.wire.quorum import describe_quorum
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kadmin.sandbox import Sandbox
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
+BROKER_4 = ConfigEntity.of_broker(4)
 pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
 
 RATE = THROTTLED_RATES[0]
@@ -57,10 +59,10 @@ class Broker4:
         return max((each.name for each in log.glob("*.checkpoint")), default="")
 
     def own(self) -> dict[str, str]:
-        return dict(read_own_configs(self.connection, ["brokers/4"], broker_id=4)["brokers/4"])
+        return dict(read_own_configs(self.connection, [BROKER_4], broker_id=4)[BROKER_4])
 
     def change(self, key: str, edit: ConfigEdit, server_id: int = 4) -> None:
-        assert change_config(self.connection, "brokers/4", key, edit, server_id) is None
+        assert change_config(self.connection, BROKER_4, key, edit, server_id) is None
 
     def clear(self, key: str = RATE) -> None:
         self.change(key, ConfigEdit(DELETE))

@@ -13,7 +13,7 @@ import kafka
 import pytest
 from kafka.errors import NotEnoughReplicasError
 from kafka.protocol.admin import DescribeLogDirsRequest
-from support.eras.api_claims import KRAFT_CLAIMS, KRAFT_VERSIONS
+from support.eras.claims import KRAFT_CLAIMS, KRAFT_VERSIONS
 from support.eras.kraft import (
     DELETE,
     SET,
@@ -31,6 +31,7 @@ from support.eras.kraft import (
 from support.live.kraft import THROTTLED_RATES, make_topic, unregister, wait_assigned
 from support.live.waiting import PATIENCE_S, stays, wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, read_own_configs
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
     from kadmin.sandbox import Sandbox
 
+BROKER_4 = ConfigEntity.of_broker(4)
 pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
 
 CORDONED = "cordoned.log.dirs"
@@ -174,9 +176,9 @@ def test_rate_of_a_dead_broker(kraft: Sandbox, connection: KafkaConnection, seen
     """It is read back when the broker is there again."""
     active = describe_quorum(connection).leader_id
     connection.add_node(active, "127.0.0.1", kraft.controller_ports[active])
-    refused = change_config(connection, "brokers/4", RATE, ConfigEdit(SET, "4000"), 1)
+    refused = change_config(connection, BROKER_4, RATE, ConfigEdit(SET, "4000"), 1)
     assert refused is not None
-    assert change_config(connection, "brokers/4", RATE, ConfigEdit(SET, "4000"), active) is None
+    assert change_config(connection, BROKER_4, RATE, ConfigEdit(SET, "4000"), active) is None
     assert f"active controller: 0; a broker: {refused.code}" == seen("rate_of_a_dead_broker")
 
 
@@ -195,7 +197,7 @@ class Back:
     directories: tuple[Path, Path]
 
     def cordon(self, connection: KafkaConnection, value: str) -> None:
-        assert change_config(connection, "brokers/4", CORDONED, ConfigEdit(SET, value), 4) is None
+        assert change_config(connection, BROKER_4, CORDONED, ConfigEdit(SET, value), 4) is None
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +220,7 @@ def back(kraft: Sandbox, without_4: Without4) -> Iterator[Back]:
 def cordons(connection: KafkaConnection, back: Back) -> Iterator[Back]:
     """Log directories may be cordoned; none is afterwards."""
     yield back
-    assert change_config(connection, "brokers/4", CORDONED, ConfigEdit(DELETE), 4) is None
+    assert change_config(connection, BROKER_4, CORDONED, ConfigEdit(DELETE), 4) is None
 
 
 def test_deletion_without_a_broker(back: Back, without_4: Without4, seen: Callable[[str], str]) -> None:
@@ -230,10 +232,8 @@ def test_deletion_without_a_broker(back: Back, without_4: Without4, seen: Callab
 @pytest.mark.usefixtures("back")
 def test_rate_of_a_broker_that_is_back(connection: KafkaConnection) -> None:
     """The other half of `rate_of_a_dead_broker`."""
-    wait_until(
-        lambda: read_own_configs(connection, ["brokers/4"], broker_id=4)["brokers/4"] == {RATE: "4000"}, PATIENCE_S
-    )
-    assert change_config(connection, "brokers/4", RATE, ConfigEdit(DELETE), 4) is None
+    wait_until(lambda: read_own_configs(connection, [BROKER_4], broker_id=4)[BROKER_4] == {RATE: "4000"}, PATIENCE_S)
+    assert change_config(connection, BROKER_4, RATE, ConfigEdit(DELETE), 4) is None
 
 
 def cordoned(connection: KafkaConnection) -> list[bool]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from support.documents.plans import document, reassignment
 from support.live.kraft import make_topic, wait_assigned
+from support.stores import in_topic
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
-from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder, LostLockError
-from kadmin.operations.record.record import Author, Step, StepKind
+from kadmin.operations.record.record import Author
+from kadmin.operations.record.steps import WaveStep
 from kadmin.worlds.kafka.values import topic_reader, topic_writer
-from kadmin.worlds.kafka.values.topic import TopicOperations
 from kadmin.worlds.kafka.values.topic_settings import CONTROL
 from kadmin.worlds.kafka.wire import transactions
 from kadmin.worlds.kafka.wire.transactions import TransactionalProducer
@@ -35,7 +35,7 @@ LEASE_S = 2.0
 OP_1, OP_2 = (f"20260101T000000Z-00000{number}" for number in (1, 2))
 ANN = Holder(Author("ann", "host-a", 7), OP_1, "now", LEASE_S)
 BEN = Holder(Author("ben", "host-b", 8), OP_2, "now", LEASE_S)
-STEP = Step(1, StepKind.WAVE, "now", wave=0)
+STEP = WaveStep(1, "now", 0)
 
 
 @contextmanager
@@ -78,10 +78,10 @@ def test_a_holder_whose_loop_hangs_loses_its_lease(
 ) -> None:
     """Its process lives, and so does the thread that renews the lease."""
     monkeypatch.setattr(topic_writer, "HUNG_S", LEASE_S / 2)
-    hung, other = (TopicOperations(connection, Clock(), lambda _: None, LEASE_S, "__kadmin-hung") for _ in range(2))
-    lease = hung.take(ANN, 0)
-    taken = other.take(BEN, 60 * LEASE_S)
+    hung, other = (in_topic(connection, lease_s=LEASE_S, name="__kadmin-hung") for _ in range(2))
+    lease = hung.lock.take(ANN, 0)
+    taken = other.lock.take(BEN, 60 * LEASE_S)
     with pytest.raises(LostLockError, match=rf"ben@.* took over, for operation {OP_2}"):
         hung.write_step(STEP, lease)
-    hung.release(lease)
-    other.release(taken)
+    hung.lock.release(lease)
+    other.lock.release(taken)

@@ -17,6 +17,7 @@ from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.worlds.kafka.values.topic_settings import CONTROL
@@ -66,8 +67,8 @@ def delete_records(connection: KafkaConnection) -> None:
 
 def set_cleanup(connection: KafkaConnection, policy: str) -> None:
     edit = ConfigEdit(ConfigOperation.SET, policy)
-    assert alter_configs(connection, {f"topics/{RECORD_TOPIC}": {"cleanup.policy": edit}}) == {
-        f"topics/{RECORD_TOPIC}": None
+    assert alter_configs(connection, {ConfigEntity.of_topic(RECORD_TOPIC): {"cleanup.policy": edit}}) == {
+        ConfigEntity.of_topic(RECORD_TOPIC): None
     }
 
 

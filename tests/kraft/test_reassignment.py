@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.live.kraft import make_topic, set_configs, wait_assigned
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.operations.context import Clock
@@ -14,7 +15,8 @@ from kadmin.operations.events import Note, StepPublished
 from kadmin.operations.execute.apply import apply, prepare
 from kadmin.operations.reading.snapshot import take_snapshot
 from kadmin.operations.reading.verify import verify
-from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import refused_by_cluster, waves_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
 from kadmin.worlds.kafka.cluster import kafka_context
@@ -71,10 +73,8 @@ def test_waves_are_published_followed_and_verified(
     (listing,) = context.operations.listings()
     assert listing.status.state is OperationState.COMPLETED
     steps = context.operations.steps(listing.operation_id)
-    assert [(step.kind, step.wave, dict(step.refused)) for step in steps] == [
-        (StepKind.WAVE, 0, {}),
-        (StepKind.WAVE, 1, {}),
-    ]
+    assert waves_of(steps) == [0, 1]
+    assert (len(steps), refused_by_cluster(steps)) == (2, {})
     assert [event.step for event in events if isinstance(event, StepPublished)] == [1, 2]
     assert not any("probing" in event.text for event in events if isinstance(event, Note))
     assert apply(context, plan, ClusterFacts(), 0).message == "nothing to do"
@@ -103,12 +103,12 @@ def test_k16_a_partition_that_the_controller_refuses_is_named_with_its_reason(
     topic = make_topic(connection, {0: (1, 2), 1: (1, 2)})
     refused, moved = TopicPartition(topic, 0), TopicPartition(topic, 1)
     targets = (PartitionTarget(refused, (2, 4), (1, 2)), PartitionTarget(moved, (1, 3), (1, 2)))
-    set_configs(connection, "brokers/4", ["cordoned.log.dirs"], "*", 4)
+    set_configs(connection, ConfigEntity.of_broker(4), ["cordoned.log.dirs"], "*", 4)
     try:
         with pytest.raises(NotCompletedError, match=str(refused)) as error:
             apply(context, ReassignmentPlan(PlanHeader(), targets), ClusterFacts(), 0)
     finally:
-        set_configs(connection, "brokers/4", ["cordoned.log.dirs"], None, 4)
+        set_configs(connection, ConfigEntity.of_broker(4), ["cordoned.log.dirs"], None, 4)
     assert "INVALID_REPLICA_ASSIGNMENT: " in (error.value.cause or "")
     assert "cordoned" in (error.value.cause or "")
     wait_assigned(connection, {refused: (1, 2), moved: (1, 3)})

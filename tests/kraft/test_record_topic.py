@@ -16,7 +16,9 @@ import pytest
 from support.cluster.states import tp
 from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
+from support.stores import ignore, in_topic
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.documents import dump_json
@@ -32,18 +34,17 @@ from kadmin.operations.record.record import (
     OperationRecord,
     OperationState,
     OperationStatus,
-    Step,
-    StepKind,
     StoredOperation,
 )
+from kadmin.operations.record.steps import ElectionStep, WaveStep
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 from kadmin.worlds.kafka.cluster import kafka_context
 from kadmin.worlds.kafka.values import topic_reader
-from kadmin.worlds.kafka.values.folder import FolderOperations
-from kadmin.worlds.kafka.values.topic import TopicOperations
+from kadmin.worlds.kafka.values.folder import FolderValues
+from kadmin.worlds.kafka.values.topic import TopicValues
 from kadmin.worlds.kafka.values.topic_log import encode_lock
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
     from kadmin.operations.record.holder import Lease
+    from kadmin.operations.store import OperationStore
     from kadmin.sandbox import Sandbox
     from kadmin.worlds.kafka.wire.metadata import TopicMetadata
     from kadmin.worlds.kafka.wire.model import Quorum
@@ -68,7 +70,7 @@ WAIT_S = 60
 OP_1, OP_2, OP_9 = (f"20260101T000000Z-00000{number}" for number in (1, 2, 9))
 ANN = Holder(Author("ann", "host-a", 7), OP_1, "now", LEASE_S)
 BEN = Holder(Author("ben", "host-b", 8), OP_2, "now", LEASE_S)
-STEP = Step(1, StepKind.WAVE, "now", wave=0)
+STEP = WaveStep(1, "now", 0)
 _topics = itertools.count()
 
 
@@ -83,9 +85,25 @@ def told() -> list[Event]:
 
 
 @pytest.fixture
-def store(connection: KafkaConnection, topic: str, told: list[Event]) -> Callable[[], TopicOperations]:
+def store(connection: KafkaConnection, topic: str, told: list[Event]) -> Callable[[], OperationStore]:
     """Makes stores on one topic: each is another process."""
-    return lambda: TopicOperations(connection, Clock(), told.append, LEASE_S, topic)
+    return lambda: in_topic(connection, told.append, LEASE_S, topic)
+
+
+def values(operations: OperationStore) -> TopicValues:
+    assert isinstance(operations.lock, TopicValues)
+    return operations.lock
+
+
+def stop_renewing(operations: OperationStore) -> None:
+    """Let the lease run out, as of a process that is stopped."""
+    writer = values(operations)._writer
+    assert writer is not None
+    writer._closed.set()
+
+
+def beside(topic: OperationStore, folder: Path, clock: Clock | None = None) -> FolderValues:
+    return FolderValues(folder, clock or Clock(), values(topic), ignore)
 
 
 def recorded(operation_id: str, plan: str = "{}") -> OperationRecord:
@@ -95,15 +113,15 @@ def recorded(operation_id: str, plan: str = "{}") -> OperationRecord:
 
 @pytest.mark.live
 def test_a_read_makes_no_topic_and_a_take_does(
-    store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str, told: list[Event]
+    store: Callable[[], OperationStore], connection: KafkaConnection, topic: str, told: list[Event]
 ) -> None:
     operations = store()
-    assert operations.holder() is None
+    assert operations.lock.holder() is None
     assert operations.listings() == ()
     with pytest.raises(InvalidInputError, match=f"no operation {OP_9}"):
         operations.status(OP_9)
     assert topic not in read_metadata(connection).topics
-    operations.release(operations.take(ANN, 0))
+    operations.lock.release(operations.lock.take(ANN, 0))
     found = read_metadata(connection).topics[topic].partitions
     assert [len(each.replicas) for each in found.values()] == [3, 3]
     (note,) = told
@@ -111,64 +129,62 @@ def test_a_read_makes_no_topic_and_a_take_does(
 
 
 @pytest.mark.live
-def test_the_lock_is_held_once_and_given_back(store: Callable[[], TopicOperations]) -> None:
+def test_the_lock_is_held_once_and_given_back(store: Callable[[], OperationStore]) -> None:
     first, second = store(), store()
-    lease = first.take(ANN, 0)
-    assert second.holder() == first.holder() == ANN
+    lease = first.lock.take(ANN, 0)
+    assert second.lock.holder() == first.lock.holder() == ANN
     with pytest.raises(BusyError, match="ann@host-a"):
-        second.take(BEN, 0)
-    first.release(lease)
-    assert second.holder() is None
-    again = second.take(BEN, 0)
+        second.lock.take(BEN, 0)
+    first.lock.release(lease)
+    assert second.lock.holder() is None
+    again = second.lock.take(BEN, 0)
     assert again.token > lease.token
     with pytest.raises(LostLockError):
         first.write_step(STEP, lease)
-    second.release(again)
+    second.lock.release(again)
 
 
 @pytest.mark.live
-def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(store: Callable[[], TopicOperations]) -> None:
+def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(store: Callable[[], OperationStore]) -> None:
     first, second = store(), store()
-    lease = first.take(ANN, 0)
+    lease = first.lock.take(ANN, 0)
     with pytest.raises(BusyError):
-        second.take(BEN, 3 * LEASE_S)
+        second.lock.take(BEN, 3 * LEASE_S)
     first.create(recorded(OP_1), lease, "now")
-    assert first._writer is not None
-    first._writer._closed.set()  # as a process that is stopped
-    taken = second.take(BEN, 10 * LEASE_S)
+    stop_renewing(first)
+    taken = second.lock.take(BEN, 10 * LEASE_S)
     with pytest.raises(LostLockError, match=rf"ben@.* took over, for operation {OP_2}"):
         first.write_step(STEP, lease)
     with pytest.raises(LostLockError, match=r"ben@.* took over"):
-        first.retake(lease, ANN)
+        first.lock.retake(lease, ANN)
     second.write_step(STEP, taken)
     assert second.steps(OP_1) == ()
     assert second.steps(OP_2) == (STEP,)
-    first.release(lease)
-    assert second.holder() == BEN, "a lock that is no longer ours is left alone"
-    second.release(taken)
+    first.lock.release(lease)
+    assert second.lock.holder() == BEN, "a lock that is no longer ours is left alone"
+    second.lock.release(taken)
 
 
 @pytest.mark.live
 def test_a_folder_waits_for_a_whole_lease_before_a_holder_counts_as_dead(
-    store: Callable[[], TopicOperations], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Callable[[], OperationStore], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By this machine's clock, which goes ahead, every renewal is old."""
     runner = store()
-    lease = runner.take(ANN, 0)
+    lease = runner.lock.take(ANN, 0)
     monkeypatch.setattr("kadmin.worlds.kafka.values.topic.time.time", lambda: 2**33)
     with pytest.raises(BusyError, match="in use") as held:
-        FolderOperations(tmp_path, Clock(), store(), lambda _: None).take(BEN, 0)
+        beside(store(), tmp_path).take(BEN, 0)
     assert held.value.cause == f"{ANN} holds the lock there"
     hurried = Clock()
     hurried.until = hurried.now()
     with pytest.raises(BusyError, match="in use"):
-        FolderOperations(tmp_path, hurried, store(), lambda _: None).take(BEN, 0)
-    assert runner._writer is not None
-    runner._writer._closed.set()  # as a process that is stopped
-    folder = FolderOperations(tmp_path, Clock(), store(), lambda _: None)
+        beside(store(), tmp_path, hurried).take(BEN, 0)
+    stop_renewing(runner)
+    folder = beside(store(), tmp_path)
     folder.release(folder.take(BEN, 0))
     with suppress(LostLockError):
-        runner.release(lease)
+        runner.lock.release(lease)
 
 
 @pytest.mark.parametrize(
@@ -180,31 +196,31 @@ def test_a_folder_waits_for_a_whole_lease_before_a_holder_counts_as_dead(
     ],
 )
 def test_k09_of_two_takers_in_the_same_instant_one_gets_the_lock(
-    store: Callable[[], TopicOperations], times: int
+    store: Callable[[], OperationStore], times: int
 ) -> None:
     for _ in range(times):
         race(store)
 
 
-def race(store: Callable[[], TopicOperations]) -> None:
+def race(store: Callable[[], OperationStore]) -> None:
     """Let two take a free lock at once; require that one of them holds it, and can write."""
     stores = {holder: store() for holder in (ANN, BEN)}
-    stores[ANN].release(stores[ANN].take(ANN, 0))
+    stores[ANN].lock.release(stores[ANN].lock.take(ANN, 0))
     ready = threading.Barrier(2)
 
     def take(holder: Holder) -> Lease | None:
         ready.wait(WAIT_S)
         try:
-            return stores[holder].take(holder, 0)
+            return stores[holder].lock.take(holder, 0)
         except BusyError:
             return None
 
     with ThreadPoolExecutor() as threads:
         leases = dict(zip(stores, threads.map(take, stores), strict=True))
     ((winner, lease),) = [(holder, lease) for holder, lease in leases.items() if lease is not None]
-    assert store().holder() == winner
+    assert store().lock.holder() == winner
     stores[winner].write_step(STEP, lease)
-    stores[winner].release(lease)
+    stores[winner].lock.release(lease)
 
 
 @pytest.mark.eras
@@ -222,40 +238,40 @@ def test_a_commit_that_meets_a_fence_is_carried_out_or_fenced(kraft: Sandbox, co
 
 
 @pytest.mark.live
-def test_a_lock_that_was_released_by_hand_writes_no_more(store: Callable[[], TopicOperations]) -> None:
+def test_a_lock_that_was_released_by_hand_writes_no_more(store: Callable[[], OperationStore]) -> None:
     operations, elsewhere = store(), store()
-    lease = operations.take(ANN, 0)
+    lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
     with pytest.raises(BusyError, match=f"{OP_1}, not {OP_9}"):
-        elsewhere.release_by_hand(OP_9)
-    assert elsewhere.release_by_hand(OP_1) == ANN
+        elsewhere.lock.release_by_hand(OP_9)
+    assert elsewhere.lock.release_by_hand(OP_1) == ANN
     with pytest.raises(LostLockError):
         operations.write_step(STEP, lease)
     assert elsewhere.steps(OP_1) == ()
-    operations.release(lease)
+    operations.lock.release(lease)
     with pytest.raises(InvalidInputError, match="The lock is free"):
-        elsewhere.release_by_hand(OP_1)
+        elsewhere.lock.release_by_hand(OP_1)
 
 
 @pytest.mark.live
 def test_k09_a_holder_that_was_fenced_by_one_that_stood_back_goes_on(
-    store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str
+    store: Callable[[], OperationStore], connection: KafkaConnection, topic: str
 ) -> None:
     operations = store()
-    lease = operations.take(ANN, 0)
+    lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
     TransactionalProducer(connection, topic, topic)
     operations.write_step(STEP, lease)
     assert store().steps(OP_1) == (STEP,)
-    operations.release(lease)
+    operations.lock.release(lease)
 
 
 @pytest.mark.live
 def test_k11_only_the_holder_writes_and_everybody_asks(
-    store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str, told: list[Event]
+    store: Callable[[], OperationStore], connection: KafkaConnection, topic: str, told: list[Event]
 ) -> None:
     operations = store()
-    lease = operations.take(ANN, 0)
+    lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1, json.dumps({"filling": "x" * 2_000_000})), lease, "now")
     status = operations.status(OP_1)
     control, operation = TopicPartition(topic, 0), f"operations/{OP_1}"
@@ -272,7 +288,7 @@ def test_k11_only_the_holder_writes_and_everybody_asks(
     stranger.commit()
     elsewhere = store()
     assert elsewhere.status(OP_1) == status
-    assert elsewhere.holder() == ANN
+    assert elsewhere.lock.holder() == ANN
     assert elsewhere.steps(OP_1) == ()
     assert sum("does not come from the holder" in str(event) for event in told) == 3
     assert sum("which is none of kadmin's" in str(event) for event in told) == 3
@@ -290,20 +306,20 @@ def test_k11_only_the_holder_writes_and_everybody_asks(
     operations.set_status(OP_1, OperationStatus(OperationState.FAILED, "later", "why"), lease)
     with pytest.raises(KadminError, match="is failed and cannot become running"):
         operations.set_status(OP_1, resumed, lease)
-    operations.release(lease)
+    operations.lock.release(lease)
 
 
 @pytest.mark.on("4.4.0")
 @pytest.mark.live
 def test_a_holder_whose_reader_keeps_a_deposed_leader_sees_what_was_asked(
-    store: Callable[[], TopicOperations], monkeypatch: pytest.MonkeyPatch
+    store: Callable[[], OperationStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The deposed leader is modelled: it answers without an error what it knew, until the reader asks who leads."""
     operations, looks = store(), list[object]()
-    lease = operations.take(ANN, 0)
+    lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
     operations.status(OP_1)
-    known, look = operations._reader._next, operations._reader._look
+    known, look = values(operations)._reader._next, values(operations)._reader._look
 
     def counted() -> TopicMetadata | None:
         looks.append(None)
@@ -318,33 +334,33 @@ def test_a_holder_whose_reader_keeps_a_deposed_leader_sees_what_was_asked(
 
     cancel = StopRequest(Stop.CANCEL, "ben", "now")
     store().ask(OP_1, cancel)
-    monkeypatch.setattr(operations._reader, "_look", counted)
+    monkeypatch.setattr(values(operations)._reader, "_look", counted)
     monkeypatch.setattr(topic_reader, "fetch_committed", deposed)
     assert operations.request(OP_1) is None
     operations.confirm(lease)  # as each renewal of the lease
     assert operations.request(OP_1) == cancel
     monkeypatch.setattr(topic_reader, "PATIENCE_S", 0.1)
-    operations._reader.reach(2**40)
+    values(operations)._reader.reach(2**40)
     with pytest.raises(UnreachableError, match="before what this process wrote"):
         operations.request(OP_1)
-    operations.release(lease)
+    operations.lock.release(lease)
 
 
 @pytest.mark.live
 def test_a_reader_names_the_epoch_of_the_leader_and_asks_again_where_it_is_another(
-    store: Callable[[], TopicOperations],
+    store: Callable[[], OperationStore],
 ) -> None:
     operations = store()
-    operations.release(operations.take(ANN, 0))
-    led = operations._reader._leaders[0]
-    operations._reader._leaders[0] = replace(led, leader_epoch=led.leader_epoch + 7)
-    assert operations.holder() is None
-    assert operations._reader._leaders[0].leader_epoch == led.leader_epoch
+    operations.lock.release(operations.lock.take(ANN, 0))
+    led = values(operations)._reader._leaders[0]
+    values(operations)._reader._leaders[0] = replace(led, leader_epoch=led.leader_epoch + 7)
+    assert operations.lock.holder() is None
+    assert values(operations)._reader._leaders[0].leader_epoch == led.leader_epoch
 
 
 @pytest.mark.live
 def test_no_operation_is_on_record_only_as_a_broker_sees_it_that_has_caught_up(
-    store: Callable[[], TopicOperations], monkeypatch: pytest.MonkeyPatch
+    store: Callable[[], OperationStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a controller to compare with, a topic that a broker does not know may be there."""
 
@@ -356,41 +372,41 @@ def test_no_operation_is_on_record_only_as_a_broker_sees_it_that_has_caught_up(
         store().unfinished()
     monkeypatch.undo()
     first = store()
-    first.release(first.take(ANN, 0))
+    first.lock.release(first.lock.take(ANN, 0))
     monkeypatch.setattr(topic_reader, "read_quorum", silent)
     assert store().unfinished() == (), "a topic that is there is read without one"
 
 
 @pytest.mark.live
 def test_a_claim_by_another_transactional_id_ends_no_holder(
-    store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str, told: list[Event]
+    store: Callable[[], OperationStore], connection: KafkaConnection, topic: str, told: list[Event]
 ) -> None:
     """For the holder, for a reader and for a taker; what it writes after its claim counts for none of them."""
     operations, reader = store(), store()
-    lease = operations.take(ANN, 0)
+    lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
-    assert reader.holder() == ANN
+    assert reader.lock.holder() == ANN
     stranger = TransactionalProducer(connection, f"{topic}-stranger", topic)
     stranger.add(0, [("claim", b"{}"), ("lock", encode_lock(None, 0)), (f"operations/{OP_1}/status", None)])
     stranger.commit()
     operations.write_step(STEP, lease)
     for each in (operations, reader, store()):
-        assert each.holder() == ANN
+        assert each.lock.holder() == ANN
         assert each.steps(OP_1) == (STEP,)
         assert each.status(OP_1).state is OperationState.RUNNING
     assert not any("steps" in str(event) for event in told)
-    operations.release(lease)
+    operations.lock.release(lease)
     taker = store()
-    assert taker.holder() is None
-    taker.release(taker.take(BEN, 0))
+    assert taker.lock.holder() is None
+    taker.lock.release(taker.lock.take(BEN, 0))
     assert producer_id_of(connection, topic) not in {None, stranger.identity.producer_id}
     assert producer_id_of(connection, f"{topic}-nobody") is None
 
 
 @pytest.mark.live
-def test_only_the_last_finished_operations_are_kept(store: Callable[[], TopicOperations]) -> None:
+def test_only_the_last_finished_operations_are_kept(store: Callable[[], OperationStore]) -> None:
     operations = store()
-    lease = operations.take(ANN, 0)
+    lease = operations.lock.take(ANN, 0)
     for number in range(2):
         operations.create(recorded(f"20260101T000000Z-{number:06d}"), lease, "now")
         operations.write_step(STEP, lease)
@@ -400,19 +416,19 @@ def test_only_the_last_finished_operations_are_kept(store: Callable[[], TopicOpe
         operations.prune(lease)
     assert KEPT_OPERATIONS > 1
     assert [each.operation_id for each in store().listings()] == [OP_1]
-    operations.release(lease)
+    operations.lock.release(lease)
 
 
 @pytest.mark.eras
 @pytest.mark.on("4.4.0")
 def test_k12_a_reader_waits_for_a_transaction_until_the_coordinator_aborts_it(
-    store: Callable[[], TopicOperations], kraft: Sandbox, connection: KafkaConnection, topic: str, told: list[Event]
+    store: Callable[[], OperationStore], kraft: Sandbox, connection: KafkaConnection, topic: str, told: list[Event]
 ) -> None:
     """transaction.timeout.ms is 10 s, and the coordinator looks every 10 s; a taker does not wait."""
     operations = store()
-    lease = operations.take(ANN, 0)
+    lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
-    operations.release(lease)
+    operations.lock.release(lease)
     with KafkaConnection(Servers(kraft.bootstrap)) as dying:
         TransactionalProducer(dying, topic, topic).add(0, [(f"operations/{OP_1}/status", b"never committed")])
     told.clear()
@@ -420,19 +436,19 @@ def test_k12_a_reader_waits_for_a_transaction_until_the_coordinator_aborts_it(
     assert told == [], "the reader waited until nothing was hidden"
     dead = TransactionalProducer(connection, topic, topic)
     dead.add(0, [(f"operations/{OP_1}/status", b"never committed")])
-    taken = operations.take(BEN, 0)
+    taken = operations.lock.take(BEN, 0)
     with pytest.raises(FencedError):
         dead.commit()
-    operations.release(taken)
+    operations.lock.release(taken)
 
 
 @pytest.mark.eras
 @pytest.mark.on("4.4.0")
 def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
-    store: Callable[[], TopicOperations], kraft: Sandbox, topic: str, connection: KafkaConnection
+    store: Callable[[], OperationStore], kraft: Sandbox, topic: str, connection: KafkaConnection
 ) -> None:
     operations = store()
-    lease = operations.take(ANN, 0)
+    lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
     replicas = read_metadata(connection).topics[topic].partitions[0].replicas
     for broker in replicas[1:]:
@@ -447,34 +463,34 @@ def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
             kraft.start_broker(broker)
     operations.write_step(STEP, lease)
     assert store().steps(OP_1) == (STEP,)
-    operations.release(lease)
+    operations.lock.release(lease)
 
 
 @pytest.mark.live
-def test_an_operation_is_adopted_whose_steps_are_larger_than_a_batch(store: Callable[[], TopicOperations]) -> None:
+def test_an_operation_is_adopted_whose_steps_are_larger_than_a_batch(store: Callable[[], OperationStore]) -> None:
     """As of an election of 30,000 partitions and more, which `history import` brings."""
     operations = store()
-    lease = operations.take(ANN, 0)
+    lease = operations.lock.take(ANN, 0)
     elected = [tuple(tp(f"{'payments' * 4}-{number}-{each}") for each in range(500)) for number in range(70)]
-    steps = tuple(Step(at + 1, StepKind.ELECTION, "now", partitions=each) for at, each in enumerate(elected))
+    steps = tuple(ElectionStep(at + 1, "now", each) for at, each in enumerate(elected))
     encoded = {f"{step.number:06d}": encode_step(step) for step in steps}
     assert sum(map(len, encoded.values())) > 1_048_588
     status = encode_status(OperationStatus(OperationState.COMPLETED, "now"), recorded(OP_1))
     operations.adopt(StoredOperation(OP_1, status, encode_record(recorded(OP_1)), encoded, None), lease)
-    operations.release(lease)
+    operations.lock.release(lease)
     assert store().steps(OP_1) == steps
     assert store().status(OP_1).state is OperationState.COMPLETED
 
 
 @pytest.mark.live
 def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_that_mends_all_of_it(
-    store: Callable[[], TopicOperations], connection: KafkaConnection, topic: str
+    store: Callable[[], OperationStore], connection: KafkaConnection, topic: str
 ) -> None:
     operations = store()
-    lease = operations.take(ANN, 0)
+    lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
-    operations.release(lease)
-    entity = f"topics/{topic}"
+    operations.lock.release(lease)
+    entity = ConfigEntity.of_topic(topic)
     wrong = (
         ("cleanup.policy", "delete", "compact"),
         ("min.insync.replicas", "4", "2"),
@@ -483,7 +499,7 @@ def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_th
     )
     for key, bad, _ in wrong:
         _set(connection, entity, key, bad)
-    for write in (store().to_create, lambda: store().take(ANN, 0)):
+    for write in (store().lock.to_create, lambda: store().lock.take(ANN, 0)):
         with pytest.raises(NotCompletedError) as refused:
             write()
         said = "its cleanup.policy is delete; its min.insync.replicas is 4, above the replication factor; it allows"
@@ -494,10 +510,10 @@ def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_th
     for key, _, mended in wrong:
         _set(connection, entity, key, mended)
     operations = store()
-    operations.release(operations.take(ANN, 0))
+    operations.lock.release(operations.lock.take(ANN, 0))
 
 
-def _set(connection: KafkaConnection, entity: str, key: str, value: str) -> None:
+def _set(connection: KafkaConnection, entity: ConfigEntity, key: str, value: str) -> None:
     alter_configs(connection, {entity: {key: ConfigEdit(ConfigOperation.SET, value)}})
     brokers = read_metadata(connection, ()).brokers
     wait_until(
@@ -514,17 +530,21 @@ from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.cluster.servers import Servers
 from kadmin.errors import KadminError
 from kadmin.operations.context import Clock
-from kadmin.worlds.kafka.values.topic import TopicOperations
+from kadmin.operations.store import OperationStore
+from kadmin.worlds.kafka.values.topic import TopicValues
 from kadmin.operations.record.holder import Holder
-from kadmin.operations.record.record import Author, Step, StepKind
+from kadmin.operations.record.record import Author
+from kadmin.operations.record.steps import Step, StepKind
 
 with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
-    operations = TopicOperations(connection, Clock(), lambda _: None, float(sys.argv[3]), sys.argv[2])
-    lease = operations.take(Holder(Author("ann", "host-a", 7), "20260101T000000Z-000001", "now", float(sys.argv[3])), 0)
+    values = TopicValues(connection, Clock(), print, float(sys.argv[3]), sys.argv[2])
+    operations = OperationStore(values, print)
+    holder = Holder(Author("ann", "host-a", 7), "20260101T000000Z-000001", "now", values.session_timeout_s)
+    lease = values.take(holder, 0)
     print("taken", flush=True)
     for line in sys.stdin:
         try:
-            operations.write_step(Step(int(line), StepKind.WAVE, "now", wave=0), lease)
+            operations.write_step(WaveStep(int(line), "now", 0), lease)
             print("written", flush=True)
         except KadminError as error:
             print(type(error).__name__, flush=True)
@@ -533,7 +553,7 @@ with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
 
 @pytest.mark.live
 def test_k07_a_holder_that_was_stopped_past_its_lease_writes_no_more(
-    store: Callable[[], TopicOperations], kraft: Sandbox, topic: str
+    store: Callable[[], OperationStore], kraft: Sandbox, topic: str
 ) -> None:
     """SIGSTOP, take-over, SIGCONT: what the zombie writes is refused, and nothing of it is on record."""
     arguments = [sys.executable, "-c", HOLDER, ",".join(kraft.bootstrap), topic, str(LEASE_S)]
@@ -551,7 +571,7 @@ def test_k07_a_holder_that_was_stopped_past_its_lease_writes_no_more(
             freeze(process.pid)
             write(2)
             successor = store()
-            lease = successor.take(replace(BEN, operation_id=OP_1), 10 * LEASE_S)
+            lease = successor.lock.take(replace(BEN, operation_id=OP_1), 10 * LEASE_S)
             successor.write_step(replace(STEP, number=3), lease)
             thaw(process.pid)
             assert process.stdout.readline() == "LostLockError\n"
@@ -560,8 +580,8 @@ def test_k07_a_holder_that_was_stopped_past_its_lease_writes_no_more(
         finally:
             process.kill()
     assert [each.number for each in store().steps(OP_1)] == [1, 3]
-    assert successor.holder() == replace(BEN, operation_id=OP_1)
-    successor.release(lease)
+    assert successor.lock.holder() == replace(BEN, operation_id=OP_1)
+    successor.lock.release(lease)
 
 
 @pytest.mark.live
@@ -581,7 +601,7 @@ def test_commands_work_through_the_topic(
     assert cluster.kadmin("lock", "release", operation_id, "--yes").status == 0
     with pytest.raises(LostLockError):
         context.operations.write_step(STEP, lease)
-    context.operations.release(lease)
+    context.operations.lock.release(lease)
     resumed = cluster.kadmin("resume", operation_id, "--yes")
     assert resumed.status == 0, resumed.err
     wait_assigned(connection, {moved: (3, 4)})
@@ -594,7 +614,7 @@ def start(context: Context, plan: ReassignmentPlan) -> tuple[Lease, str]:
     """Put an operation on record, as a runner does that is then busy elsewhere."""
     now = context.clock.timestamp()
     holder = replace(ANN, operation_id=new_operation_id(now))
-    lease = context.operations.take(holder, 0)
+    lease = context.operations.lock.take(holder, 0)
     examined = prepare(context, plan, ClusterFacts())
     assert examined.examination.work is not None
     record = _record(plan, examined.examination.work, examined.state, holder, now)

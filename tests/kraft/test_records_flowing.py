@@ -13,6 +13,7 @@ from support.live.kraft import make_topic
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.worlds.kafka.reader import read_cluster
@@ -77,7 +78,9 @@ class Reassigning:
 
     def leaves_nothing(self) -> None:
         assert list_reassignments(self.cluster.connection) == {}
-        assert read_own_configs(self.cluster.connection, [f"topics/{self.topic}"]) == {f"topics/{self.topic}": {}}
+        assert read_own_configs(self.cluster.connection, [ConfigEntity.of_topic(self.topic)]) == {
+            ConfigEntity.of_topic(self.topic): {}
+        }
 
     def waves(self) -> list[int]:
         """Return the waves that were published, by the record of the last operation."""

@@ -26,6 +26,7 @@ from support.live.kraft import KraftCluster, make_topic, wait_assigned
 from support.live.waiting import wait_until
 from support.network.frame_proxy import Action
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.cluster.servers import Security, SecurityProtocol, Servers
@@ -231,7 +232,7 @@ def test_k19_a_right_that_is_taken_away_in_mid_run_ends_it_and_resume_goes_on(gu
         resumed = KadminProcess(guarded.sandbox.bootstrap, "resume", "--yes").answer()
         assert resumed.status == 0, resumed.err
         wait_assigned(connection, {TopicPartition(topic, number): (3, 1) for number in range(2)})
-        assert not any(read_own_configs(connection, [f"topics/{topic}"], keys=THROTTLE_KEYS).values())
+        assert not any(read_own_configs(connection, [ConfigEntity.of_topic(topic)], keys=THROTTLE_KEYS).values())
 
 
 def checked(guarded: Guarded, tmp_path: Path) -> dict[str, Any]:

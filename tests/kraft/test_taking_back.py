@@ -9,6 +9,7 @@ from support.documents.plans import document, reassignment
 from support.live.kraft import THROTTLED_REPLICAS, elect_uncleanly, held_back, make_topic, wait_assigned
 from support.live.waiting import wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.errors import StalePlanError
 from kadmin.operations.context import Clock
@@ -205,9 +206,9 @@ def test_a_partition_without_a_source_waits_alone_where_the_plan_says_so(
     meant = document(tmp_path / "meant.json", value)
 
     def throttled() -> set[str]:
-        names = f"topics/{lone.topic}", f"topics/{moving.topic}"
+        names = ConfigEntity.of_topic(lone.topic), ConfigEntity.of_topic(moving.topic)
         found = read_own_configs(cluster.connection, names)
-        return {name for name in names if any(key in found[name] for key in THROTTLED_REPLICAS)}
+        return {str(name) for name in names if any(key in found[name] for key in THROTTLED_REPLICAS)}
 
     kraft.stop_broker(3, kill=True)
     try:

@@ -9,16 +9,18 @@ import pytest
 from support.documents.plans import document, reassignment
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import wait_until
+from support.stores import ignore
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Lease
+from kadmin.operations.store import OperationStore
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, MAY_RETURN, RATES, THROTTLE_KEYS
 from kadmin.schema import validate_value
 from kadmin.worlds.kafka.configs import EntityConfigs
-from kadmin.worlds.kafka.values.no_store import NoOperations
+from kadmin.worlds.kafka.values.read_only import ReadOnlyValues
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
 from kadmin.worlds.kafka.wire.reassignments import list_reassignments
 from kadmin.worlds.kafka.wire.records import produce
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
+BROKER_4 = ConfigEntity.of_broker(4)
 SLOW = {"rate": "1B/s"}
 """Holds a copy in flight for as long as it is set: one batch of records per quota window of 11 seconds."""
 
@@ -42,7 +45,7 @@ def throttles(cluster: KraftCluster, topic: str) -> dict[str, dict[str, str]]:
     return {entity: values for entity, values in found.items() if entity.startswith(("brokers", f"topics/{topic}"))}
 
 
-def wait_for_own(cluster: KraftCluster, entity: str, values: dict[str, str], broker_id: int) -> None:
+def wait_for_own(cluster: KraftCluster, entity: ConfigEntity, values: dict[str, str], broker_id: int) -> None:
     wait_until(
         lambda: (
             read_own_configs(cluster.connection, [entity], keys=THROTTLE_KEYS, broker_id=broker_id)[entity] == values
@@ -63,7 +66,7 @@ def filled_topic(cluster: KraftCluster, replicas: dict[int, tuple[int, ...]]) ->
 def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: KraftCluster, tmp_path: Path) -> None:
     """A list that another client began keeps its entries; one that was not there is not there again."""
     topic = make_topic(cluster.connection, {0: (1, 2), 1: (2, 1)})
-    entity, theirs = f"topics/{topic}", "7:7"
+    entity, theirs = ConfigEntity.of_topic(topic), "7:7"
     alter_configs(cluster.connection, {entity: {LEADER_REPLICAS: ConfigEdit(ConfigOperation.APPEND, theirs)}})
     wait_for_own(cluster, entity, {LEADER_REPLICAS: theirs}, 1)
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3], 1: [1, 2]}, throttle={"rate": "37MB/s"}))
@@ -71,9 +74,9 @@ def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: KraftCl
     assert applied.status == 0, applied.err
     assert "throttled at 37.0 MB/s on 3 brokers and 1 topic" in applied.err
     assert "the throttle is removed from 3 brokers and 1 topic" in applied.err
-    assert throttles(cluster, topic) == {entity: {LEADER_REPLICAS: theirs}}
+    assert throttles(cluster, topic) == {str(entity): {LEADER_REPLICAS: theirs}}
     audited = json.loads(cluster.kadmin("throttle", "audit", "-o", "json").out)
-    assert [each["origin"] for each in audited["findings"] if each["entity"] == entity] == ["not on record"]
+    assert [each["origin"] for each in audited["findings"] if each["entity"] == str(entity)] == ["not on record"]
     assert cluster.kadmin("throttle", "set", "--broker", "3", "--rate", "37MB/s", "--yes").status == 0
     audited = json.loads(cluster.kadmin("throttle", "audit", "-o", "json").out)
     assert {each["origin"] for each in audited["findings"] if each["entity"] == "brokers/3"} == {"not on record"}
@@ -94,7 +97,7 @@ def test_throttles_by_hand_on_topics_brokers_and_the_default_of_all(cluster: Kra
     alter_configs(cluster.connection, {DEFAULT_ENTITY: {RATES[0]: ConfigEdit(ConfigOperation.SET, "9000000")}})
     wait_for_own(cluster, DEFAULT_ENTITY, {RATES[0]: "9000000"}, 1)
     shown = throttles(cluster, topic)
-    assert shown[DEFAULT_ENTITY] == {RATES[0]: "9000000"}
+    assert shown[str(DEFAULT_ENTITY)] == {RATES[0]: "9000000"}
     assert shown["brokers/1"] == rates, "a broker's own values are told from the default"
     assert "brokers/3" not in shown
     cleared = cluster.kadmin("throttle", "clear", "--yes", "-o", "json")
@@ -106,8 +109,8 @@ def test_throttles_by_hand_on_topics_brokers_and_the_default_of_all(cluster: Kra
 @pytest.mark.live
 def test_what_is_no_throttle_is_never_written(cluster: KraftCluster) -> None:
     """The store refuses every confirmation of the lock, which comes before each write."""
-    entity = f"topics/{make_topic(cluster.connection, {0: (1, 2)})}"
-    configs = EntityConfigs(cluster.connection, NoOperations(), Clock())
+    entity = ConfigEntity.of_topic(make_topic(cluster.connection, {0: (1, 2)}))
+    configs = EntityConfigs(cluster.connection, OperationStore(ReadOnlyValues(), ignore), Clock())
     with pytest.raises(NotCompletedError, match=rf"retention.ms of {entity} is no throttle"):
         configs.change([entity], lambda _: {entity: {"retention.ms": "1000"}}, Lease(1, 1))
     with pytest.raises(NotCompletedError, match=rf"retention.ms of {entity} is no throttle"):
@@ -119,18 +122,18 @@ def test_what_is_no_throttle_is_never_written(cluster: KraftCluster) -> None:
 def test_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: KraftCluster, tmp_path: Path) -> None:
     """What another client takes away meanwhile is set again; what it adds to a list stays."""
     topic = filled_topic(cluster, {0: (1, 2)})
-    entity, theirs = f"topics/{topic}", "9:9"
+    entity, theirs = ConfigEntity.of_topic(topic), "9:9"
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 4]}, throttle=SLOW))
     late = cluster.kadmin("apply", plan, "--yes", "--timeout", "15")
     assert late.status == 8, late.err
     assert f"the throttle remains: {topic}-0 in flight" in late.err
     during = throttles(cluster, topic)
-    assert during[entity] == {LEADER_REPLICAS: "0:1,0:2", FOLLOWER_REPLICAS: "0:4"}
+    assert during[str(entity)] == {LEADER_REPLICAS: "0:1,0:2", FOLLOWER_REPLICAS: "0:4"}
     assert all(during[f"brokers/{broker}"] == dict.fromkeys(RATES, "1") for broker in (1, 2, 4))
     append = {FOLLOWER_REPLICAS: ConfigEdit(ConfigOperation.APPEND, theirs)}
     alter_configs(cluster.connection, {entity: append})
-    alter_configs(cluster.connection, {"brokers/4": {RATES[1]: ConfigEdit(ConfigOperation.DELETE)}}, broker_id=4)
-    wait_for_own(cluster, "brokers/4", {RATES[0]: "1"}, 4)
+    alter_configs(cluster.connection, {BROKER_4: {RATES[1]: ConfigEdit(ConfigOperation.DELETE)}}, broker_id=4)
+    wait_for_own(cluster, BROKER_4, {RATES[0]: "1"}, 4)
     again = cluster.kadmin("resume", "--yes", "--timeout", "15")
     assert again.status == 8, again.err
     assert throttles(cluster, topic)["brokers/4"] == dict.fromkeys(RATES, "1"), "set again"
@@ -138,7 +141,7 @@ def test_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: 
     assert changed.status == 0, changed.err
     resumed = cluster.kadmin("resume", "--yes", "--timeout", "90")
     assert resumed.status == 0, resumed.err
-    assert throttles(cluster, topic) == {entity: {FOLLOWER_REPLICAS: theirs}}
+    assert throttles(cluster, topic) == {str(entity): {FOLLOWER_REPLICAS: theirs}}
     wait_assigned(cluster.connection, {TopicPartition(topic, 0): (2, 4)})
     assert cluster.kadmin("throttle", "clear", "--topic", topic, "--yes").status == 0
 
@@ -162,7 +165,7 @@ def test_k18_the_rate_of_a_broker_that_died_is_taken_off_at_the_controller(
         wait_until(lambda: not list_reassignments(cluster.connection), 60)
     finally:
         cluster.sandbox.start_broker(4)
-    wait_for_own(cluster, "brokers/4", {}, 4)
+    wait_for_own(cluster, BROKER_4, {}, 4)
     assert throttles(cluster, topic) == {}
 
 
@@ -192,7 +195,7 @@ def test_the_rate_of_a_dead_broker_that_no_controller_takes_off_is_told_and_clea
         assert listed["message"].endswith("The throttle remains on brokers/4.")
     finally:
         cluster.sandbox.start_broker(4)
-    wait_for_own(cluster, "brokers/4", dict.fromkeys(RATES, "1"), 4)
+    wait_for_own(cluster, BROKER_4, dict.fromkeys(RATES, "1"), 4)
     audited = json.loads(cluster.kadmin("throttle", "audit", "-o", "json").out)["findings"]
     assert {each["origin"] for each in audited if each["entity"] == "brokers/4"} == {"left over"}
     cleared = cluster.kadmin("throttle", "clear", "--broker", "4", "--yes")
@@ -210,7 +213,7 @@ def test_k18_a_throttle_of_a_dead_broker_is_cleared_at_the_controller_or_the_com
         raise NotCompletedError("The brokers do not report the address of controller 101.")
 
     assert cluster.kadmin("throttle", "set", "--broker", "4", "--rate", "5MB/s", "--yes").status == 0
-    wait_for_own(cluster, "brokers/4", dict.fromkeys(RATES, "5000000"), 4)
+    wait_for_own(cluster, BROKER_4, dict.fromkeys(RATES, "5000000"), 4)
     cluster.sandbox.stop_broker(4)
     try:
         with monkeypatch.context() as patched:
@@ -224,4 +227,4 @@ def test_k18_a_throttle_of_a_dead_broker_is_cleared_at_the_controller_or_the_com
         assert "(not known)" in cleared.out
     finally:
         cluster.sandbox.start_broker(4)
-    wait_for_own(cluster, "brokers/4", {}, 4)
+    wait_for_own(cluster, BROKER_4, {}, 4)

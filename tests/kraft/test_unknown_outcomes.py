@@ -31,7 +31,8 @@ from kadmin.operations.decide import settling
 from kadmin.operations.events import Note, Progressed
 from kadmin.operations.execute import takeover
 from kadmin.operations.execute.apply import apply
-from kadmin.operations.record.record import OperationState, Sending, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import CreationStep, Sending, StepKind, intents, refused_by_cluster
 from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.repair.rollback import plan_rollback
 from kadmin.plan.facts import ClusterFacts
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
     from kadmin.operations.context import Context
     from kadmin.operations.events import Event
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
     from kadmin.sandbox import Sandbox
 
 pytestmark = [pytest.mark.live, pytest.mark.usefixtures("short_settling")]
@@ -90,8 +91,7 @@ def test_k01_a_lost_answer_is_resolved_by_looking(
     wait_assigned(connection, {partition: (3, 4)})
     lost, *others = steps_of(context)
     assert lost.sending is Sending.UNANSWERED
-    assert lost.intent is not None
-    assert lost.intent.targets == {partition: (3, 4)}
+    assert [intent.targets for _, intent in intents([lost])] == [{partition: (3, 4)}]
     assert [each.sending for each in others] == again
     assert any("was not answered" in event.text for event in events if isinstance(event, Note))
     assert any("settling" in event.reason for event in events if isinstance(event, Progressed))
@@ -122,7 +122,9 @@ def test_an_answer_that_does_not_say_what_was_done_is_resolved_by_looking(
     with Doubtful(kraft, topic, code) as proxy, KafkaConnection(Servers(proxy.bootstrap)) as through:
         context = kafka_context(through, tmp_path, Clock(), events.append)
         assert apply(context, plan, ClusterFacts(), 0).message == "1 topic created again, empty"
-        assert [(step.sending, step.refused_topics) for step in steps_of(context)] == [(Sending.UNANSWERED, {})]
+        (step,) = steps_of(context)
+        assert isinstance(step, CreationStep)
+        assert (step.sending, step.refused_topics) == (Sending.UNANSWERED, {})
     wait_assigned(connection, {TopicPartition(topic, 0): (1, 2)})
 
 
@@ -167,7 +169,8 @@ def test_k15_a_replication_factor_that_changes_between_look_and_send_is_left_as_
             apply(context, plan_of(partition), ClusterFacts(), 0)
         assert str(partition) in str(refused.value)
         (step,) = steps_of(context)
-        assert step.refused == {partition: "INVALID_REPLICATION_FACTOR: The replication factor is changed from 3 to 2"}
+        reason = "INVALID_REPLICATION_FACTOR: The replication factor is changed from 3 to 2"
+        assert refused_by_cluster([step]) == {partition: reason}
         assert len(list_reassignments(connection)) == in_flight, "that of the other client goes on"
     wait_assigned(connection, {partition: (1, 2, 3)})
 

@@ -11,6 +11,7 @@ import pytest
 from support.live.kraft import make_topic
 from support.live.waiting import wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import NO_LEADER, TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.worlds.kafka.reader import read_cluster
@@ -87,9 +88,11 @@ def _throttle(cluster: KraftCluster, topics: Iterable[str], rate: str | None) ->
     }
     rates = {f"{side}.replication.throttled.rate": ConfigEdit(operation, rate) for side in ("leader", "follower")}
     with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
-        assert set(alter_configs(connection, {f"topics/{name}": lists for name in topics}).values()) == {None}
+        changed = alter_configs(connection, {ConfigEntity.of_topic(name): lists for name in topics})
+        assert set(changed.values()) == {None}
         for broker in cluster.sandbox.broker_ports:
-            assert set(alter_configs(connection, {f"brokers/{broker}": rates}, broker_id=broker).values()) == {None}
+            changed = alter_configs(connection, {ConfigEntity.of_broker(broker): rates}, broker_id=broker)
+            assert set(changed.values()) == {None}
 
 
 def _states(cluster: KraftCluster, topics: Mapping[str, str]) -> dict[str, PartitionState]:

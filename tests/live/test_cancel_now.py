@@ -21,7 +21,7 @@ from kadmin.cluster.servers import Servers
 from kadmin.errors import BusyError, KadminError
 from kadmin.operations.context import Clock
 from kadmin.operations.execute import takeover
-from kadmin.operations.record.record import StepKind
+from kadmin.operations.record.steps import CancelStep
 from kadmin.operations.record.stop_request import Stop
 from kadmin.worlds.kafka.wire.records import produce
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
@@ -73,7 +73,7 @@ def finish(cluster: Cluster, operation_id: str) -> None:
 
 
 def cancels(cluster: Cluster, operation_id: str) -> Sequence[tuple[TopicPartition, ...]]:
-    return [step.partitions for step in cluster.steps(operation_id) if step.kind is StepKind.CANCEL]
+    return [step.partitions for step in cluster.steps(operation_id) if isinstance(step, CancelStep)]
 
 
 def epoch(cluster: Cluster) -> int:

@@ -13,6 +13,7 @@ from support.documents.plans import document, reassignment
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.operations.record.steps import waves_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.live, pytest.mark.on("0.10.2.2", "2.8.2", "3.9.2")]
 
 WAVES = 3
-
-
-def waves_of(cluster: Cluster, operation: str) -> list[int | None]:
-    return [step.wave for step in cluster.steps(operation) if step.kind == "wave"]
 
 
 def state_of(cluster: Cluster, operation: str) -> str:
@@ -61,7 +58,7 @@ class Run:
             try:
                 wait_until(lambda: {found.operation_id for found in self.cluster.history()} > known, 60)
                 self.operation = next(f.operation_id for f in self.cluster.history() if f.operation_id not in known)
-                wait_until(lambda: waves_of(self.cluster, self.operation) == [0], 60)
+                wait_until(lambda: waves_of(self.cluster.steps(self.operation)) == [0], 60)
                 yield runner
             except BaseException:
                 runner.kill()
@@ -98,7 +95,7 @@ def test_f41_pause_lets_the_running_wave_end_and_resume_goes_on(cluster: Cluster
 
     assert cluster.kadmin("resume", "--yes").status == 0
     assert cluster.kadmin("verify", run.plan).status == 0
-    assert waves_of(cluster, run.operation) == [0, 1, 2]
+    assert waves_of(cluster.steps(run.operation)) == [0, 1, 2]
 
 
 def test_cancel_publishes_no_further_wave_and_rollback_restores_the_original_order(cluster: Cluster, run: Run) -> None:

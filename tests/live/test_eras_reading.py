@@ -1,4 +1,4 @@
-"""Each claim of READING_CLAIMS in tests/support/eras/api_claims.py, on live clusters in ZooKeeper mode."""
+"""Each claim of READING_CLAIMS in tests/support/eras/claims.py, on live clusters in ZooKeeper mode."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kafka.protocol.admin import ListPartitionReassignmentsRequest
-from support.eras.api_claims import READING_CLAIMS, READING_VERSIONS
-from support.eras.claims import claim
+from support.eras.claims import READING_CLAIMS, READING_VERSIONS, claim
 from support.live.waiting import wait_until
 
 from kadmin.cluster.servers import Servers

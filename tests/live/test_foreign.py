@@ -16,7 +16,8 @@ from support.live.controllers import REASSIGN
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import StepKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

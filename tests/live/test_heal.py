@@ -16,7 +16,8 @@ from support.network.frame_proxy import Action, Fault, Side
 from support.zookeeper.fault_proxy import MULTI, FaultProxy
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import Channel, HealStep
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.worlds.zookeeper.publish import probe_payload
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from support.cli.in_process import Answer
     from support.network.frame_proxy import Frame
 
-    from kadmin.operations.record.record import Step
 
 pytestmark = [pytest.mark.live, pytest.mark.executor]
 
@@ -49,11 +49,11 @@ def can_be_deaf(cluster: Cluster) -> bool:
     return claim("node_deleted_by_hand").seen[cluster.version_text] == "not seen"
 
 
-def repairs(cluster: Cluster) -> Sequence[Step]:
+def repairs(cluster: Cluster) -> Sequence[HealStep]:
     """The steps of the latest heal."""
     heals = [listing for listing in cluster.history() if listing.kind is OperationKind.HEAL]
     assert heals[-1].status.state is OperationState.COMPLETED
-    return [step for step in cluster.steps(heals[-1].operation_id) if step.kind is StepKind.REPAIR]
+    return [step for step in cluster.steps(heals[-1].operation_id) if isinstance(step, HealStep)]
 
 
 def heal(cluster: Cluster) -> Answer:

@@ -12,6 +12,7 @@ from support.documents.plans import document, reassignment
 from support.plan.wave_cases import busiest
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.operations.record.steps import WaveStep, waves_of
 from kadmin.plan.model import PartitionTarget
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ def test_waves_of_a_throttled_reassignment_come_near_the_bound(
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
     listing = cluster.history()[-1]
-    steps = [step for step in cluster.steps(listing.operation_id) if step.kind == "wave"]
-    assert [step.wave for step in steps] == list(range(PARTITIONS // WAVE))
+    steps = [step for step in cluster.steps(listing.operation_id) if isinstance(step, WaveStep)]
+    assert waves_of(steps) == list(range(PARTITIONS // WAVE))
     took = datetime.fromisoformat(listing.status.updated_at) - datetime.fromisoformat(steps[0].at)
     record_property("seed", SEED)
     record_property("seconds", {"took": took.total_seconds(), "planned": throttle["makespan_s"], "bound": bound_s})

@@ -9,6 +9,7 @@ import pytest
 from support.documents.plans import document, reassignment
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.operations.record.steps import waves_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +74,7 @@ def test_a_plan_of_several_waves_is_published_wave_by_wave_in_order(cluster: Clu
     applied = cluster.kadmin("apply", plan, "--yes", "-o", "json")
     assert applied.status == 0, applied.err
     operation = json.loads(applied.out)["operation_id"]
-    waves = [step.wave for step in cluster.steps(operation) if step.kind == "wave"]
+    waves = waves_of(cluster.steps(operation))
     assert waves == [0, 1, 2]
 
 

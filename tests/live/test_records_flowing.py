@@ -12,6 +12,7 @@ from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.operations.record.steps import waves_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +57,8 @@ class Reassigning:
         moving = self.partitions[number]
         wait_until(lambda: self.cluster.state(self.topic).replicas(moving) != ORIGIN, 60)
 
-    def waves(self) -> list[int | None]:
-        return [step.wave for step in self.cluster.steps(self.operation) if step.kind == "wave"]
+    def waves(self) -> list[int]:
+        return waves_of(self.cluster.steps(self.operation))
 
     def orders(self) -> list[tuple[int, ...] | None]:
         state = self.cluster.state(self.topic)

@@ -17,6 +17,7 @@ from support.network.frame_proxy import Action, Fault, reply_to
 from support.zookeeper.fault_proxy import MULTI, PUBLISH, FaultProxy
 
 from kadmin.cluster.model import TopicPartition
+from kadmin.operations.record.steps import waves_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,7 @@ def test_f04_a_lost_reply_is_resolved_by_the_step_record_after_the_controller_co
         assert applied.status == 0, applied.err
         assert len([frame for frame in proxy.requests(MULTI) if PUBLISH(frame)]) == 1
     steps = cluster.steps(json.loads(applied.out)["operation_id"])
-    assert [step.wave for step in steps if step.kind == "wave"] == [0]
+    assert waves_of(steps) == [0]
 
 
 @pytest.mark.eras
@@ -103,7 +104,7 @@ def test_f26_a_controller_that_moves_in_mid_plan_is_followed(cluster: Cluster, t
     _, story = runner.communicate(timeout=130)
     assert runner.returncode == 0, story.decode()
     assert cluster.get("/controller_epoch") != epoch
-    waves = [step.wave for step in cluster.steps(cluster.history()[-1].operation_id) if step.kind == "wave"]
+    waves = waves_of(cluster.steps(cluster.history()[-1].operation_id))
     assert waves == [0, 1, 2]
     assert cluster.kadmin("verify", plan).status == 0
 
@@ -137,7 +138,7 @@ def test_kill_9_in_the_middle_and_resume_finishes_it(cluster: Cluster, tmp_path:
     resumed = cluster.kadmin("resume", "--yes")
     assert resumed.status == 0, resumed.err
     assert cluster.kadmin("verify", plan).status == 0
-    waves = [step.wave for step in cluster.steps(operation.operation_id) if step.kind == "wave"]
+    waves = waves_of(cluster.steps(operation.operation_id))
     assert waves == list(range(6)), "each wave published exactly once and in order"
     assert cluster.read_back(topic) == written
     assert cluster.kadmin("resume", operation.operation_id, "--yes").status == 0, "a finished one only says so"
@@ -180,14 +181,14 @@ def test_a_held_lock_is_named_and_released_by_hand(cluster: Cluster, tmp_path: P
     from kadmin.operations.context import Clock
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Author
-    from kadmin.worlds.zookeeper.values.lock import Lock
+    from kadmin.worlds.zookeeper.values.lock import ZnodeLock
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     with Store.connect(cluster.connect) as other:
-        Lock(other, Paths(), Clock()).take(Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), 0)
+        ZnodeLock(other, Paths(), Clock()).take(Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), 0)
         refused = cluster.kadmin("apply", plan, "--yes")
         assert refused.status == 5
         assert "ann@host-a" in refused.err

@@ -7,6 +7,7 @@ from support.controller.eras import ERAS
 from support.executor.kill_points import Ground
 from support.executor.runs import Site, apply
 
+from kadmin.operations.record.steps import waves_of
 from kadmin.sandbox import Sandbox, SandboxSpec
 from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.wire.store import Store
@@ -52,7 +53,7 @@ def killed(site: Site) -> Practice:
 
     def work() -> float:
         (listing,) = practice.journal.listings()
-        if any(step.wave == 1 for step in practice.journal.steps(listing.operation_id)):
+        if 1 in waves_of(practice.journal.steps(listing.operation_id)):
             process.die()
         return practice.work()
 

@@ -47,7 +47,7 @@ def test_a_broker_that_is_not_alive_is_no_part_of_a_forecast() -> None:
     dead = replace(STATE, brokers={broker: found for broker, found in STATE.brokers.items() if broker != 2})
     found = throttle_of(RATE, [[TO_4]], dead, {tp("a-0"): 100.0})
     assert found is not None
-    assert [entity for entity in found.values if entity.startswith("brokers/")] == ["brokers/1", "brokers/4"]
+    assert [entity.name for entity in found.values if not entity.is_topic] == ["1", "4"]
     assert "on 2 brokers and 1 topic" in f"on {describe_entities(found.values)}"
     assert [each.partition(" for ")[0] for each in found.warnings] == [
         "broker 4 receives 100 B/s",

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import tp
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.plan.model import PartitionTarget
 from kadmin.plan.throttle import (
     FOLLOWER_RATE,
@@ -30,46 +31,47 @@ from kadmin.plan.throttle import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from kadmin.plan.throttle import ConfigEdits, ConfigValues, Edits
 
-    from kadmin.plan.throttle import ConfigValues, Edits
+TOPIC_A, TOPIC_B = map(ConfigEntity.of_topic, "ab")
+BROKER_1, BROKER_2, BROKER_3 = map(ConfigEntity.of_broker, (1, 2, 3))
 
 entries = st.builds("{}:{}".format, st.integers(0, 5), st.integers(1, 4))
 lists = st.one_of(
     st.just("*"), st.lists(entries, unique=True, max_size=6).map(",".join), st.sampled_from([" 0:1 , 1:2", "0:1,", ","])
 )
 rates = st.integers(1, 10**9).map(str)
-entities = st.sampled_from(["topics/a", "topics/b", "brokers/1", "brokers/2"])
+entities = st.sampled_from([TOPIC_A, TOPIC_B, BROKER_1, BROKER_2])
 
 
-def values_of(entity: str) -> st.SearchStrategy[dict[str, str]]:
-    keys, value = (LISTS, lists) if entity.startswith("topics/") else (RATES, rates)
+def values_of(entity: ConfigEntity) -> st.SearchStrategy[dict[str, str]]:
+    keys, value = (LISTS, lists) if entity.is_topic else (RATES, rates)
     return st.dictionaries(st.sampled_from(keys), value, max_size=2)
 
 
 @st.composite
-def config_values(draw: st.DrawFn) -> dict[str, dict[str, str]]:
+def config_values(draw: st.DrawFn) -> dict[ConfigEntity, dict[str, str]]:
     return {entity: draw(values_of(entity)) for entity in draw(st.lists(entities, unique=True))}
 
 
 @st.composite
-def wanted_values(draw: st.DrawFn) -> dict[str, dict[str, str]]:
-    topics = draw(st.lists(st.sampled_from(["topics/a", "topics/b"]), unique=True))
+def wanted_values(draw: st.DrawFn) -> dict[ConfigEntity, dict[str, str]]:
+    topics = draw(st.lists(st.sampled_from([TOPIC_A, TOPIC_B]), unique=True))
     listed = st.lists(entries, unique=True, min_size=1, max_size=6).map(",".join)
     found = {topic: dict.fromkeys(LISTS, "") | {key: draw(listed) for key in LISTS} for topic in topics}
-    brokers = draw(st.lists(st.sampled_from(["brokers/1", "brokers/2"]), unique=True))
+    brokers = draw(st.lists(st.sampled_from([BROKER_1, BROKER_2]), unique=True))
     return {**found, **{broker: dict.fromkeys(RATES, draw(rates)) for broker in brokers}}
 
 
-def written(found: ConfigValues, edits: Edits) -> dict[str, dict[str, str]]:
+def written(found: ConfigValues, edits: Edits) -> dict[ConfigEntity, dict[str, str]]:
     """Return the values after a write."""
-    result: dict[str, dict[str, str | None]] = {entity: dict(values) for entity, values in found.items()}
+    result: dict[ConfigEntity, dict[str, str | None]] = {entity: dict(values) for entity, values in found.items()}
     for entity, values in edits.values.items():
         result.setdefault(entity, {}).update(values)
     return present(result)
 
 
-def present(values: Mapping[str, Mapping[str, str | None]]) -> dict[str, dict[str, str]]:
+def present(values: ConfigEdits) -> dict[ConfigEntity, dict[str, str]]:
     kept = {entity: {key: v for key, v in keys.items() if v is not None} for entity, keys in values.items()}
     return {entity: keys for entity, keys in kept.items() if keys}
 
@@ -130,29 +132,29 @@ def test_both_halves_of_a_throttle() -> None:
     ]
     rate = {LEADER_RATE: "5000", FOLLOWER_RATE: "5000"}
     assert throttled(targets, 5000) == {
-        "topics/a": {LEADER_REPLICAS: "0:1,0:2", FOLLOWER_REPLICAS: "0:4"},
-        "brokers/1": rate,
-        "brokers/2": rate,
-        "brokers/4": rate,
+        TOPIC_A: {LEADER_REPLICAS: "0:1,0:2", FOLLOWER_REPLICAS: "0:4"},
+        BROKER_1: rate,
+        BROKER_2: rate,
+        ConfigEntity.of_broker(4): rate,
     }, "a new order and fewer replicas copy nothing"
 
 
 def test_the_wildcard_needs_nothing_added_and_nothing_taken_off() -> None:
-    changes = merge({"topics/a": {LEADER_REPLICAS: "0:1"}}, {"topics/a": {LEADER_REPLICAS: "*"}})
+    changes = merge({TOPIC_A: {LEADER_REPLICAS: "0:1"}}, {TOPIC_A: {LEADER_REPLICAS: "*"}})
     assert changes == {}
-    set_meanwhile = {"topics/a": {LEADER_REPLICAS: "*"}}
-    undo = edits_to_restore({"topics/a": {LEADER_REPLICAS: ConfigChange(None, "0:1")}}, set_meanwhile)
+    set_meanwhile = {TOPIC_A: {LEADER_REPLICAS: "*"}}
+    undo = edits_to_restore({TOPIC_A: {LEADER_REPLICAS: ConfigChange(None, "0:1")}}, set_meanwhile)
     assert undo.values == {}
-    assert undo.kept == (ForeignValue("topics/a", LEADER_REPLICAS, "*"),)
+    assert undo.kept == (ForeignValue(TOPIC_A, LEADER_REPLICAS, "*"),)
 
 
 @pytest.mark.parametrize("now", ["7", None])
 def test_a_value_that_is_neither_previous_nor_ours_is_named_and_not_written(now: str | None) -> None:
-    changes = {"brokers/1": {LEADER_RATE: ConfigChange("5", "6")}}
-    found = {} if now is None else {"brokers/1": {LEADER_RATE: now}}
+    changes = {BROKER_1: {LEADER_RATE: ConfigChange("5", "6")}}
+    found = {} if now is None else {BROKER_1: {LEADER_RATE: now}}
     for edits in (edits_to_set(changes, found), edits_to_restore(changes, found)):
         assert edits.values == {}
-        assert edits.kept == (ForeignValue("brokers/1", LEADER_RATE, now),)
+        assert edits.kept == (ForeignValue(BROKER_1, LEADER_RATE, now),)
     shown = "(none)" if now is None else now
     assert str(edits.kept[0]) == f"brokers/1 {LEADER_RATE} = {shown}"
 
@@ -175,11 +177,11 @@ def test_what_is_left_over(key: str, change: ConfigChange, now: str | None, ours
 
 @given(wanted_values(), config_values(), rates, rates)
 def test_a_rate_that_changes_while_it_is_set_is_undone_from_every_state_between(
-    wanted: dict[str, dict[str, str]], found: dict[str, dict[str, str]], first: str, second: str
+    wanted: dict[ConfigEntity, dict[str, str]], found: dict[ConfigEntity, dict[str, str]], first: str, second: str
 ) -> None:
     """Whichever of our rates each broker has: setting again gives the last one, undoing what was before."""
     one, other = (
-        {e: dict.fromkeys(RATES, rate) if e.startswith("brokers/") else keys for e, keys in wanted.items()}
+        {e: dict.fromkeys(RATES, rate) if not e.is_topic else keys for e, keys in wanted.items()}
         for rate in (first, second)
     )
     changes = merge(one, found)
@@ -188,9 +190,9 @@ def test_a_rate_that_changes_while_it_is_set_is_undone_from_every_state_between(
     after = written(before, edits_to_set(every, before))
     assert revision(other, every, after) == {}
     for entity, values in other.items():
-        if entity.startswith("brokers/"):
+        if not entity.is_topic:
             assert after[entity] == values
-    for state in (before, after, {**after, "brokers/1": before.get("brokers/1", {})}):
+    for state in (before, after, {**after, BROKER_1: before.get(BROKER_1, {})}):
         assert written(state, edits_to_set(every, state)) == after
         undone = edits_to_restore(every, state)
         assert undone.kept == ()
@@ -200,29 +202,29 @@ def test_a_rate_that_changes_while_it_is_set_is_undone_from_every_state_between(
 def test_k18_a_list_that_is_too_long_for_brokers_becomes_the_wildcard_and_goes_back() -> None:
     """A topic of 3,000 partitions: two senders of each are too many for one value, one receiver of each is not."""
     wanted = throttled([PartitionTarget(tp(f"a-{number}"), (1, 3), (1, 2)) for number in range(3_000)], 5)
-    receivers = wanted["topics/a"][FOLLOWER_REPLICAS]
-    assert len(receivers) <= MOST_LIST_BYTES < len(wanted["topics/a"][LEADER_REPLICAS])
-    found = {"topics/a": {LEADER_REPLICAS: "7:7"}}
-    changes = merge({"topics/a": wanted["topics/a"]}, found)
+    receivers = wanted[TOPIC_A][FOLLOWER_REPLICAS]
+    assert len(receivers) <= MOST_LIST_BYTES < len(wanted[TOPIC_A][LEADER_REPLICAS])
+    found = {TOPIC_A: {LEADER_REPLICAS: "7:7"}}
+    changes = merge({TOPIC_A: wanted[TOPIC_A]}, found)
     written = {LEADER_REPLICAS: ConfigChange("7:7", WILDCARD), FOLLOWER_REPLICAS: ConfigChange(None, receivers)}
-    assert changes == {"topics/a": written}
-    set_now = {"topics/a": {LEADER_REPLICAS: WILDCARD, FOLLOWER_REPLICAS: receivers}}
-    assert edits_to_restore(changes, set_now).values == {"topics/a": {LEADER_REPLICAS: "7:7", FOLLOWER_REPLICAS: None}}
+    assert changes == {TOPIC_A: written}
+    set_now = {TOPIC_A: {LEADER_REPLICAS: WILDCARD, FOLLOWER_REPLICAS: receivers}}
+    assert edits_to_restore(changes, set_now).values == {TOPIC_A: {LEADER_REPLICAS: "7:7", FOLLOWER_REPLICAS: None}}
 
 
 @pytest.mark.parametrize(("previous", "back"), [(None, None), ("", "")])
 def test_a_list_that_lost_its_entries_goes_where_there_was_none_and_stays_where_it_was_empty(
     previous: str | None, back: str | None
 ) -> None:
-    changes = {"topics/a": {LEADER_REPLICAS: ConfigChange(previous, "0:1")}}
-    found = {"topics/a": {LEADER_REPLICAS: "0:1"}}
-    assert edits_to_restore(changes, found).values == {"topics/a": {LEADER_REPLICAS: back}}
-    emptied = edits_to_restore(changes, {"topics/a": {LEADER_REPLICAS: ""}})
+    changes = {TOPIC_A: {LEADER_REPLICAS: ConfigChange(previous, "0:1")}}
+    found = {TOPIC_A: {LEADER_REPLICAS: "0:1"}}
+    assert edits_to_restore(changes, found).values == {TOPIC_A: {LEADER_REPLICAS: back}}
+    emptied = edits_to_restore(changes, {TOPIC_A: {LEADER_REPLICAS: ""}})
     assert emptied.kept == ()
-    assert emptied.values == ({"topics/a": {LEADER_REPLICAS: None}} if previous is None else {})
+    assert emptied.values == ({TOPIC_A: {LEADER_REPLICAS: None}} if previous is None else {})
 
 
 def test_what_cannot_be_read_is_left_out_unless_it_is_on_record() -> None:
-    wanted = {"brokers/1": {LEADER_RATE: "5"}, "brokers/2": {LEADER_RATE: "5"}, "brokers/3": {LEADER_RATE: "5"}}
-    on_record = {"brokers/2": {LEADER_RATE: ConfigChange(None, "4")}}
-    assert list(known(wanted, {"brokers/1": {}}, on_record)) == ["brokers/1", "brokers/2"]
+    wanted = {BROKER_1: {LEADER_RATE: "5"}, BROKER_2: {LEADER_RATE: "5"}, BROKER_3: {LEADER_RATE: "5"}}
+    on_record = {BROKER_2: {LEADER_RATE: ConfigChange(None, "4")}}
+    assert list(known(wanted, {BROKER_1: {}}, on_record)) == [BROKER_1, BROKER_2]

@@ -15,7 +15,7 @@ from support.planner import sample_history as history
 from kadmin.errors import InvalidInputError
 from kadmin.planner.load.columns import BROKER_LOAD, PARTITION_LOAD
 from kadmin.planner.load_build.job import LoadTask, build_load
-from kadmin.planner.load_build.prometheus import prometheus_names
+from kadmin.planner.load_build.prometheus_names import prometheus_names
 from kadmin.planner.load_build.sources import SampleSource
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import spark_session

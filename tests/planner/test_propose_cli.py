@@ -452,11 +452,17 @@ def test_what_is_no_server_of_spark_connect_is_refused(flags: tuple[str, ...], w
 
 
 @pytest.mark.parametrize(
-    "flags", [("--master", "local[1]"), ("--remote", "sc://h:1"), ("--conf", "spark.x=1"), ("--conf", "x")]
+    ("flags", "words"),
+    [
+        (("--master", "local[1]"), "--engine local has no use for them"),
+        (("--remote", "sc://h:1"), "--engine local has no use for them"),
+        (("--conf", "spark.x=1"), "--engine local has no use for them"),
+        (("--conf", "x"), "--conf x is not spark.KEY=VALUE."),
+    ],
 )
-def test_flags_without_a_use_are_wrong_usage(flags: tuple[str, ...], folder: Path) -> None:
+def test_flags_without_a_use_are_wrong_usage(flags: tuple[str, ...], words: str, folder: Path) -> None:
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json", *flags)
-    assert done.returncode == 64
+    assert (done.returncode, words in done.stderr) == (64, True)
 
 
 def test_a_plan_that_cannot_be_written_is_reported(folder: Path) -> None:

@@ -49,7 +49,7 @@ problems = st.lists(
             column=st.integers(1, 10**6),
         ),
         field=st.sampled_from([(), ("spec", "a:b,c", 0)]),
-        hint=st.none() | odd_text,
+        next_step=st.none() | odd_text,
         severity=st.sampled_from(["error", "warning"]),
     ),
     max_size=6,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from kadmin.insight.diagnosis.doctor_report import DoctorReport
@@ -10,13 +12,16 @@ from kadmin.insight.diagnosis.health import return_or_replace
 from kadmin.insight.tables.partitions import PartitionCounts
 from kadmin.report.doctor import doctor_answer, doctor_text
 
+if TYPE_CHECKING:
+    from kadmin.next_step import NextStep
+
 COUNTS = PartitionCounts(
     1_200, no_state=0, offline=0, under_replicated=40, under_min_isr=0, at_min_isr=7, not_preferred=0, moving=0
 )
 
 
-def shown(hint: str, message: str = "Brokers are gone.") -> list[str]:
-    found = Finding(Trouble.MISSING_BROKERS, message, hint, severity="warning")
+def shown(next_step: NextStep | str, message: str = "Brokers are gone.") -> list[str]:
+    found = Finding(Trouble.MISSING_BROKERS, message, next_step, severity="warning")
     return doctor_text(DoctorReport((found,), (), None, COUNTS)).splitlines()
 
 

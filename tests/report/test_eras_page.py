@@ -5,15 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support.eras.api_claims import KRAFT_CLAIMS, READING_CLAIMS
-from support.eras.claims import CLAIMS
-from support.eras.page import eras_page
+from support.eras.claims import CLAIMS, KRAFT_CLAIMS, READING_CLAIMS
+from support.eras.page import PAGE, eras_page
 
 if TYPE_CHECKING:
     from support.eras.claims import Claim
 
 TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "docs" / "eras.md"
 
 
 def test_the_page_is_what_the_tables_say() -> None:

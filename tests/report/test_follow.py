@@ -12,7 +12,7 @@ import pytest
 from support.cli.terminal import Shown, in_terminal, python
 
 from kadmin.operations import events
-from kadmin.operations.record.record import StepKind
+from kadmin.operations.record.steps import StepKind
 from kadmin.report.operations.event_line import event_line
 from kadmin.report.operations.follow import Follower
 from kadmin.report.operations.follow_json import JsonFollower

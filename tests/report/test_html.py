@@ -31,7 +31,8 @@ from support.pages.html import (
 
 from kadmin.inventory import inventory_of, write_inventory
 from kadmin.operations.record.holder import Holder
-from kadmin.operations.record.record import Author, OperationState, Step, StepKind, ThrottleChange
+from kadmin.operations.record.record import Author, OperationState
+from kadmin.operations.record.steps import ThrottleChange, ThrottleStep
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
@@ -268,7 +269,7 @@ def test_the_page_of_a_running_operation_names_its_runner_and_never_what_would_f
 
 
 def test_a_change_of_the_throttle_concerns_no_partition() -> None:
-    change = Step(1, StepKind.THROTTLE, "2026-01-01T00:00:01Z", throttle=ThrottleChange(5_000_000, {}, None))
+    change = ThrottleStep(1, "2026-01-01T00:00:01Z", ThrottleChange(5_000_000, {}, None))
     rows = Rows(operation_text([change], OperationState.FAILED, sizes={})).sections["steps"]
     (told,) = (row[5:] for row in rows if row[1].startswith("changed the throttle"))
     assert told == ["none", "none"]

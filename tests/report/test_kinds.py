@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from kadmin.operations.record.record import OperationKind, StepKind
+from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.steps import StepKind
 from kadmin.report.kinds import KINDS, STEP_WORDS, words_of
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.record.record import OperationState
 from kadmin.report.metrics import Gauge, exposition
@@ -78,7 +79,7 @@ def test_a_run_from_its_beginning_to_its_end() -> None:
         "wave": 1.0,
         "waves": 2.0,
     }
-    ended = values(after([events.StateChanged("paused", "x"), events.Ended(8, "x", "kadmin resume")], opened))
+    ended = values(after([events.StateChanged("paused", "x"), events.Ended(8, "x", command("resume"))], opened))
     assert (ended["state/running"], ended["state/paused"], ended["exit_code"]) == (0.0, 1.0, 8.0)
     (state, *_) = opened.gauges()
     assert {labels["cluster_id"] for labels, _ in state.samples} == {HOSTILE}

@@ -119,19 +119,20 @@ def test_a_field_without_a_description_is_refused() -> None:
 def test_committed_schemas_are_those_of_their_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert write_schemas.main(["--check"]) is None
     monkeypatch.setattr(write_schemas, "SCHEMAS", tmp_path / "schemas")
-    (tmp_path / "schemas" / "answers").mkdir(parents=True)
     folder = tmp_path / "schemas" / "answers"
+    folder.mkdir(parents=True)
+    (tmp_path / "schemas" / "payloads").mkdir()
     (folder / "of-no-shape.schema.json").write_text("{}", encoding="utf-8")
     differing = write_schemas.main(["--check"])
     assert differing is not None
     assert "schemas/answers/lock-show.schema.json" in differing
+    assert "schemas/policy.schema.json" in differing
     assert "schemas/answers/of-no-shape.schema.json" in differing
     assert differing.endswith("; run: make schemas")
     assert write_schemas.main([]) is None
     assert write_schemas.main(["--check"]) is None
-    assert {path.name for path in folder.iterdir()} == {
-        path.name for path in (Path(write_schemas.__file__).parents[1] / "schemas" / "answers").iterdir()
-    }
+    committed = Path(write_schemas.__file__).parents[1] / "schemas"
+    assert {path.name for path in folder.parent.rglob("*")} == {path.name for path in committed.rglob("*")}
 
 
 @pytest.mark.parametrize("value", [{"lock": {}}, {"lock": 1}, {}, {"lock": None, "more": 1}])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.insight.diagnosis.quorum import has_majority, lagging
+from kadmin.next_step import command
 from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.wording import brokers_in_words, name_some
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.next_step import NextStep
 
 LAG_S = 60.0
 """Seconds since a controller was last caught up, above which no wave starts."""
@@ -77,13 +79,15 @@ def awaited_leaders(state: ClusterState, offline: Iterable[TopicPartition]) -> A
     )
 
 
-def return_or_replace(ids: Collection[int]) -> str:
+def return_or_replace(ids: Collection[int]) -> NextStep:
     """Return the next step for brokers that are not alive: start them, or ask for a plan without them."""
     first = min(ids)
     return (
         f"start {brokers_in_words(ids)}, or plan without one that stays dead, by a RebalanceRequest with "
         f"brokers: {{substitute: {{{first}: NEW_ID}}}} or brokers: {{drain: [{first}]}}: "
-        "kadmin snapshot --out DIR, then kadmin propose rebalance REQUEST --inventory DIR --out PLAN"
+        + command("snapshot", "--out", "DIR")
+        + ", then "
+        + command("propose rebalance", "REQUEST", "--inventory", "DIR", "--out", "PLAN")
     )
 
 

@@ -6,13 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from kadmin.cluster.model import Replicas, TopicPartition
+    from kadmin.next_step import NextStep
 
 OPERATIONS = "operations"
+_END = command("cancel", "--foreign")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +46,8 @@ class OpenOperation:
 class LateRequest:
     """A request of a finished operation that got no answer and was applied late: a partition goes to `target`.
 
-    `last`: the last replicas on record, where the target is reached; None while it is in flight. `undo` is the command
-    that reverts it; None where only a plan with the last replicas does.
+    `last`: the last replicas on record, where the target is reached; None while it is in flight. `next_step` takes it
+    back.
     """
 
     operation_id: str
@@ -52,16 +55,13 @@ class LateRequest:
     partition: TopicPartition
     target: Replicas
     last: Replicas | None = None
-    undo: str | None = "kadmin cancel --foreign"
+    next_step: NextStep = _END
 
-    def reached(self, last: Replicas, undo: str | None) -> LateRequest:
-        """Return it with its target reached."""
-        return replace(self, last=last, undo=undo)
-
-    @property
-    def remedy(self) -> str:
-        """The next step that undoes the request."""
-        return self.undo or f"kadmin apply FILE, a plan with the replicas {list(self.last or ())} for {self.partition}"
+    def reached(self, last: Replicas, *, before_operation: bool) -> LateRequest:
+        """Return the request with its target reached; `before_operation`: a rollback restores the last replicas."""
+        plan = command("apply", "FILE") + f", a plan with the replicas {list(last)} for {self.partition}"
+        back = command("rollback", self.operation_id) if before_operation else plan
+        return replace(self, last=last, next_step=back)
 
     def __str__(self) -> str:
         asked = f"operation {self.operation_id}, step {self.step}"
@@ -78,7 +78,7 @@ def operation_troubles(
         yield Finding(
             Trouble.LOCK_HELD,
             f"The lock is held for operation {lock.operation_id}.",
-            "kadmin status",
+            command("status"),
             znode="" if root is None else f"{root}/lock",
             evidence=(f"by {lock.holder}",),
         )
@@ -87,7 +87,7 @@ def operation_troubles(
         yield Finding(
             Trouble.UNFINISHED_OPERATION,
             f"Operation {operation.operation_id} ({operation.kind}) is not finished.",
-            "kadmin status" if at_work else f"kadmin resume {operation.operation_id}",
+            command("status") if at_work else command("resume", operation.operation_id),
             znode="" if root is None else f"{root}/{OPERATIONS}/{operation.operation_id}",
             evidence=(
                 operation.words,

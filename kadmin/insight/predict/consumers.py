@@ -3,8 +3,10 @@
 Kafka: RangeAssignor, RoundRobinAssignor and GroupMetadataManager.partitionFor; names are in Java's order, by UTF-16
 units. Members are consumer ids, or consumer threads (`<consumer id>-<thread>`) of the old consumers.
 
-kafka-python's assignors are not used: round robin of 3.0.12 raises KeyError where members have different topics (23 of
-the 25 recorded groups), and its range agrees but needs an adapter as long as `range_shares`.
+kafka-python's assignors are not used. Once round robin of 3.0.12 passes a member over, it looks the next one up by the
+pair of group_instance_id and member_id, not by its id, and raises KeyError: (None, 'b'). No input avoids that where
+members have different topics (23 of the 25 recorded groups). Its range agrees, and needs an adapter as long as
+`range_shares`.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.errors import StalePlanError
+from kadmin.next_step import text_of
 from kadmin.plan import codes
 from kadmin.plan.election import electable, off_preferred, scope_of
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, ReassignmentPlan, RecreationPlan
@@ -87,7 +88,8 @@ def require_fitting(plan: Plan, state: ClusterState) -> None:
     wrong = [each for each in check(plan, ClusterView(state)) if each.code in _NAMES]
     if wrong:
         raise StalePlanError(
-            f"The plan does not fit this cluster: {name_some(each.message for each in wrong)}.", cause=wrong[0].hint
+            f"The plan does not fit this cluster: {name_some(each.message for each in wrong)}.",
+            cause=text_of(wrong[0].next_step),
         )
 
 

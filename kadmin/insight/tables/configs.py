@@ -11,9 +11,11 @@ from kadmin.plan.progress import in_flight
 from kadmin.plan.throttle import THROTTLE_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState
+    from kadmin.plan.throttle import ConfigValues
 
 Condition: TypeAlias = Literal["no-such-topic", "broker-not-alive", "throttle", "nothing-moving"]
 HIDDEN = "(hidden)"
@@ -34,15 +36,14 @@ class ConfigRow:
     ]
 
 
-def config_table(configs: Mapping[str, Mapping[str, str]], state: ClusterState) -> Table:
-    """Return the dynamic configs of every entity, by `topics/orders`; credentials are hidden, leftovers are marked."""
+def config_table(configs: ConfigValues, state: ClusterState) -> Table:
+    """Return the dynamic configs of every entity; credentials are hidden, leftovers are marked."""
     quiet = not in_flight(state)
 
-    def conditions(entity: str, key: str) -> Iterable[Condition]:
-        kind, _, name = entity.partition("/")
-        if kind == "topics" and name not in state.topics:
+    def conditions(entity: ConfigEntity, key: str) -> Iterable[Condition]:
+        if entity.is_topic and entity.name not in state.topics:
             yield "no-such-topic"
-        if kind == "brokers" and name.isdigit() and int(name) not in state.brokers:
+        if entity.broker_id is not None and entity.broker_id not in state.brokers:
             yield "broker-not-alive"
         if key in THROTTLE_KEYS:
             yield "throttle"
@@ -50,7 +51,7 @@ def config_table(configs: Mapping[str, Mapping[str, str]], state: ClusterState) 
                 yield "nothing-moving"
 
     rows = (
-        ConfigRow(entity, key, HIDDEN if SECRET.search(key) else value, tuple(conditions(entity, key)))
+        ConfigRow(str(entity), key, HIDDEN if SECRET.search(key) else value, tuple(conditions(entity, key)))
         for entity, values in sorted(configs.items())
         for key, value in sorted(values.items())
     )

@@ -79,7 +79,7 @@ class Table:
             name, equals, wanted = condition.partition("=")
             if not equals:
                 raise UsageError(
-                    f"{escaped(condition)} is not a filter.", next_command="--filter COLUMN=VALUE or COLUMN!=VALUE"
+                    f"{escaped(condition)} is not a filter.", next_step="--filter COLUMN=VALUE or COLUMN!=VALUE"
                 )
             column, meets = self._index(name.removesuffix("!")), not name.endswith("!")
             rows = tuple(row for row in rows if _matches(row[column], wanted) is meets)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from kadmin.operations.decide.actions import Memory
 from kadmin.operations.decide.leaders import watched_leaders
 from kadmin.operations.decide.stop_request import apply_stop_request
-from kadmin.operations.record.record import Channel
+from kadmin.operations.record.steps import Channel, waves_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.decide.actions import Action, Observed, OperationSpec
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import ProbeStep, Step
 
 __all__ = ["decide", "recall", "remember"]
 
@@ -36,7 +36,7 @@ def recall(steps: Iterable[Step], seen: ClusterState | None = None) -> Memory:
     A wave is published only when those before it were seen done. They are checked again after the last wave: an
     earlier wave may be out of sync now, while the request of the running one is pending.
     """
-    wave = max((step.wave for step in steps if step.wave is not None), default=0)
+    wave = max(waves_of(steps), default=0)
     return Memory(wave=wave, states={} if seen is None else seen.states)
 
 
@@ -58,7 +58,7 @@ def remember(memory: Memory, observed: Observed, now: float) -> Memory:
         memory = replace(memory, without_source=without_source, led_again=led_again, states=observed.state.states)
         memory = replace(memory, fingerprint=fingerprint, changed_at=now)
     probe = memory.probe
-    if probe is not None and probe.channel is not None and not _pending(probe, observed):
+    if probe is not None and not _pending(probe, observed):
         memory = replace(memory, listening=memory.listening | {probe.channel}, probe=None)
     return memory
 
@@ -80,6 +80,6 @@ def _copies(observed: Observed) -> Iterator[tuple[int, TopicPartition, int]]:
                 yield broker, partition, size
 
 
-def _pending(probe: Step, observed: Observed) -> bool:
+def _pending(probe: ProbeStep, observed: Observed) -> bool:
     requests = observed.state.requests
     return (requests.reassignment if probe.channel is Channel.REASSIGNMENT else requests.election) is not None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import CreationStep, DeletionStep, ElectionStep, ProbeStep, WaveStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Assignment, ClusterState, PartitionState, TopicPartition
     from kadmin.errors import KadminError
     from kadmin.operations.events import LostRecords
-    from kadmin.operations.record.record import Channel, OperationKind, OperationRecord, Step
+    from kadmin.operations.record.record import OperationKind, OperationRecord
+    from kadmin.operations.record.steps import Channel, Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.plan.copied import OnDisk, Sizes
     from kadmin.plan.model import DeletionLayout, PartitionTarget, TopicRecipe
@@ -78,7 +80,7 @@ class Memory:
     last_step: int = 0
     step_seen_at: float = 0.0
     listening: frozenset[Channel] = field(default_factory=frozenset)
-    probe: Step | None = None
+    probe: ProbeStep | None = None
     attempts: int = 0
     ends_since: float | None = None
     fingerprint: int = 0
@@ -206,6 +208,21 @@ def unfinished(error: KadminError) -> Finish:
 
 Publish: TypeAlias = Probe | PublishWave | PublishElection | PublishDeletion | PublishTopic
 Action: TypeAlias = AskListening | AskHealth | Publish | TakeBack | Advance | Wait | Finish
+
+
+def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:
+    """Return the step that records a publish, and how many partitions or topics it affects."""
+    match action:
+        case Probe():
+            return ProbeStep(number, at, action.channel), 0
+        case PublishWave():
+            return WaveStep(number, at, action.wave), len(action.targets)
+        case PublishElection():
+            return ElectionStep(number, at, action.partitions), len(action.partitions)
+        case PublishDeletion():
+            return DeletionStep(number, at, action.topics), len(action.topics)
+        case PublishTopic():
+            return CreationStep(number, at, (action.recipe.topic,)), 1
 
 
 class OperationSpec(Protocol):

@@ -8,7 +8,7 @@ seen                                                      action
 a pending request that cannot be read                     Finish: heal first
 in flight to our target, and not taken back yet           the checks below, then TakeBack
 taken back, then overwritten by the old controller        the same again
-taken back through the API, and in flight or reordered    the same again
+taken back through the API, and in flight or reordered    the same again, unless original replicas are added
 taken back, on its way                                    Wait
 ... past the pickup deadline, for dead brokers alone      Finish: cancelled, with its name
 ... and has stalled                                       Finish: cancelled, with its name
@@ -26,11 +26,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.errors import BusyError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import STALLED_S, Finish, TakeBack, Wait, unfinished
-from kadmin.operations.decide.cancelled import asked_back, cancelled, way_back
+from kadmin.operations.decide.cancelled import cancelled, way_back
 from kadmin.operations.decide.common import made_again, overdue
 from kadmin.operations.decide.reassignment import published_targets
-from kadmin.operations.record.record import StepKind
+from kadmin.operations.record.steps import CancelStep, returned_by
 from kadmin.plan.progress import Progress, judge
 from kadmin.wording import name_some
 
@@ -39,9 +40,10 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, Replicas, TopicPartition
     from kadmin.errors import KadminError
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Memory, Observed
     from kadmin.operations.decide.reassignment import ReassignmentWork
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.model import PartitionTarget
 
 
@@ -54,7 +56,7 @@ def decide_cancel(
     """Decide the next action; `observed` holds every topic that the work or the pending request names."""
     state, pending = observed.state, observed.state.requests.reassignment
     if pending is not None and pending.entries is None:
-        return unreadable(pending.place, "kadmin heal, then kadmin cancel --now")
+        return unreadable(pending.place, command("heal") + ", then " + command("cancel", "--now"))
     targets = published_targets(work, observed.steps)
     origin = _to_take_back(targets, observed)
     left = {each: why for each, replicas in origin.items() if (why := why_left(each, replicas, observed))}
@@ -73,7 +75,7 @@ def decide_cancel(
 
 def _to_take_back(targets: Iterable[PartitionTarget], observed: Observed) -> Assignment:
     """Return the original replicas of partitions in flight to our targets; () where the topic was recreated."""
-    state, asked = observed.state, asked_back(observed)
+    state, asked = observed.state, returned_by(observed.steps)
     listed = _listed(state)
     back: dict[TopicPartition, Replicas] = {}
     origin: dict[TopicPartition, Replicas] = {}
@@ -108,7 +110,7 @@ def why_left(partition: TopicPartition, original: Replicas, observed: Observed) 
 
 def _refused_end(partition: TopicPartition, steps: Iterable[Step]) -> str | None:
     """Return the reason for which the controller last refused to end a reassignment; it would refuse again."""
-    ends = [step for step in steps if step.kind is StepKind.CANCEL and partition in step.partitions]
+    ends = [step for step in steps if isinstance(step, CancelStep) and partition in step.partitions]
     if not ends or ends[-1].intent is None or ends[-1].intent.targets.get(partition, ()) is not None:
         return None
     return ends[-1].refused.get(partition)
@@ -120,17 +122,25 @@ def unfinished_returns(origin: Assignment, observed: Observed) -> Assignment:
     From Kafka 4.3 on, the original list leaves the reassignment in flight until it is asked to end.
     """
     last = {
-        p: step for step in observed.steps if step.kind is StepKind.CANCEL and step.sending for p in step.partitions
+        p: step for step in observed.steps if isinstance(step, CancelStep) and step.sending for p in step.partitions
     }
     return {p: replicas for p, replicas in origin.items() if p in last and _unfinished(p, replicas, last[p], observed)}
 
 
-def _unfinished(partition: TopicPartition, original: Replicas, asked: Step, observed: Observed) -> bool:
+def copies_back(partition: TopicPartition, original: Replicas, state: ClusterState) -> bool:
+    """Whether original replicas are being added: the list came after the end of the reassignment, and began another.
+
+    To end that one would return to the replicas that it began with.
+    """
+    return not set(original).isdisjoint(state.topics[partition.topic].adding_replicas.get(partition.partition, ()))
+
+
+def _unfinished(partition: TopicPartition, original: Replicas, asked: CancelStep, observed: Observed) -> bool:
     topic, number = observed.state.topics.get(partition.topic), partition.partition
     if topic is None or number not in topic.replicas:
         return False
     if number in topic.adding_replicas or number in topic.removing_replicas:
-        return topic.target(number) == original
+        return topic.target(number) == original and not copies_back(partition, original, observed.state)
     now = topic.replicas[number]
     return now != original and sorted(now) == sorted(original) and partition not in asked.refused
 
@@ -149,13 +159,14 @@ def _refusal(
         return NotCompletedError(
             f"{pending.place} has invalid entries of other tools: {name_some(empty)}.",
             cause="a list is empty; nothing was changed",
-            next_command="kadmin heal",
+            next_step=command("heal"),
         )
     if kept and not allow_foreign:
         return NotCompletedError(
             f"{pending.place} has invalid entries of other tools: {name_some(kept)}.",
             cause="a list names a broker twice; nothing was changed",
-            next_command="kadmin cancel --now --allow-foreign, which ends them: these partitions keep their replicas",
+            next_step=command("cancel", "--now", "--allow-foreign")
+            + ", which ends them: these partitions keep their replicas",
         )
     begun = [partition for partition in pending.not_begun if partition in others]
     if not begun or allow_foreign:
@@ -163,7 +174,7 @@ def _refusal(
     return BusyError(
         f"The next controller would start entries of other tools: {name_some(begun, most=20)}.",
         cause="cancelling moves the controller, which starts every pending entry; nothing was changed",
-        next_command="kadmin cancel --now --allow-foreign, if they may start",
+        next_step=command("cancel", "--now", "--allow-foreign") + ", if they may start",
     )
 
 
@@ -190,7 +201,7 @@ def _on_the_way_back(
     targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], observed: Observed
 ) -> dict[TopicPartition, list[int]]:
     """Return the partitions that are returning, with the dead brokers among their original replicas."""
-    state, asked = observed.state, asked_back(observed)
+    state, asked = observed.state, returned_by(observed.steps)
     found = {}
     for target in targets:
         back = way_back(target)
@@ -204,11 +215,11 @@ def _why_not_back(dead: list[int]) -> str:
     return f"on its way back, {waits if dead else f'where nothing has changed for {STALLED_S:g} s'}"
 
 
-def unreadable(place: str, next_command: str) -> Finish:
+def unreadable(place: str, next_step: NextStep) -> Finish:
     """Finish: the pending request cannot be read, so it cannot be superseded."""
     error = NotCompletedError(
         f"{place} cannot be decoded, so it is not replaced.",
         cause="moving the controller now could start an election loop; nothing was changed",
-        next_command=next_command,
+        next_step=next_step,
     )
     return unfinished(error)

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.errors import BusyError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     STALLED_S,
@@ -35,12 +36,13 @@ from kadmin.operations.decide.actions import (
     Wait,
     failed,
 )
-from kadmin.operations.decide.cancel_now import unfinished_returns, unreadable, why_left
+from kadmin.operations.decide.cancel_now import copies_back, unfinished_returns, unreadable, why_left
 from kadmin.operations.decide.cancelled import by_reason
 from kadmin.operations.decide.common import overdue
 from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.foreign import by_api, requested
 from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import CancelStep
 from kadmin.plan.model import ReassignmentPlan
 from kadmin.wording import count, name_some
 
@@ -79,13 +81,13 @@ class CancellationWork(ListedOperationSpec):
         """Decide the next action of the cancellation."""
         state, pending = observed.state, observed.state.requests.reassignment
         if pending is not None and pending.entries is None:
-            return unreadable(pending.place, "kadmin heal, then kadmin resume")
+            return unreadable(pending.place, command("heal") + ", then " + command("resume"))
         if state.controller is None:
             return Wait("the cluster has no controller")
         away = [target for target in self.targets if not _is_back(target, state)]
         left = {each: why for each in away if (why := why_left(each.partition, each.replicas, observed))}
         away = [target for target in away if target not in left]
-        known = Counter(partition for step in observed.steps for partition in step.partitions)
+        known = Counter(each for step in observed.steps if isinstance(step, CancelStep) for each in step.partitions)
         asked = [
             target
             for target in away
@@ -97,9 +99,10 @@ class CancellationWork(ListedOperationSpec):
             return _starts_others(self.targets, state) or _take_back(superseded)
         origin = {target.partition: target.replicas for target in self.targets}
         again = [target for target in away if target.partition in unfinished_returns(origin, observed)]
-        enough = observed.request is not None and all(known[each.partition] >= PUBLISH_ATTEMPTS for each in running)
-        if any(target.partition not in known for target in running) or (overdue(memory, now) and not enough):
-            again = running or again
+        to_end = [each for each in running if not copies_back(each.partition, each.replicas, state)]
+        enough = observed.request is not None and all(known[each.partition] >= PUBLISH_ATTEMPTS for each in to_end)
+        if any(target.partition not in known for target in to_end) or (overdue(memory, now) and not enough):
+            again = to_end or again
         stalled = now - memory.changed_at >= STALLED_S
         if again and not (stalled and observed.request is not None):
             return _take_back(again, by_api=True)
@@ -125,7 +128,7 @@ def _left(left: Mapping[PartitionTarget, str]) -> Finish:
         NotCompletedError(
             "; ".join(by_reason({target.partition: why for target, why in left.items()})) + ".",
             cause="these reassignments are left in flight, and every other one is back at its original replicas",
-            next_command="start the original brokers, then kadmin cancel --foreign",
+            next_step="start the original brokers, then " + command("cancel", "--foreign"),
         )
     )
 
@@ -139,7 +142,7 @@ def _starts_others(targets: tuple[PartitionTarget, ...], state: ClusterState) ->
         BusyError(
             f"The next controller would start other entries: {name_some(begun, most=20)}.",
             cause="ending a request moves the controller, which starts every pending entry; nothing was changed",
-            next_command="kadmin cancel --foreign, again: it then ends these, too",
+            next_step=command("cancel", "--foreign") + ", again: it then ends these, too",
         )
     )
 
@@ -149,7 +152,7 @@ def _lost(away: list[PartitionTarget]) -> Finish:
         NotCompletedError(
             f"Not at their original replicas, and not moving there: {name_some(each.partition for each in away)}.",
             cause="the reassignment was completed before it could be ended, or another tool started another one",
-            next_command="kadmin inspect partitions",
+            next_step=command("inspect partitions"),
         )
     )
 
@@ -168,7 +171,7 @@ def _going_back(away: list[PartitionTarget], waits: str | None, observed: Observ
         NotCompletedError(
             f"Still going back to the original replicas: {name_some(target.partition for target in away)}.",
             cause=waits,
-            next_command="kadmin cancel --foreign --origin FILE, with replicas that are alive",
+            next_step=command("cancel", "--foreign", "--origin", "FILE") + ", with replicas that are alive",
         )
     )
 

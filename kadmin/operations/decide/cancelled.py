@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command, joined
 from kadmin.operations.decide.actions import Finish
-from kadmin.operations.record.record import OperationState, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import returned_by
 from kadmin.plan.progress import Progress, judge
 from kadmin.wording import brokers_in_words, count, name_some
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Observed
     from kadmin.plan.model import PartitionTarget
 
@@ -28,7 +31,7 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
     not.
     """
     state = observed.state
-    asked = asked_back(observed)
+    asked = returned_by(observed.steps)
     found = {target: _at(target, state, asked=target.partition in asked) for target in targets}
     resting = {target: at for target, at in found.items() if target.partition not in left}
     summary = list(_summary(resting, state))
@@ -46,15 +49,10 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
         )
     text = f"not back at the original replicas: {'; '.join(why)}"
     steps = [_once_in_sync(targets, left, state)] if left else []
-    steps += ["kadmin rollback"] if away else []
+    steps += [command("rollback")] if away else []
     cause, said = message or None, "; ".join([*summary, text])
-    error = NotCompletedError(f"The operation was cancelled; {text}.", cause=cause, next_command="; ".join(steps))
+    error = NotCompletedError(f"The operation was cancelled; {text}.", cause=cause, next_step=joined("; ", steps))
     return Finish(OperationState.CANCELLED, said, error)
-
-
-def asked_back(observed: Observed) -> frozenset[TopicPartition]:
-    """Return the partitions that steps of this operation returned to their original replicas."""
-    return frozenset(p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions)
 
 
 def way_back(target: PartitionTarget) -> PartitionTarget:
@@ -92,8 +90,10 @@ def by_reason(left: Mapping[TopicPartition, str]) -> list[str]:
     return [f"{name_some(each for each, why in left.items() if why == reason)}: {reason}" for reason in reasons]
 
 
-def _once_in_sync(targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], state: ClusterState) -> str:
+def _once_in_sync(
+    targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], state: ClusterState
+) -> NextStep:
     original = {broker for each in targets if each.partition in left for broker in each.current or ()}
     dead = sorted(original - set(state.brokers))
     start = f"start {brokers_in_words(dead)}; " if dead else ""
-    return f"{start}kadmin cancel --foreign, when an original replica is in sync"
+    return start + command("cancel", "--foreign") + ", when an original replica is in sync"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S,
     PICKUP_DEADLINE_S,
@@ -15,22 +16,23 @@ from kadmin.operations.decide.actions import (
     failed,
     unfinished,
 )
-from kadmin.operations.record.record import Sending, StepKind
+from kadmin.operations.record.steps import Sending, WaveStep, intents
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Finish, Memory, Observed
-    from kadmin.operations.record.record import Channel, Step
+    from kadmin.operations.record.steps import Channel, Step, TopicStep
 
 
 class AskedTopics:
     """The topics that steps of a kind asked for, those refused with the reasons, and those without an answer."""
 
-    def __init__(self, kind: StepKind, steps: Iterable[Step]) -> None:
-        asked = [step for step in steps if step.kind is kind]
+    def __init__(self, kind: type[TopicStep], steps: Iterable[Step]) -> None:
+        asked = [step for step in steps if isinstance(step, kind)]
         self.topics = {topic for step in asked for topic in step.topics}
         self.refused = {topic: reason for step in asked for topic, reason in step.refused_topics.items()}
         self.unanswered = {topic for step in asked if step.sending is Sending.UNANSWERED for topic in step.topics}
@@ -54,13 +56,13 @@ def before_publish(channel: Channel, observed: Observed, memory: Memory) -> AskL
     return None if channel in memory.listening else AskListening(channel)
 
 
-def refused_topics(change: str, reasons: Mapping[str, str], again: str) -> Finish:
+def refused_topics(change: str, reasons: Mapping[str, str], again: NextStep) -> Finish:
     """Finish: the controller refused to `change` topics, for these reasons."""
     return failed(
         NotCompletedError(
             f"The controller refused to {change} {name_some(reasons)}.",
             cause="; ".join(dict.fromkeys(reasons.values())),
-            next_command=f"{again}, when the cause is removed",
+            next_step=again + ", when the cause is removed",
         )
     )
 
@@ -70,7 +72,7 @@ def changing() -> Finish:
     return failed(
         StalePlanError(
             f"The publish was refused {PUBLISH_ATTEMPTS} times: topics, brokers or the controller kept changing.",
-            next_command="kadmin diff FILE, then kadmin apply FILE, when the cluster is quiet",
+            next_step=command("diff", "FILE") + ", then " + command("apply", "FILE") + ", when the cluster is quiet",
         )
     )
 
@@ -80,7 +82,7 @@ def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[
     ids = {
         topic: topic_id
         for step in observed.steps
-        if step.kind is StepKind.WAVE and step.intent is not None
+        if isinstance(step, WaveStep) and step.intent is not None
         for topic, topic_id in step.intent.topic_ids.items()
     }
     now = observed.state.topics
@@ -90,8 +92,8 @@ def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[
 
 def accepted_by_controller(partitions: Iterable[TopicPartition], observed: Observed) -> set[TopicPartition]:
     """Return the partitions whose last reassignment of ours the controller accepted: it has begun."""
-    last = {partition: step for step in observed.steps if step.intent is not None for partition in step.intent.targets}
-    begun = {each for each, step in last.items() if step.kind is StepKind.WAVE and step.sending is Sending.ANSWERED}
+    last = {partition: step for step, intent in intents(observed.steps) for partition in intent.targets}
+    begun = {each for each, step in last.items() if isinstance(step, WaveStep) and step.sending is Sending.ANSWERED}
     return begun.intersection(partitions)
 
 
@@ -106,7 +108,7 @@ def occupied(place: str, partitions: Iterable[TopicPartition] = ()) -> BusyError
     return BusyError(
         f"{place} holds entries of another tool{f': {name_some(names)}' if names else ''}; it was left unchanged.",
         cause="another tool or operator is working on this cluster, or left an entry behind",
-        next_command="kadmin doctor; kadmin resume, when it is gone",
+        next_step=command("doctor") + "; " + command("resume") + ", when it is gone",
     )
 
 
@@ -116,7 +118,7 @@ def not_watching(place: str, *, probed: bool) -> NotCompletedError:
     return NotCompletedError(
         f"The controller does not watch {place} and would not see a plan written there; {written}.",
         cause="the node was deleted or overwritten by hand; from Kafka 1.1 on that removes the watch",
-        next_command=f"kadmin heal, then kadmin {'resume' if probed else 'apply FILE'}",
+        next_step=command("heal") + ", then " + (command("resume") if probed else command("apply", "FILE")),
     )
 
 
@@ -138,6 +140,6 @@ def not_picked_up(place: str) -> Finish:
         NotCompletedError(
             f"The controller did not pick up {place} within the deadline; no partition has changed.",
             cause="it does not watch the node (deleted or overwritten by hand), or is busy",
-            next_command="kadmin heal, then kadmin resume",
+            next_step=command("heal") + ", then " + command("resume"),
         )
     )

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.insight.diagnosis.health import health_of
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
@@ -37,7 +38,8 @@ from kadmin.operations.decide.actions import (
     unfinished,
 )
 from kadmin.operations.decide.common import AskedTopics, changing, overdue, refused_topics
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import DeletionStep
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
 from kadmin.plan.progress import Progress
 from kadmin.wording import count, name_some
@@ -66,7 +68,7 @@ class DeletionWork(ListedOperationSpec):
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action of the deletion."""
-        state, asked = observed.state, AskedTopics(StepKind.DELETION, observed.steps)
+        state, asked = observed.state, AskedTopics(DeletionStep, observed.steps)
         others = [topic for topic in self.plan.topics if topic in state.topics and not self._is_here(topic, state)]
         if spared := [topic for topic in others if topic not in asked.topics]:
             return _made_again(spared)
@@ -99,7 +101,9 @@ class DeletionWork(ListedOperationSpec):
 
     def _result(self, present: Sequence[str], others: Sequence[str], asked: AskedTopics, state: ClusterState) -> Finish:
         if present:
-            return refused_topics("delete", {topic: asked.refused[topic] for topic in present}, "kadmin apply FILE")
+            return refused_topics(
+                "delete", {topic: asked.refused[topic] for topic in present}, command("apply", "FILE")
+            )
         if spared := [topic for topic in others if topic in asked.refused and topic not in asked.unanswered]:
             return _made_again(spared)
         notes = "".join(f"; {note}" for note in self._notes(others, state))
@@ -151,7 +155,7 @@ def _made_again(topics: Sequence[str]) -> Finish:
         StalePlanError(
             f"Other topics have these names by now: {name_some(topics)}; they were left unchanged.",
             cause="another client deleted the topics on record and made them again",
-            next_command="kadmin apply FILE, to delete the new ones",
+            next_step=command("apply", "FILE") + ", to delete the new ones",
         )
     )
 
@@ -161,7 +165,7 @@ def _refused(topics: Sequence[str]) -> Finish:
         NotCompletedError(
             f"The controller dropped the request and kept {count(len(topics), 'topic')}: {name_some(topics)}.",
             cause="deletion is disabled on the brokers (delete.topic.enable=false)",
-            next_command="enable deletion on every broker, then apply again",
+            next_step="enable deletion on every broker, then apply again",
         )
     )
 
@@ -171,7 +175,7 @@ def _not_consumed(topics: Sequence[str]) -> Finish:
         NotCompletedError(
             f"The controller did not start to delete {name_some(topics)} within the deadline.",
             cause="the request stays pending; without it the topic could come back empty",
-            next_command="kadmin resume",
+            next_step=command("resume"),
         )
     )
 
@@ -181,7 +185,7 @@ def _not_read(topics: Sequence[str]) -> Finish:
         NotCompletedError(
             f"These topics were not deleted: {name_some(topics)}.",
             cause="no Kafka controller reads a deletion in the document layout",
-            next_command="use layout: children",
+            next_step="use layout: children",
         )
     )
 
@@ -192,7 +196,7 @@ def _held_up(held_up: dict[str, tuple[int, ...]]) -> Finish:
         NotCompletedError(
             f"Deletions wait for brokers that are not alive: {waits}.",
             cause="copies on live brokers are deleted; the others are deleted when those brokers return",
-            next_command="start the brokers, then kadmin resume",
+            next_step="start the brokers, then " + command("resume"),
         )
     )
 

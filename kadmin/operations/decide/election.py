@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     ELECTION_ATTEMPTS,
     ELECTION_BATCH,
@@ -40,7 +41,8 @@ from kadmin.operations.decide.common import (
     overdue,
     probe_unanswered,
 )
-from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import Channel, ElectionStep, ProbeStep, refused_by_cluster
 from kadmin.plan.election import electable, obstacle, off_preferred, scope_of
 from kadmin.plan.model import ElectionPlan
 from kadmin.plan.progress import Progress
@@ -83,10 +85,9 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
     pending = observed.state.requests.election
     last = observed.steps[-1] if observed.steps else None
     if pending is not None:
-        probing = last is not None and last.kind is StepKind.PROBE and pending.probe
+        probing = isinstance(last, ProbeStep) and pending.probe
         electing = (
-            last is not None
-            and last.kind is StepKind.ELECTION
+            isinstance(last, ElectionStep)
             and pending.entries is not None
             and set(pending.entries) == set(last.partitions)
         )
@@ -96,7 +97,7 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
             return (probe_unanswered if probing else not_picked_up)(pending.place)
         reason = "the controller has not answered the probe yet" if probing else "electing"
         return awaiting_pickup(reason, memory, now)
-    asked = Counter(p for step in observed.steps if step.kind is StepKind.ELECTION for p in step.partitions)
+    asked = Counter(p for step in observed.steps if isinstance(step, ElectionStep) for p in step.partitions)
     # A preferred replica that failed meanwhile may be back: it is requested again, after all others.
     wanted = [partition for partition in electable(scope, observed.state) if asked[partition] < ELECTION_ATTEMPTS]
     wanted.sort(key=asked.__getitem__)
@@ -111,7 +112,7 @@ def election_result(scope: Sequence[TopicPartition], observed: Observed, success
     off = off_preferred(scope, observed.state)
     if not off:
         return Finish(OperationState.COMPLETED, success)
-    refused = {partition: reason for step in observed.steps for partition, reason in step.refused.items()}
+    refused = refused_by_cluster(observed.steps)
     reasons = "; ".join(
         f"{partition}: {obstacle(partition, observed.state) or refused.get(partition)}" for partition in off[:5]
     )
@@ -119,7 +120,8 @@ def election_result(scope: Sequence[TopicPartition], observed: Observed, success
         NotCompletedError(
             f"Not led by their preferred replica: {name_some(off)} ({len(off)} of {count(len(scope), 'partition')}).",
             cause=reasons,
-            next_command="kadmin propose election --out PLAN, when the preferred replicas are alive and in sync",
+            next_step=command("propose election", "--out", "PLAN")
+            + ", when the preferred replicas are alive and in sync",
         )
     )
 

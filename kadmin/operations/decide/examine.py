@@ -69,7 +69,7 @@ class Examination:
         return type(first)(
             " ".join(each.message for each in alike),
             cause="; ".join(dict.fromkeys(each.cause for each in alike if each.cause)) or None,
-            next_command=first.next_command,
+            next_step=first.next_step,
         )
 
 

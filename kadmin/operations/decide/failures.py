@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, StalePlanError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import failed
 from kadmin.operations.decide.common import made_again
 from kadmin.plan.progress import in_flight
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Finish, Observed
     from kadmin.plan.model import PartitionTarget
 
@@ -22,15 +24,15 @@ def changed_by_others(
     stale: Sequence[PartitionTarget],
     observed: Observed,
     planned: Iterable[PartitionTarget],
-    undo: str | None,
-    first: str = "",
+    rollback: NextStep | None,
+    first: NextStep | str = "",
     cancelled: Collection[TopicPartition] = (),
 ) -> Finish:
     """Finish: partitions are neither as planned nor at their target, or their topic was recreated.
 
     Of a topic that lost partitions, all that were `planned` and deleted are named. `cancelled` partitions have their
-    planned replicas again, after the controller had accepted their reassignment. `undo` and `first` are parts of the
-    next step.
+    planned replicas again, after the controller had accepted their reassignment. `rollback` and `first` are parts of
+    the next step.
     """
     state, targets = observed.state, _with_deleted(stale, planned, observed.state)
     again_made = made_again((target.partition for target in targets), observed)
@@ -38,12 +40,12 @@ def changed_by_others(
     found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3])
     again = f"; their topic was deleted and made again: {name_some(sorted(again_made))}" if again_made else ""
     again += f"; accepted, and cancelled by another client: {name_some(sorted(cancelled))}" if cancelled else ""
-    diff = f"{first}kadmin diff FILE, to see what changed"
+    next_step = first + command("diff", "FILE") + ", to see what changed"
     return failed(
         StalePlanError(
             f"Changed by others since the plan was made: {name_some(w.partition for w in targets)}.",
             cause=f"deleted: {name_some(gone)}" if gone else found + again + _elsewhere(targets, state),
-            next_command=f"{diff}; {undo}" if undo else diff,
+            next_step=next_step + "; " + rollback if rollback else next_step,
         )
     )
 
@@ -55,7 +57,7 @@ def rejected(targets: Sequence[PartitionTarget], cause: str) -> Finish:
             f"The controller did not accept the reassignment of {count(len(targets), 'partition')}: "
             f"{name_some(target.partition for target in targets)}.",
             cause=cause,
-            next_command="kadmin verify FILE, then kadmin apply FILE",
+            next_step=command("verify", "FILE") + ", then " + command("apply", "FILE"),
         )
     )
 
@@ -73,7 +75,7 @@ def dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state: 
         StalePlanError(
             f"Target brokers are not alive: {name_some(dead)}. The controller would wait for them without end.",
             cause=f"alive are {name_some(sorted(state.brokers), most=20)}",
-            next_command=f"start broker {dead[0]}, or plan with broker {substitute} instead",
+            next_step=f"start broker {dead[0]}, or plan with broker {substitute} instead",
         )
     )
 

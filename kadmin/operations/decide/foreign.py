@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import command
 from kadmin.plan.model import PartitionTarget
 from kadmin.plan.progress import in_flight
 from kadmin.wording import name_some
@@ -62,12 +63,12 @@ def back_to_original(
     if unknown:
         raise InvalidInputError(
             f"The original replicas of {name_some(unknown)} are not known: this Kafka does not keep them.",
-            next_command="kadmin cancel --foreign --origin FILE, with the replicas to return to",
+            next_step=command("cancel", "--foreign", "--origin", "FILE") + ", with the replicas to return to",
         )
     if strange:
         raise InvalidInputError(
             f"The original replicas that were given do not fit: {name_some(strange)}.",
-            next_command="correct the file of --origin",
+            next_step="correct the file of --origin",
         )
     return tuple(targets)
 

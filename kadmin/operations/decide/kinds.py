@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.documents import parse_document
 from kadmin.documents.dump import plan_digest
 from kadmin.errors import InvalidInputError, StalePlanError
+from kadmin.next_step import command
 from kadmin.operations.decide.cancellation import CANCELLATION
 from kadmin.operations.decide.deletion import DELETION
 from kadmin.operations.decide.election import ELECTION
@@ -46,14 +47,14 @@ def spec_of(record: OperationRecord) -> OperationSpec:
     """
     if record.kind is OperationKind.HEAL:
         raise InvalidInputError(
-            f"Operation {record.operation_id} is a heal and has no plan.", next_command="kadmin heal"
+            f"Operation {record.operation_id} is a heal and has no plan.", next_step=command("heal")
         )
     plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
     if plan_digest(plan) != record.plan_digest:
         raise StalePlanError(
             f"The plan of operation {record.operation_id} is not the plan that was applied.",
             cause=f"its record was edited: {record.plan_digest} was written, {plan_digest(plan)} is there",
-            next_command="kadmin history",
+            next_step=command("history"),
         )
     kind = _BY_OPERATION[record.kind]
     if not isinstance(plan, kind.plan):

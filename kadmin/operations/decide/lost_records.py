@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.events import LostRecords
 from kadmin.wording import count, name_some
 
@@ -49,5 +50,5 @@ def lost_error(lost: Sequence[LostRecords], operation_id: str) -> NotCompletedEr
     return NotCompletedError(
         f"{words[0].upper()}{words[1:]}.",
         cause="an unclean election that was not kadmin's, or a leader whose disk was lost; a clean election loses none",
-        next_command=f"kadmin history {operation_id}",
+        next_step=command("history", operation_id),
     )

@@ -32,6 +32,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kadmin.insight.diagnosis.health import health_of
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     HEALTH_POLL_S,
     STALLED_S,
@@ -60,7 +61,8 @@ from kadmin.operations.decide.failures import changed_by_others, dead_target, de
 from kadmin.operations.decide.troubles import troubles, without_source
 from kadmin.operations.decide.undo import any_moved, undo_of
 from kadmin.operations.decide.verdicts import reassignment_verdicts
-from kadmin.operations.record.record import Channel, OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import Channel, ProbeStep, refused_by_cluster, waves_of
 from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.plan.progress import Progress, is_union, judge
@@ -71,8 +73,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Action, Memory, Observed
-    from kadmin.operations.record.record import OperationRecord, Step
+    from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.copied import Copied
     from kadmin.plan.model import PartitionTarget
 
@@ -92,7 +96,7 @@ class ReassignmentWork(OperationSpec):
     waves: tuple[tuple[PartitionTarget, ...], ...]
     targets: tuple[PartitionTarget, ...]
     elect: Elect
-    undo: str = ""
+    rollback: NextStep | None = None
     skips_deleted: bool = False
 
     @property
@@ -159,10 +163,10 @@ class ReassignmentWork(OperationSpec):
         """Return the wave under way, empty after the last."""
         return self.waves[memory.wave] if memory.wave < len(self.waves) else ()
 
-    def undone_by(self, observed: Observed, memory: Memory | None) -> str | None:
+    def undone_by(self, observed: Observed, memory: Memory | None) -> NextStep | None:
         """Return the command to undo the moves; None where nothing was moved. Without memory, all topics were read."""
         read = self.topics(None if memory is None else memory.wave)
-        return self.undo if any_moved(published_targets(self, observed.steps), observed, read) else None
+        return self.rollback if any_moved(published_targets(self, observed.steps), observed, read) else None
 
     def _finished(self, observed: Observed, memory: Memory) -> list[PartitionTarget]:
         finished = [target for wave in self.waves[: memory.wave] for target in wave]
@@ -172,13 +176,12 @@ class ReassignmentWork(OperationSpec):
 
 def published_targets(work: ReassignmentWork, steps: Iterable[Step]) -> list[PartitionTarget]:
     """Return the targets of the waves that steps published, in order."""
-    waves = {step.wave for step in steps if step.kind is StepKind.WAVE and step.wave is not None}
-    return [target for index in sorted(waves) for target in work.waves[index]]
+    return [target for index in sorted(set(waves_of(steps))) for target in work.waves[index]]
 
 
 def published(observed: Observed, memory: Memory) -> bool:
     """Whether a step on record published the current wave."""
-    return any(step.kind is StepKind.WAVE and step.wave == memory.wave for step in observed.steps)
+    return memory.wave in waves_of(observed.steps)
 
 
 def _sort(targets: Iterable[PartitionTarget], observed: Observed, *, published: bool) -> Found:
@@ -200,7 +203,7 @@ def _with_request(
     work: ReassignmentWork, request: PendingRequest, observed: Observed, memory: Memory, now: float, found: Found
 ) -> Action:
     wave = work.wave(memory)
-    if request.probe and observed.steps and observed.steps[-1].kind is StepKind.PROBE:
+    if request.probe and observed.steps and isinstance(observed.steps[-1], ProbeStep):
         if overdue(memory, now):
             return probe_unanswered(request.place)
         return Wait("the controller has not answered the probe yet")
@@ -227,8 +230,8 @@ def _blocked(
     if foreign := [each for each, replicas in request.entries.items() if ours.get(each) != replicas]:
         return foreign_request(request.place, foreign)
     if request.entries and all(observed.state.replicas(each) is None for each in request.entries):
-        undo = work.undone_by(observed, memory)
-        return changed_by_others(found[Progress.STALE], observed, work.targets, undo, "kadmin heal; then ")
+        rollback = work.undone_by(observed, memory)
+        return changed_by_others(found[Progress.STALE], observed, work.targets, rollback, command("heal") + "; then ")
     return None
 
 
@@ -253,8 +256,8 @@ def _unchanged(
         return awaiting_pickup("waiting until the cluster shows the change", memory, now)
     if cancelled := accepted_by_controller((target.partition for target in waiting), observed):
         targets = [target for target in waiting if target.partition in cancelled]
-        undo = work.undone_by(observed, memory)
-        return changed_by_others(targets, observed, work.targets, undo, cancelled=cancelled)
+        rollback = work.undone_by(observed, memory)
+        return changed_by_others(targets, observed, work.targets, rollback, cancelled=cancelled)
     to_come = (tuple(waiting), *work.waves[memory.wave + 1 :])
     return _health_gate(to_come, observed, memory, now) or _publish(waiting, observed, memory)
 
@@ -271,7 +274,7 @@ def _health_gate(
     to_come: tuple[tuple[PartitionTarget, ...], ...], observed: Observed, memory: Memory, now: float
 ) -> Action | None:
     # Before the first wave the record was made from the state that it would be compared with.
-    if not any(step.kind is StepKind.WAVE for step in observed.steps):
+    if not waves_of(observed.steps):
         return None
     seen = memory.health
     if seen is None or seen.wave != memory.wave or (seen.trouble and now - seen.at >= HEALTH_POLL_S):
@@ -343,7 +346,7 @@ def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
 
 
 def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Finish | None:
-    reasons = {partition: reason for step in observed.steps for partition, reason in step.refused.items()}
+    reasons = refused_by_cluster(observed.steps)
     refused = [target for target in waiting if target.partition in reasons]
     if refused:
         return rejected(refused, "; ".join(dict.fromkeys(reasons[target.partition] for target in refused)))
@@ -355,8 +358,8 @@ def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Mem
 def _work_of(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWork:
     targets = tuple(replace(target, current=record.origin[target.partition]) for target in plan.reassignments)
     waves = tuple(tuple(targets[position] for position in wave) for wave in record.waves)
-    undo = undo_of(record.operation_id, plan.header)
-    return ReassignmentWork(waves, targets, plan.elect, undo, plan.allow_topics_deleted)
+    rollback = undo_of(record.operation_id, plan.header)
+    return ReassignmentWork(waves, targets, plan.elect, rollback, plan.allow_topics_deleted)
 
 
 def _fields(work: ReassignmentWork, state: ClusterState) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     PUBLISH_ATTEMPTS,
     Finish,
@@ -32,7 +33,8 @@ from kadmin.operations.decide.actions import (
     unfinished,
 )
 from kadmin.operations.decide.common import AskedTopics, changing, overdue, refused_topics
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import CreationStep
 from kadmin.plan.model import RecreationPlan
 from kadmin.plan.progress import Progress
 from kadmin.plan.recreation import is_whole
@@ -76,7 +78,7 @@ class RecreationWork(ListedOperationSpec):
 
 def _failure(recipes: Sequence[TopicRecipe], observed: Observed) -> Finish | None:
     """Finish where a topic was made by others, refused, or deleted again; None where all is well."""
-    asked, there = AskedTopics(StepKind.CREATION, observed.steps), observed.state.topics
+    asked, there = AskedTopics(CreationStep, observed.steps), observed.state.topics
     # Where the first request was not answered, the second one is refused because the first was carried out.
     refused = {
         topic: reason for topic, reason in asked.refused.items() if topic not in asked.unanswered or topic not in there
@@ -86,13 +88,13 @@ def _failure(recipes: Sequence[TopicRecipe], observed: Observed) -> Finish | Non
     if foreign := [topic for topic in names if topic in there and topic not in made]:
         return _created_by_others(foreign)
     if refused:
-        return refused_topics("create", refused, "kadmin recreate ID")
+        return refused_topics("create", refused, command("recreate", "ID"))
     gone = [topic for topic in names if topic in made - asked.unanswered and topic not in there]
     return _deleted_again(gone) if gone else None
 
 
 def _make(wanted: Sequence[TopicRecipe], observed: Observed, memory: Memory, now: float) -> Action:
-    topic, asked = wanted[0].topic, AskedTopics(StepKind.CREATION, observed.steps)
+    topic, asked = wanted[0].topic, AskedTopics(CreationStep, observed.steps)
     if topic in observed.state.requests.deletions:
         return Wait(f"{topic} is still being deleted")
     if observed.state.controller is None:
@@ -107,7 +109,7 @@ def _created_by_others(topics: Sequence[str]) -> Finish:
         BusyError(
             f"{name_some(topics)} was created by another client; it was left unchanged.",
             cause="brokers create topics automatically for producers and consumers, or another tool did",
-            next_command="kadmin recreate ID, after the topic was deleted; or kafka-topics.sh --alter",
+            next_step=command("recreate", "ID") + ", after the topic was deleted; or kafka-topics.sh --alter",
         )
     )
 
@@ -116,7 +118,7 @@ def _deleted_again(topics: Sequence[str]) -> Finish:
     return failed(
         NotCompletedError(
             f"{name_some(topics)} was created by this operation, then deleted by another client.",
-            next_command="kadmin history",
+            next_step=command("history"),
         )
     )
 
@@ -126,7 +128,7 @@ def _leaderless(topics: Sequence[str]) -> Finish:
         NotCompletedError(
             f"The controller has not chosen leaders for {name_some(topics)} within the deadline.",
             cause="the topics exist; a working controller chooses their leaders",
-            next_command="kadmin doctor, then kadmin resume",
+            next_step=command("doctor") + ", then " + command("resume"),
         )
     )
 

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.record import OperationKind, StepKind, published_by
+from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.steps import CancelStep, ReassigningStep, WaveStep, published_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.operations.record.record import Listing, OperationRecord, Step
+    from kadmin.operations.record.record import Listing, OperationRecord
+    from kadmin.operations.record.steps import Step
 
     Lists = Mapping[TopicPartition, frozenset[Replicas]]
 
@@ -26,6 +28,8 @@ def sent_lists(record: OperationRecord, steps: Iterable[Step], state: ClusterSta
     """
     found: dict[TopicPartition, frozenset[Replicas]] = {}
     for step in published_by(steps):
+        if not isinstance(step, ReassigningStep):
+            continue
         ids = {} if step.intent is None else step.intent.topic_ids
         for partition, replicas in _asked(record, step).items():
             topic = state.topics.get(partition.topic)
@@ -54,13 +58,13 @@ def askers(
     return found
 
 
-def _asked(record: OperationRecord, step: Step) -> Mapping[TopicPartition, Replicas]:
+def _asked(record: OperationRecord, step: ReassigningStep) -> Mapping[TopicPartition, Replicas]:
     if step.intent is not None:
         # To end a reassignment is to ask for the original replicas.
         targets = {each: target or record.origin.get(each) for each, target in step.intent.targets.items()}
         return {each: target for each, target in targets.items() if target}
-    if step.kind is StepKind.WAVE and step.wave is not None and isinstance(work := spec_of(record), ReassignmentWork):
+    if isinstance(step, WaveStep) and isinstance(work := spec_of(record), ReassignmentWork):
         return {target.partition: target.replicas for target in work.waves[step.wave]}
-    if step.kind is StepKind.CANCEL:
+    if isinstance(step, CancelStep):
         return {partition: record.origin[partition] for partition in step.partitions if partition in record.origin}
     return {}

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.actions import Finish, Wait
-from kadmin.operations.record.record import Sending
+from kadmin.operations.record.steps import Sending, intents
 from kadmin.wording import count
 
 if TYPE_CHECKING:
@@ -41,4 +41,4 @@ def settle(action: Action, observed: Observed, memory: Memory, now: float) -> Ac
 
 def _unanswered(observed: Observed) -> int:
     # Elections and deletions by id change nothing more when they are applied late.
-    return sum(step.sending is Sending.UNANSWERED and step.intent is not None for step in observed.steps)
+    return sum(step.sending is Sending.UNANSWERED for step, _ in intents(observed.steps))

@@ -20,14 +20,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import STALLED_S, Advance, AskListening, Finish, PublishWave, TakeBack, Wait
 from kadmin.operations.decide.reassignment import ReassignmentWork, published
-from kadmin.operations.record.record import Channel, OperationState
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import Channel
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.wording import count
 
 if TYPE_CHECKING:
     from kadmin.errors import KadminError
+    from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Action, Memory, Observed, OperationSpec
     from kadmin.operations.record.stop_request import StopRequest
 
@@ -74,13 +77,13 @@ def _given_up(request: StopRequest, in_way: KadminError) -> Finish:
     error = NotCompletedError(
         f"The operation was cancelled; its request is not reverted. {in_way.message}",
         cause=in_way.cause,
-        next_command="kadmin doctor",
+        next_step=command("doctor"),
     )
     return Finish(OperationState.CANCELLED, f"{in_way.message.removesuffix('.')}; {request.asked}", error)
 
 
-def stopped(request: StopRequest, undo: str | None, what: str = _QUIET) -> Finish:
-    """Finish because of a request; `undo` is the next step after a cancellation that leaves something moved."""
+def stopped(request: StopRequest, rollback: NextStep | None, what: str = _QUIET) -> Finish:
+    """Finish because of a request; `rollback` is the next step after a cancellation that leaves something moved."""
     paused = request.stop is Stop.PAUSE
     state = OperationState.PAUSED if paused else OperationState.CANCELLED
     return Finish(
@@ -89,6 +92,6 @@ def stopped(request: StopRequest, undo: str | None, what: str = _QUIET) -> Finis
         StoppedByRequestError(
             f"The operation was {state.value}: {what}.",
             cause=str(request),
-            next_command="kadmin resume, or kadmin cancel" if paused else undo or "kadmin history",
+            next_step=command("resume") + ", or " + command("cancel") if paused else rollback or command("history"),
         ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.next_step import command
 from kadmin.plan.progress import Progress
 from kadmin.plan.sources import awaited, lacks_source
 from kadmin.wording import name_some
@@ -28,11 +29,11 @@ def troubles(
     if dead:
         waiting = [each.partition for each in found[Progress.RUNNING] if not set(each.replicas).isdisjoint(dead)]
         waits = f"{name_some(waiting)}: the controller waits for brokers that are not alive: {name_some(dead)}"
-        yield f"{waits}; start them, or take the wave back: kadmin cancel --now"
+        yield f"{waits}; start them, or take the wave back: {command('cancel', '--now')}"
     if stuck:
         brokers = sorted({broker for each in stuck for broker in awaited(each, state)})
         waits = f"{name_some(stuck)}: no replica is alive and in sync; copies wait for brokers: {name_some(brokers)}"
-        yield f"{waits}; start them, or end the operation: kadmin cancel --now"
+        yield f"{waits}; start them, or end the operation: {command('cancel', '--now')}"
     stale = [target.partition for target in found[Progress.STALE]]
     if gone := [partition for partition in stale if state.replicas(partition) is None]:
         yield f"{name_some(gone)}: deleted; the operation ends when the rest of its wave is done"

@@ -9,6 +9,7 @@ from kadmin.cluster.model import Listening
 from kadmin.documents import dump_json
 from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.next_step import command
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.common import not_watching
 from kadmin.operations.decide.examine import Examination, examine
@@ -16,8 +17,9 @@ from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
-from kadmin.operations.reading.brokers import with_disks, with_guards
+from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
 from kadmin.operations.reading.late_requests import late_requests
+from kadmin.operations.reading.metadata_store import listening_of
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
 from kadmin.operations.throttles.operation import record_throttle
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.port import Backend
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
     from kadmin.plan.facts import ClusterFacts
@@ -80,21 +83,14 @@ def prepare(
     own.
     """
     state, facts, examination = _study(context, _throttled(plan, throttle), given, policy)
-    if examination.throttle is not None and (backlog := context.backend.config_backlog()):
-        examination = replace(examination, refusals=(*examination.refusals, backlog))
-    if examination.work is not None:
-        throttled = () if examination.throttle is None else examination.throttle.values
-        if denied := context.backend.denied(examination.work, throttled):
-            examination = replace(examination, refusals=(*examination.refusals, denied))
-    examination = replace(examination, refusals=(*_recording(context), *examination.refusals))
+    refusals = [*_recording(context), *examination.refusals, *_unexecutable(context.backend, examination)]
     channel = None if examination.work is None else examination.work.channel
-    if channel is None or state.controller is None:
-        return Preview(state, facts, examination, None)
-    listening = context.backend.listening(channel, state)
-    if listening is Listening.DEAF:
-        refusal = not_watching(context.backend.place(channel), probed=False)
-        examination = replace(examination, refusals=(*examination.refusals, refusal))
-    return Preview(state, facts, examination, listening)
+    listening = None
+    if channel is not None and state.controller is not None:
+        listening = listening_of(context.backend, channel, state)
+    if channel is not None and listening is Listening.DEAF:
+        refusals.append(not_watching(context.backend.place(channel), probed=False))
+    return Preview(state, facts, replace(examination, refusals=tuple(refusals)), listening)
 
 
 def apply(
@@ -143,16 +139,27 @@ def apply(
 def _recording(context: Context) -> Iterator[KadminError]:
     """Yield the errors that keep an operation from being recorded: an unfinished one, an unsafe store."""
     if unfinished := context.operations.unfinished():
-        yield _unfinished(unfinished, context.operations.holder())
+        yield _unfinished(unfinished, context.operations.lock.holder())
     try:
-        context.operations.to_create()
+        context.operations.lock.to_create()
     except NotCompletedError as unsafe:
         yield unsafe
 
 
+def _unexecutable(backend: Backend, examination: Examination) -> Iterator[KadminError]:
+    """Yield the errors of a store of metadata that would accept requests which are then not executed."""
+    store, work, throttle = backend.metadata_store, examination.work, examination.throttle
+    if store is None:
+        return
+    if throttle is not None and (backlog := store.config_backlog()):
+        yield backlog
+    if work is not None and (denied := store.denied(work, () if throttle is None else throttle.values)):
+        yield denied
+
+
 def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:
     """Return the brokers that get no replica of the topic for lock and record: those that the plan empties."""
-    if not isinstance(plan, ReassignmentPlan) or not context.operations.to_create():
+    if not isinstance(plan, ReassignmentPlan) or not context.operations.lock.to_create():
         return frozenset()
     state = context.backend.read({target.partition.topic for target in plan.reassignments})
     return emptied_brokers(plan.reassignments, state)
@@ -163,7 +170,7 @@ def _throttled(plan: Plan, throttle: ThrottleSpec | None) -> Plan:
 
 
 def _stop_if_asked(context: Context) -> None:
-    context.clock.stop_if_asked("nothing was recorded or published", "kadmin apply FILE")
+    context.clock.stop_if_asked("nothing was recorded or published", command("apply", "FILE"))
 
 
 def _study(
@@ -174,17 +181,17 @@ def _study(
     if given.cluster_id is not None and given.cluster_id != state.cluster_id:
         raise StalePlanError(
             f"The snapshot is of cluster {given.cluster_id}, this is cluster {state.cluster_id}.",
-            next_command="kadmin snapshot --out DIR",
+            next_step=command("snapshot", "--out", "DIR"),
         )
     facts, refused = given, None
     if isinstance(plan, DeletionPlan):
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)
         facts = with_guards(given, context.backend, state, plan.topics)
-        refused = context.backend.refused_credentials(state)
+        refused = refused_credentials(context.backend, state)
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.brokers(state))
-        refused = context.backend.refused_credentials(state)
+        refused = refused_credentials(context.backend, state)
     examination = examine(plan, state, context.backend.capabilities.publish, facts, policy)
     if refused is not None:
         examination = replace(examination, refusals=(refused, *examination.refusals))
@@ -197,7 +204,7 @@ def _study(
 def _late(late: tuple[LateRequest, ...]) -> BusyError:
     return BusyError(
         f"Requests of finished operations, never answered, were applied late and reassign: {name_some(late)}.",
-        next_command="kadmin cancel --foreign, which takes them back; then kadmin apply FILE",
+        next_step=command("cancel", "--foreign") + ", which takes them back; then " + command("apply", "FILE"),
     )
 
 
@@ -236,7 +243,7 @@ def _unfinished(unfinished: tuple[Listing, ...], holder: Holder | None) -> BusyE
     first = unfinished[0]
     name, cause = first.operation_id, f"started {first.created_at} by {first.author}"
     heals = first.kind is OperationKind.HEAL
-    next_command = "kadmin heal" if heals else f"kadmin resume {name}, or kadmin cancel {name}"
+    next_step = command("heal") if heals else command("resume", name) + ", or " + command("cancel", name)
     if is_run_by(name, holder):
-        cause, next_command = f"runner {holder} is at work", "kadmin status"
-    return BusyError(f"Operation {name} ({first.kind}) is unfinished.", cause=cause, next_command=next_command)
+        cause, next_step = f"runner {holder} is at work", command("status")
+    return BusyError(f"Operation {name} ({first.kind}) is unfinished.", cause=cause, next_step=next_step)

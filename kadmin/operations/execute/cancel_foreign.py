@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kadmin.documents import dump_json
 from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.cancellation import CANCELLATION, CancellationWork
 from kadmin.operations.decide.foreign import back_to_original, by_api, foreign_moves
@@ -53,7 +54,7 @@ def cancel_foreign(
     lease = _take_lock(context, holder, lock_timeout_s)
     runner: Runner | None = None
     try:
-        context.clock.stop_if_asked("nothing was recorded or published", "kadmin cancel --foreign")
+        context.clock.stop_if_asked("nothing was recorded or published", command("cancel", "--foreign"))
         state = context.backend.read()
         targets = _plan(context, state, given)
         if not targets:
@@ -61,7 +62,7 @@ def cancel_foreign(
         if {target.partition for target in targets} - {target.partition for target in agreed}:
             raise BusyError(
                 "More reassignments of other tools are in flight than those that were shown.",
-                next_command="kadmin cancel --foreign",
+                next_step=command("cancel", "--foreign"),
             )
         work = CancellationWork(targets)
         record = _record(work, state, holder)
@@ -77,13 +78,13 @@ def _take_lock(context: Context, holder: Holder, lock_timeout_s: float) -> Lease
     try:
         return context.take_lock(holder, lock_timeout_s)
     except BusyError as held:
-        other = context.operations.holder()
+        other = context.operations.lock.holder()
         for listing in context.operations.unfinished():
             if is_run_by(listing.operation_id, other):
                 raise BusyError(
                     held.message,
                     cause="cancel --foreign is an operation of its own, under the lock; a paused operation holds none",
-                    next_command=f"kadmin pause {listing.operation_id}; then kadmin cancel --foreign",
+                    next_step=command("pause", listing.operation_id) + "; then " + command("cancel", "--foreign"),
                 ) from held
         raise
 
@@ -93,7 +94,7 @@ def _plan(
 ) -> tuple[PartitionTarget, ...]:
     pending = state.requests.reassignment
     if pending is not None and pending.entries is None:
-        raise NotCompletedError(f"{pending.place} cannot be decoded.", next_command="kadmin heal")
+        raise NotCompletedError(f"{pending.place} cannot be decoded.", next_step=command("heal"))
     moves, orders = foreign_moves(state, _ours(context, state)), {}
     if context.backend.capabilities.restores_lists:
         orders = {**orders_on_record(context, moves, state), **given}
@@ -111,7 +112,7 @@ def _ours(context: Context, state: ClusterState) -> Iterator[PartitionTarget]:
         if listing.kind is OperationKind.CANCELLATION:
             raise BusyError(
                 f"Operation {listing.operation_id} is ending reassignments of other tools.",
-                next_command=f"kadmin resume {listing.operation_id}",
+                next_step=command("resume", listing.operation_id),
             )
         for partition, lists in lists_sent(context, listing, state).items():
             yield from (PartitionTarget(partition, each) for each in lists)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.execute.takeover import patience
 from kadmin.operations.reading.brokers import with_disks
-from kadmin.operations.record.record import OperationKind, OperationState, current_throttle
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.throttles.by_hand import Planned, Written
 from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record, is_there
@@ -25,6 +27,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.operations.port import LiveBrokers
@@ -54,7 +57,7 @@ def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
         left = _sized(left, state, context.backend.brokers(state))
     throttle = throttle_of(wanted, left, state, {})
     if throttle is None:
-        raise InvalidInputError(f"Operation {operation_id} has nothing left to copy.", next_command="kadmin status")
+        raise InvalidInputError(f"Operation {operation_id} has nothing left to copy.", next_step=command("status"))
     return throttle.rate
 
 
@@ -85,7 +88,7 @@ def _await(context: Context, operation_id: str, request: ThrottleRequest) -> tup
     """Wait until the runner has set the rate; returns the values of others that it kept, None without a runner."""
     give_up: float | None = None
     while True:
-        holder = context.operations.holder()
+        holder = context.operations.lock.holder()
         if holder is None or holder.operation_id != operation_id:
             return None
         missing = "the request is not taken up yet"
@@ -94,13 +97,13 @@ def _await(context: Context, operation_id: str, request: ThrottleRequest) -> tup
             if not unset:
                 return kept
             missing = f"it is on record, and not set yet on {name_some(unset)}"
-        context.clock.stop_if_asked("the request stays on record", "kadmin throttle show")
+        context.clock.stop_if_asked("the request stays on record", command("throttle show"))
         now = context.clock.now()
         give_up = now + patience(holder) if give_up is None else give_up
         if now >= min(give_up, context.clock.until):
             raise NotCompletedError(
                 f"Runner {holder} has not set the throttle: {missing}.",
-                next_command="kadmin throttle show; kadmin status",
+                next_step=command("throttle show") + "; " + command("status"),
             )
         context.clock.wait(POLL_S)
 
@@ -113,7 +116,7 @@ def _take_over(
         if state.finished:
             raise NotCompletedError(
                 f"Operation {operation_id} is {state} meanwhile; its throttle is removed.",
-                next_command="kadmin throttle show",
+                next_step=command("throttle show"),
             )
         record, work = context.operations.record(operation_id), _work(context, operation_id)
         throttling = Throttling(context, record, work)
@@ -121,11 +124,11 @@ def _take_over(
         if in_flight_of(work, context.backend.read(work.topics())):
             throttling.set_up(lease)
         else:
-            context.tell(events.Note(f"nothing is in flight; to set these values: kadmin resume {operation_id}"))
+            context.tell(events.Note(f"nothing is in flight; to set these values: {command('resume', operation_id)}"))
     return _compare(context, operation_id)[1]
 
 
-def _compare(context: Context, operation_id: str) -> tuple[tuple[str, ...], tuple[ForeignValue, ...]]:
+def _compare(context: Context, operation_id: str) -> tuple[tuple[ConfigEntity, ...], tuple[ForeignValue, ...]]:
     """Return the entities that lack the throttle on record, and the values of other clients that are kept."""
     operations = context.operations
     throttle = current_throttle(operations.record(operation_id), operations.steps(operation_id))
@@ -141,7 +144,7 @@ def _compare(context: Context, operation_id: str) -> tuple[tuple[str, ...], tupl
 def _work(context: Context, operation_id: str) -> ReassignmentWork:
     work = spec_of(context.operations.record(operation_id))
     if not isinstance(work, ReassignmentWork):
-        raise InvalidInputError(f"Operation {operation_id} is no reassignment.", next_command="kadmin history")
+        raise InvalidInputError(f"Operation {operation_id} is no reassignment.", next_step=command("history"))
     return work
 
 

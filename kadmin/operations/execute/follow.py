@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kadmin.errors import KadminError
+    from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
 
 Seen = TypeVar("Seen")
@@ -38,7 +39,7 @@ class Loop(Generic[Seen, Action]):
     on_wait: Callable[[Wait, Seen], None]
     past_deadline: Callable[[str | None, Seen], KadminError]
     kept: str
-    again: str
+    again: NextStep
 
 
 def follow(loop: Loop[Seen, Action], context: Context) -> tuple[Finish, Seen]:
@@ -76,7 +77,7 @@ def _acted(reason: str | None) -> Wait | None:
     return None if reason is None else Wait(reason)
 
 
-def _outlast(lost: UnreachableError, give_up: float | None, again: str, context: Context) -> float:
+def _outlast(lost: UnreachableError, give_up: float | None, again: NextStep, context: Context) -> float:
     """Wait for an unreachable cluster and return when to give up; refusals are raised at once."""
     clock = context.clock
     if type(lost) is not UnreachableError or clock.stop_signal is not None:
@@ -84,7 +85,7 @@ def _outlast(lost: UnreachableError, give_up: float | None, again: str, context:
     give_up = min(clock.now() + OUTAGE_S, clock.until) if give_up is None else give_up
     if clock.now() >= give_up:
         raise UnreachableError(
-            lost.message, cause=lost.cause, next_command=f"{again}, when the cluster is reachable"
+            lost.message, cause=lost.cause, next_step=again + ", when the cluster is reachable"
         ) from lost
     context.tell(events.Note(f"the cluster does not answer; waiting, the operation is on record: {lost.message}"))
     clock.wait(POLL_S)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError
+from kadmin.next_step import command
 from kadmin.operations.reading.brokers import log_dirs_of, unused_copies
-from kadmin.operations.record.record import StepKind
+from kadmin.operations.record.steps import returned_by
 from kadmin.plan.units import readable_size
 from kadmin.wording import name_some
 
@@ -30,7 +31,7 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
     is not alive keeps its copies in every version.
     """
     clock, state = context.clock, observed.state
-    cancelled = {p for step in observed.steps if step.kind is StepKind.CANCEL for p in step.partitions}
+    cancelled = returned_by(observed.steps)
     if not cancelled or clock.until - clock.now() < _ASKING_S:
         return ""
     added = {broker for target in targets if target.partition in cancelled for broker in target.replicas}
@@ -51,4 +52,4 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
         if not left:
             unread = [error.message for broker in sorted(added) for error in disks.failed_dirs.get(broker, ())]
             return f"{_UNKNOWN_COPIES}{' '.join(unread)}{unknown}" if unread else unknown
-    return f"; unused copies stay on disk, see kadmin doctor: {name_some(left)}{unknown}"
+    return f"; unused copies stay on disk, see {command('doctor')}: {name_some(left)}{unknown}"

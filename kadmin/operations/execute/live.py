@@ -54,7 +54,7 @@ def review_operation(context: Context, operation_id: str | None, given: ClusterF
     facts = with_disks(given, state, context.backend.brokers(state)) if timeline.targets else given
     cluster = ClusterView(state, facts)
     read_at = "; ".join([f"at {context.clock.timestamp()}", *cluster.why_unsized])
-    holder = context.operations.holder()
+    holder = context.operations.lock.holder()
     return OperationReview(
         timeline, cluster, read_at, holder if is_run_by(timeline.record.operation_id, holder) else None
     )

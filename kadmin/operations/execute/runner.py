@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard, TypeVar
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.insight.diagnosis.health import health_of, new_trouble
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import decide, recall, remember
 from kadmin.operations.decide.actions import (
@@ -23,6 +24,7 @@ from kadmin.operations.decide.actions import (
     PublishTopic,
     PublishWave,
     TakeBack,
+    step_of,
     unfinished,
 )
 from kadmin.operations.decide.cancel_now import decide_cancel
@@ -36,11 +38,13 @@ from kadmin.operations.execute.disk_space import too_little_room
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
 from kadmin.operations.execute.losses import with_losses
-from kadmin.operations.port import PublishOutcome
+from kadmin.operations.port import Postponed, PublishOutcome
+from kadmin.operations.reading.metadata_store import listening_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.holder import LostLockError
-from kadmin.operations.record.record import Channel, OperationState, OperationStatus, Step, StepKind, published_by
+from kadmin.operations.record.record import OperationState, OperationStatus
+from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, Step, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.sources import lacks_source
@@ -54,6 +58,9 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Action, Finish, OperationSpec, Publish, Wait
     from kadmin.operations.record.holder import Holder, Lease
     from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.steps import (
+        Step,
+    )
     from kadmin.operations.record.stop_request import StopRequest
 
 Written = TypeVar("Written")
@@ -105,7 +112,7 @@ class Runner:
             self._on_wait,
             self._past_deadline,
             "copies in progress continue",
-            f"kadmin resume {operation_id}",
+            command("resume", operation_id),
         )
         self._context.tell(events.OperationStarted(operation_id, self._record.cluster_id))
         if warning is not None:
@@ -139,7 +146,7 @@ class Runner:
         named = {each.topic for each in pending.entries or ()} if superseding and pending is not None else set()
         if not named <= topics:
             state = context.backend.read(topics | named)
-        self._steps = context.operations.steps(operation_id, self._steps)
+        self._steps = context.operations.steps(operation_id)
         steps = published_by(self._steps)
         observed = Observed(state, steps, context.backend.capabilities, request)
         if not cancelling:
@@ -165,7 +172,8 @@ class Runner:
             return
         self._answered = request
         self._note(request.asked)
-        self._set_status(OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), str(request)))
+        now = self._context.clock.timestamp()
+        self._set_status(OperationStatus(OperationState.RUNNING, now, str(request), answered=request))
 
     def _decide(self, observed: Observed) -> Action:
         action, memory, now = self._next(observed), self._memory, self._context.clock.now()
@@ -182,9 +190,9 @@ class Runner:
         if not self._cancelling(request):
             return decide(self._work, observed, self._memory, self._context.clock.now())
         if not isinstance(self._work, ReassignmentWork):
-            again = f"kadmin cancel {self._record.operation_id}"
+            again = command("cancel", self._record.operation_id)
             text = f"A running {self._record.kind} cannot be taken back."
-            return unfinished(NotCompletedError(text, next_command=again))
+            return unfinished(NotCompletedError(text, next_step=again))
         memory, now = self._memory, self._context.clock.now()
         return decide_cancel(self._work, observed, memory, now, allow_foreign=request.allow_foreign)
 
@@ -194,27 +202,27 @@ class Runner:
                 self._memory = replace(self._memory, wave=action.wave)
                 self._progress(observed, "")
             case AskListening():
-                self._ask(action.channel, observed)
+                return self._ask(action.channel, observed)
             case AskHealth():
                 self._compare_health(action)
             case TakeBack():
                 return self._take_back(action, observed)
             case Probe() | PublishWave() | PublishElection() | PublishDeletion() | PublishTopic():
-                self._publish(action, observed)
+                return self._publish(action, observed)
         return None
 
-    def _ask(self, channel: Channel, observed: Observed) -> None:
+    def _ask(self, channel: Channel, observed: Observed) -> str | None:
         if observed.state.controller is None:
-            return
+            return None
         backend = self._context.backend
-        answer = backend.listening(channel, observed.state)
+        answer = listening_of(backend, channel, observed.state)
         if answer is Listening.LISTENING:
             self._memory = replace(self._memory, listening=self._memory.listening | {channel})
-        elif answer is Listening.DEAF:
+            return None
+        if answer is Listening.DEAF:
             raise not_watching(backend.place(channel), probed=False)
-        else:
-            self._note(f"probing whether the controller watches {backend.place(channel)}")
-            self._publish(Probe(channel), observed)
+        self._note(f"probing whether the controller watches {backend.place(channel)}")
+        return self._publish(Probe(channel), observed)
 
     def _compare_health(self, action: AskHealth) -> None:
         state = self._context.backend.read(with_configs=True)
@@ -232,11 +240,13 @@ class Runner:
             trouble = (*trouble, *(lacking or ()))
         self._memory = replace(self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble))
 
-    def _publish(self, action: Publish, observed: Observed) -> None:
-        step, affected = self._step(action)
-        outcome = self._context.backend.publish(step, action, observed.state, self._lease)
-        match outcome:
-            case PublishOutcome.PUBLISHED if isinstance(action, Probe):
+    def _publish(self, action: Publish, observed: Observed) -> str | None:
+        step, affected = step_of(action, len(self._steps) + 1, self._context.clock.timestamp())
+        result = self._context.backend.publish(step, action, observed.state, self._lease)
+        match result:
+            case Postponed():
+                return result.reason
+            case PublishOutcome.PUBLISHED if isinstance(step, ProbeStep):
                 self._memory = replace(self._memory, probe=step)
             case PublishOutcome.PUBLISHED:
                 self._context.tell(events.StepPublished(step.kind, affected, step.number))
@@ -250,44 +260,28 @@ class Runner:
                 raise occupied(self._context.backend.place(channel))
             case PublishOutcome.LOST_LOCK:
                 self._regain_lock()
-
-    def _step(self, action: Publish | TakeBack) -> tuple[Step, int]:
-        """Return the step that records an action, and how many partitions or topics it affects."""
-        number, at = len(self._steps) + 1, self._context.clock.timestamp()
-        match action:
-            case Probe():
-                return Step(number, StepKind.PROBE, at, channel=action.channel), 0
-            case PublishWave():
-                return Step(number, StepKind.WAVE, at, wave=action.wave), len(action.targets)
-            case PublishElection():
-                return Step(number, StepKind.ELECTION, at, partitions=action.partitions), len(action.partitions)
-            case PublishDeletion():
-                return Step(number, StepKind.DELETION, at, topics=action.topics), len(action.topics)
-            case PublishTopic():
-                return Step(number, StepKind.CREATION, at, topics=(action.recipe.topic,)), 1
-            case TakeBack():
-                partitions = tuple(action.origin)
-                return Step(number, StepKind.CANCEL, at, partitions=partitions), len(partitions)
+        return None
 
     def _take_back(self, action: TakeBack, observed: Observed) -> str | None:
-        step, affected = self._step(action)
-        outcome = self._context.backend.take_back(step, action, observed.state, self._lease)
-        match outcome:
+        affected = tuple(action.origin)
+        step = CancelStep(len(self._steps) + 1, self._context.clock.timestamp(), affected)
+        result = self._context.backend.take_back(step, action, observed.state, self._lease)
+        match result:
+            case Postponed():
+                return result.reason
             case PublishOutcome.PUBLISHED:
-                tries = sum(each.kind is step.kind for each in published_by(self._steps))
-                self._context.tell(events.StepPublished(step.kind, affected, step.number, tries + 1))
-                return None
+                attempt = 1 + sum(isinstance(each, CancelStep) for each in published_by(self._steps))
+                self._context.tell(events.StepPublished(step.kind, len(affected), step.number, attempt))
             case PublishOutcome.LOST_LOCK:
                 self._regain_lock()
-                return None
             case PublishOutcome.UNANSWERED:
                 return f"step {step.number} was not answered; the cluster shows what becomes of it"
             case PublishOutcome.CHANGED | PublishOutcome.OCCUPIED:
                 return "the cluster changed since it was read; reading it again"
-        return outcome
+        return None
 
     def _regain_lock(self) -> None:
-        lease = self._context.operations.retake(self._lease, self._holder)
+        lease = self._context.operations.lock.retake(self._lease, self._holder)
         self._note("the session expired; the lock was taken again")
         self._lease = lease
 
@@ -298,9 +292,9 @@ class Runner:
                 raise finish.error
             work = self._work if isinstance(self._work, ReassignmentWork) else None
             left = copies_left(self._context, () if work is None else work.targets, observed)
-            undo = None if work is None else work.undone_by(observed, None)
+            rollback = None if work is None else work.undone_by(observed, None)
             finish = replace(finish, message=finish.message + left)
-            finish = finish if finish.error is not None else stopped(observed.request, undo, finish.message)
+            finish = finish if finish.error is not None else stopped(observed.request, rollback, finish.message)
         elif isinstance(self._work, CancellationWork) and finish.error is None:
             left = copies_left(self._context, self._work.ended, observed)
             finish = replace(finish, message=finish.message + left)
@@ -323,7 +317,7 @@ class Runner:
 
     def _forget_request(self, refusal: KadminError) -> None:
         """Drop a request to cancel that was refused before anything was taken back: `resume` then resumes."""
-        if not any(step.kind is StepKind.CANCEL for step in published_by(self._steps)):
+        if not any(isinstance(step, CancelStep) for step in published_by(self._steps)):
             operations, operation_id = self._context.operations, self._record.operation_id
             why = f"the request to cancel was refused: {refusal.message}"
             status = OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), why)
@@ -381,18 +375,18 @@ class Runner:
             return NotCompletedError(
                 "The deadline passed before everything was taken back.",
                 cause=reason,
-                next_command=f"kadmin cancel {operation_id} --now",
+                next_step=command("cancel", operation_id, "--now"),
             )
         left = self._work.left_to_do(observed, self._memory)
         if not left:
             return NotCompletedError(
                 "The deadline passed with every target reached, before the operation could end.",
                 cause=reason,
-                next_command=f"kadmin resume {operation_id}",
+                next_step=command("resume", operation_id),
             )
         return NotCompletedError(
             f"The deadline passed with {count(len(left), 'target')} open: {name_some(left)}. "
             "Copies in progress continue.",
             cause=reason,
-            next_command=f"kadmin resume {operation_id}",
+            next_step=command("resume", operation_id),
         )

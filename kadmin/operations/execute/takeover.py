@@ -6,11 +6,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
+from kadmin.operations.reading.brokers import refused_credentials
 from kadmin.operations.record.record import OperationKind, OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 def find_unfinished(context: Context, operation_id: str | None) -> str | None:
     """Return the unfinished operation, the only one for None; None where there is none."""
-    context.operations.sync()
+    context.operations.lock.sync()
     if operation_id is None:
         return _only_unfinished(context.operations.unfinished())
     return None if context.operations.status(operation_id).state.finished else operation_id
@@ -45,9 +47,9 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
     if unfinished is None:
         return _already_finished(context, operation_id)
     _require_rights(context, unfinished)
-    if refused := context.backend.refused_credentials(context.backend.read(())):
+    if refused := refused_credentials(context.backend, context.backend.read(())):
         raise refused
-    other = context.operations.holder()
+    other = context.operations.lock.holder()
     wait_s = lock_timeout_s + (other.expires_s if other is not None else 0)
     with _taken(context, unfinished, wait_s) as runner:
         if runner is None:
@@ -94,9 +96,9 @@ def _require_rights(context: Context, operation_id: str) -> None:
     """Raise the error that names the rights which the operation lacks, before the lock is taken."""
     if context.operations.status(operation_id).state is OperationState.PREPARING:
         return  # its record is incomplete, and it is discarded
-    record = context.operations.record(operation_id)
+    record, store = context.operations.record(operation_id), context.backend.metadata_store
     throttled = () if record.throttle is None else record.throttle.changes
-    if denied := context.backend.denied(spec_of(record), throttled):
+    if store is not None and (denied := store.denied(spec_of(record), throttled)):
         raise denied
 
 
@@ -122,15 +124,17 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
     """Wait until the runner confirms the request; None where no runner holds the lock."""
     give_up: float | None = None
     while True:
-        holder = context.operations.holder()
+        holder = context.operations.lock.holder()
         if holder is None or holder.operation_id != operation_id:
             return None
         status = context.operations.status(operation_id)
         if status.state is not OperationState.RUNNING:
             return str(status)
-        if status.message == str(request):
+        if status.answered == request:
             return f"runner {holder} {_effect(context, operation_id, request)}"
-        context.clock.stop_if_asked("the request stays on record", f"kadmin status, for the state of {operation_id}")
+        context.clock.stop_if_asked(
+            "the request stays on record", command("status") + f", for the state of {operation_id}"
+        )
         now = context.clock.now()
         if give_up is None:
             give_up = min(now + patience(holder), context.clock.until)
@@ -138,17 +142,17 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         if now >= give_up:
             raise NotCompletedError(
                 f"Runner {holder} holds the lock and has not answered; the request stays on record.",
-                next_command=f"kadmin status; for a stuck runner: kadmin lock release {operation_id}",
+                next_step=command("status") + "; for a stuck runner: " + command("lock release", operation_id),
             )
         context.clock.wait(POLL_S)
 
 
 def _effect(context: Context, operation_id: str, request: StopRequest) -> str:
     if request.stop is Stop.CANCEL_NOW:
-        return "takes the running wave back; see kadmin status"
-    stops = "stops when the running wave is done; see kadmin status"
+        return f"takes the running wave back; see {command('status')}"
+    stops = f"stops when the running wave is done; see {command('status')}"
     if request.stop is Stop.CANCEL and context.operations.record(operation_id).kind is OperationKind.REASSIGNMENT:
-        return f"{stops}; to take that wave back at once: kadmin cancel --now {operation_id}"
+        return f"{stops}; to take that wave back at once: {command('cancel', '--now', operation_id)}"
     return stops
 
 
@@ -156,7 +160,7 @@ def _require_reassignment(context: Context, operation_id: str) -> None:
     # Before the request is on record: the runner could not follow it, and nothing replaces it.
     kind = context.operations.record(operation_id).kind
     if kind is not OperationKind.REASSIGNMENT:
-        raise NotCompletedError(f"A running {kind} cannot be taken back.", next_command=f"kadmin cancel {operation_id}")
+        raise NotCompletedError(f"A running {kind} cannot be taken back.", next_step=command("cancel", operation_id))
 
 
 def patience(holder: Holder) -> float:
@@ -180,7 +184,7 @@ def _only_unfinished(unfinished: tuple[Listing, ...]) -> str | None:
         names = ", ".join(listing.operation_id for listing in unfinished)
         raise InvalidInputError(
             f"Several operations are unfinished: {names}.",
-            next_command="kadmin status, then the command with one of these ids",
+            next_step=command("status") + ", then the command with one of these ids",
         )
     return unfinished[0].operation_id if unfinished else None
 
@@ -190,5 +194,5 @@ def _discard(context: Context, operation_id: str, lease: Lease) -> NotCompletedE
     context.operations.set_status(operation_id, status, lease)
     return NotCompletedError(
         f"Operation {operation_id} has an incomplete record and is discarded; nothing was published.",
-        next_command="kadmin apply FILE",
+        next_step=command("apply", "FILE"),
     )

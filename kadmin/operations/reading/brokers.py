@@ -11,12 +11,14 @@ from kadmin.cluster.log_dirs import LogDirs
 from kadmin.cluster.rights import Right
 from kadmin.errors import KadminError, UnreachableError
 from kadmin.insight.predict.consumers import OFFSETS
+from kadmin.operations.reading.metadata_store import groups_in_metadata
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.errors import NotAuthorizedError
     from kadmin.operations.port import Backend, LiveBrokers
     from kadmin.plan.facts import ClusterFacts
 
@@ -77,12 +79,12 @@ def with_guards(given: ClusterFacts, backend: Backend, state: ClusterState, topi
 def _with_groups_and_settings(
     given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str], questions: _Questions
 ) -> ClusterFacts:
-    old = backend.metadata_groups(topics)
+    old = groups_in_metadata(backend, topics)
     groups = questions.ask_groups(state)
     settings = questions.ask_settings(state, (DELETES_TOPICS, CREATES_TOPICS))
     return replace(
         given,
-        consumers={topic: _users(topic, old[topic], groups) for topic in topics},
+        consumers={topic: _users(topic, old.get(topic, ()), groups) for topic in topics},
         deletion_enabled=switch(settings, DELETES_TOPICS, decisive=False),
         topics_create_themselves=switch(settings, CREATES_TOPICS, decisive=True),
         unavailable=questions.unavailable,
@@ -128,6 +130,14 @@ def groups_of(brokers: LiveBrokers, state: ClusterState) -> tuple[Mapping[str, f
     questions = _Questions(brokers)
     groups = questions.ask_groups(state)
     return groups.topics, questions.unavailable
+
+
+def refused_credentials(backend: Backend, state: ClusterState) -> NotAuthorizedError | None:
+    """Return the error where a change would run without the facts from brokers: they refuse the client's credentials.
+
+    Those facts are sizes, disk space and consumers.
+    """
+    return backend.brokers(state).refused_credentials() if backend.capabilities.asks_brokers_beside else None
 
 
 def _hidden_topics(state: ClusterState, found: LogDirs, brokers: LiveBrokers) -> tuple[str, ...]:

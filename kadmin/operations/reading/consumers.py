@@ -12,6 +12,7 @@ from kadmin.insight.predict.plans import planned, require_fitting
 from kadmin.insight.predict.whatif import placements_of
 from kadmin.insight.tables.table import Table
 from kadmin.operations.reading.brokers import groups_of
+from kadmin.operations.reading.metadata_store import groups_in_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,7 @@ def disturbances(context: Context, plan: Plan) -> tuple[Table, tuple[str, ...]]:
     topics = sorted({was.partition.topic for was, _ in changes})
     in_kafka, unavailable = groups_of(context.backend.brokers(state), state) if changes else ({}, ())
     used: dict[str, list[str]] = {}
-    for topic, groups in context.backend.metadata_groups(topics).items():
+    for topic, groups in groups_in_metadata(context.backend, topics).items():
         for group in groups:
             used.setdefault(group, []).append(topic)
     found = [Group(name, OffsetsIn.ZOOKEEPER, known) for name, known in used.items()]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.operations import LateRequest
 from kadmin.operations.reading.open_operations import askers_on_record
-from kadmin.operations.record.record import OperationKind, Sending
+from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.steps import Sending, intents
 from kadmin.plan.progress import in_flight
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.record.record import Intent, Listing, Step
+    from kadmin.operations.record.record import Listing
+    from kadmin.operations.record.steps import Intent, Step
 
 
 def late_requests(context: Context, state: ClusterState | None = None) -> tuple[LateRequest, ...]:
@@ -45,11 +47,11 @@ def late_among(
     """
     whole = [each for each in reversed(listings) if _whole(each)]
     watched = [
-        (listing, step, step.intent)
+        (listing, step, intent)
         for listing in whole
         if listing.status.state.finished
-        for step in steps[listing.operation_id]
-        if step.sending is Sending.UNANSWERED and step.intent is not None
+        for step, intent in intents(steps[listing.operation_id])
+        if step.sending is Sending.UNANSWERED
     ]
     if not watched:
         return ()
@@ -66,8 +68,7 @@ def late_among(
                     late.setdefault(partition, found)
             elif (wanted := last[partition]) != target:
                 origin = context.operations.record(listing.operation_id).origin
-                undo = f"kadmin rollback {listing.operation_id}" if origin.get(partition) == wanted else None
-                late.setdefault(partition, found.reached(wanted, undo))
+                late.setdefault(partition, found.reached(wanted, before_operation=origin.get(partition) == wanted))
     return tuple(late[partition] for partition in sorted(late))
 
 
@@ -80,9 +81,9 @@ def _last_asked(steps: Iterable[Iterable[Step]]) -> Mapping[TopicPartition, Repl
     last: dict[TopicPartition, Replicas] = {}
     for each in steps:
         asked: dict[TopicPartition, Replicas] = {}
-        for step in each:
-            if step.intent is not None and step.sending is not Sending.NOT_APPLIED:
-                targets = step.intent.targets.items()
+        for step, intent in intents(each):
+            if step.sending is not Sending.NOT_APPLIED:
+                targets = intent.targets.items()
                 asked |= {
                     partition: target for partition, target in targets if target and partition not in step.refused
                 }

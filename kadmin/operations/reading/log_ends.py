@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.cluster.offsets import LogOffsets
     from kadmin.operations.context import Context
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
 
     Led = Mapping[int, Mapping[TopicPartition, int]]
 

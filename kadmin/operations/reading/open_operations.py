@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def lock_held(context: Context) -> LockHeld | None:
     """Return the lock, None where it is free."""
-    holder = context.operations.holder()
+    holder = context.operations.lock.holder()
     return None if holder is None else LockHeld(holder.operation_id, str(holder))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.steps import intents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,8 +38,8 @@ def orders_on_record(
 
 def _asked(context: Context, operation_id: str) -> list[Mapping[TopicPartition, Replicas | None]]:
     """Return the replicas that an operation asked for, the last request first, and those that it found."""
-    intents = [step.intent for step in reversed(context.operations.steps(operation_id)) if step.intent is not None]
-    return [*(intent.targets for intent in intents), context.operations.record(operation_id).origin]
+    sent = [intent.targets for _, intent in intents(context.operations.steps(operation_id))]
+    return [*reversed(sent), context.operations.record(operation_id).origin]
 
 
 def _original(partition: TopicPartition, state: ClusterState) -> set[int]:

@@ -101,7 +101,7 @@ def _wait(clock: Clock, due_s: float, done: Sampled | None) -> None:
         clock.stop_if_asked(kept, "repeat the command: it goes on in the same folder")
         if clock.over:
             raise NotCompletedError(
-                f"Not finished within --timeout; {kept}.", next_command="run it again with a longer --timeout"
+                f"Not finished within --timeout; {kept}.", next_step="run it again with a longer --timeout"
             )
         clock.wait(left_s)
 

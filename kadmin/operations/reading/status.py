@@ -16,7 +16,8 @@ from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
-from kadmin.operations.record.record import OperationKind, OperationState, current_throttle, published_by
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import current_throttle, published_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +81,7 @@ class StatusReader:
         What is on record is read first: it is shown where brokers answer and controllers do not.
         """
         listings, undecodable = self._unfinished()
-        holder = self._context.operations.holder()
+        holder = self._context.operations.lock.holder()
         died = self._context.died_here(holder)
 
         def decoded(read: Callable[[Listing], Unfinished], listing: Listing) -> Unfinished:

@@ -15,9 +15,21 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.record import OperationKind, OperationState, Sending, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import (
+    CancelStep,
+    ElectionStep,
+    ProbeStep,
+    Sending,
+    StepKind,
+    ThrottleStep,
+    TopicStep,
+    WaveStep,
+    waves_of,
+)
 from kadmin.plan.progress import judge
 from kadmin.plan.waves import copied_bytes
 
@@ -27,7 +39,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
-    from kadmin.operations.record.record import Listing, OperationRecord, OperationStatus, Step
+    from kadmin.operations.record.record import Listing, OperationRecord, OperationStatus
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.model import PartitionTarget
     from kadmin.plan.progress import Progress
 
@@ -109,12 +122,12 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
     listings = [each for each in context.operations.listings() if operation_id in (None, each.operation_id)]
     if not listings:
         wanted = "No operation is on record." if operation_id is None else f"There is no operation {operation_id}."
-        raise InvalidInputError(wanted, next_command="kadmin history")
+        raise InvalidInputError(wanted, next_step=command("history"))
     found = listings[-1]
     if not found.status.state.has_record:
         raise NotCompletedError(
             f"Operation {found.operation_id} ({found.status.state}) has an incomplete record; nothing was published.",
-            next_command="kadmin history" if found.status.state.finished else "kadmin status",
+            next_step=command("history") if found.status.state.finished else command("status"),
         )
     record, steps = context.operations.record(found.operation_id), context.operations.steps(found.operation_id)
     return timeline(record, found, steps, context.clock.timestamp())
@@ -150,7 +163,7 @@ def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step], r
 
 
 def _is_answered_write(step: Step) -> bool:
-    return step.kind is StepKind.THROTTLE and step.throttle is None and step.sending is not Sending.UNANSWERED
+    return isinstance(step, ThrottleStep) and step.throttle is None and step.sending is not Sending.UNANSWERED
 
 
 def moments(found: Timeline) -> tuple[TimelineEvent, ...]:
@@ -185,7 +198,7 @@ def _end(start: float | None, later: Sequence[float | None], resumptions: Sequen
 
 def progress_of(found: Timeline, state: ClusterState) -> dict[TopicPartition, Progress]:
     """Judge the partitions of a reassignment on the current cluster, with what was published."""
-    waves = {span.step.wave for span in found.spans if span.step.kind is StepKind.WAVE}
+    waves = waves_of(span.step for span in found.spans)
     published = {at for index, wave in enumerate(found.record.waves) if index in waves for at in wave}
     return {
         target.partition: judge(target, state, published=at in published) for at, target in enumerate(found.targets)
@@ -202,7 +215,7 @@ def seconds_between(earlier: str, later: str) -> float | None:
 
 
 def _wave(step: Step, work: OperationSpec | None) -> tuple[PartitionTarget, ...] | None:
-    if step.kind is not StepKind.WAVE or step.wave is None or not isinstance(work, ReassignmentWork):
+    if not isinstance(step, WaveStep) or not isinstance(work, ReassignmentWork):
         return None
     return work.waves[step.wave] if step.wave < len(work.waves) else None
 
@@ -211,11 +224,12 @@ def _count(step: Step, work: OperationSpec | None) -> int | None:
     wave = _wave(step, work)
     if wave is not None:
         return len(wave)
-    return (
-        None
-        if step.kind in {StepKind.WAVE, StepKind.REPAIR, StepKind.THROTTLE}
-        else len(step.partitions) + len(step.topics)
-    )
+    match step:
+        case CancelStep() | ElectionStep():
+            return len(step.partitions)
+        case TopicStep():
+            return len(step.topics)
+    return 0 if isinstance(step, ProbeStep) else None
 
 
 def _bytes(step: Step, work: OperationSpec | None) -> int | None:

@@ -44,7 +44,7 @@ def verify(context: Context, plan: Plan) -> Verification:
 
 def history(context: Context) -> tuple[Listing, ...]:
     """Read every operation on record, oldest first; in KRaft mode no controller is asked."""
-    context.operations.sync()
+    context.operations.lock.sync()
     return context.operations.listings()
 
 

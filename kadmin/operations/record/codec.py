@@ -5,21 +5,27 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any, get_args
 
 from kadmin.errors import NotCompletedError
 from kadmin.insight.diagnosis.health import Health
+from kadmin.next_step import command
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.loading import (
+    load_answered,
     load_assignment,
     load_author,
+    load_changes,
     load_high_watermarks,
     load_holder,
     load_numbers,
     load_partition,
     load_partitions,
+    load_recipe,
+    load_stop_request,
     load_texts,
     load_throttle_request,
     require,
@@ -29,39 +35,41 @@ from kadmin.operations.record.loading import (
 from kadmin.operations.record.record import (
     KEPT_CHANGES,
     Author,
-    Channel,
-    Intent,
     Listing,
     OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
-    Replaced,
-    Sending,
-    Step,
-    StepKind,
-    ThrottleChange,
     ThrottleRecord,
 )
-from kadmin.operations.record.stop_request import Stop, StopRequest
-from kadmin.plan.model import TopicRecipe
-from kadmin.plan.throttle import ConfigChange, is_broker, is_throttle
+from kadmin.operations.record.steps import Channel, Intent, Replaced, Sending, Step, StepKind, ThrottleChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.record.record import HighWatermark
+    from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.plan.model import TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
 
 RECORD_VERSION = 3
 """The newest layout that is read; `min_reader` in a record or a step is the oldest layout that can read it."""
 _BEFORE_INTENTS = 2
 """The layout of all but the steps with an intent."""
+_OF_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("wave", "channel", "replaced", "throttle", "intent")),
+    "partitions": (),
+    "topics": (),
+    "refused": {},
+    "refused_topics": {},
+}
+"""The fields that only steps of some kinds have, with the values that others are written with."""
 _MOST_CAUSE = 300
-REPLACE_REQUEST = "kadmin pause, or kadmin cancel, which ask anew"
-REPLACE_THROTTLE_REQUEST = "kadmin throttle set, which asks anew"
+REPLACE_REQUEST = command("pause") + ", or " + command("cancel") + ", which ask anew"
+REPLACE_THROTTLE_REQUEST = command("throttle set") + ", which asks anew"
 
 
 class UndecodableError(NotCompletedError):
@@ -100,7 +108,7 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
     value["targets"] = load_partitions(value["targets"])
     value["waves"] = tuple(load_numbers(wave) for wave in value["waves"])
     value["topic_ids"] = {each["topic"]: each["topic_id"] for each in value["recipes"] if each.get("topic_id")}
-    value["recipes"] = tuple(_load_recipe(recipe) for recipe in value["recipes"])
+    value["recipes"] = tuple(load_recipe(recipe) for recipe in value["recipes"])
     value["high_watermarks"] = load_high_watermarks(value.get("health") or {})
     value["health"] = _load_health(value.get("health"))
     value["throttle"] = _load_throttle(value.get("throttle"))  # records before throttles have none
@@ -112,10 +120,10 @@ def decode_record(packed: bytes, operation_id: str) -> OperationRecord:
 
 
 def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
-    """Encode the state with the fields of a listing, so that `history` reads one znode per operation."""
+    """Encode the state with the fields of a listing, so that `history` reads one value per operation."""
     return _dump(
         {
-            **asdict(status),
+            **_dump_status(status),
             "min_reader": _BEFORE_INTENTS,
             "kind": record.kind,
             "plan_digest": record.plan_digest,
@@ -132,25 +140,27 @@ def encode_status(status: OperationStatus, record: OperationRecord) -> bytes:
 def restate(data: bytes, status: OperationStatus) -> bytes:
     """Return an operation's data with another status, which is added to the changes on record."""
     value = json.loads(data)
-    changes = [*value.get("changes", ()), asdict(status)]  # data of older versions have no changes
-    return _dump({**value, **asdict(status), "changes": changes[-KEPT_CHANGES:]})
+    changes = [*value.get("changes", ()), _dump_status(status)]  # data of older versions have no changes
+    return _dump({**value, **_dump_status(status), "changes": changes[-KEPT_CHANGES:]})
 
 
 def decode_status(data: bytes) -> OperationStatus:
-    """Decode the status of an operation."""
-    return _load_status(json.loads(data))
+    """Decode the status of an operation; raises UndecodableError for a layout of a newer kadmin."""
+    value = json.loads(data)
+    _require_readable(value.get("min_reader", _BEFORE_INTENTS), "The status of an operation")
+    return _load_status(value)
 
 
 def decode_listing(operation_id: str, data: bytes) -> Listing:
-    """Decode an operation's own znode for a listing."""
-    value = json.loads(data)
+    """Decode the status of an operation for a listing; raises as `decode_status` does."""
+    status, value = decode_status(data), json.loads(data)
     require(str, value["plan_digest"], value["created_at"])
     require_any(str, *(value.get(name) for name in ("file_digest", "plan_name", "rolls_back")))
     require_any(int, value.get("to_copy_bytes"))
     return Listing(
         operation_id,
         OperationKind(value["kind"]),
-        decode_status(data),
+        status,
         value["plan_digest"],
         value["created_at"],
         load_author(value["author"]),
@@ -163,23 +173,22 @@ def decode_listing(operation_id: str, data: bytes) -> Listing:
 
 
 def encode_step(step: Step) -> bytes:
-    """Encode a step record."""
+    """Encode a step record, which has the fields of every kind."""
+    given = _OF_KINDS | {each.name: getattr(step, each.name) for each in fields(step)}
     value = {
-        **asdict(replace(step, refused={}, refused_topics={}, throttle=None, intent=None)),
-        "partitions": _dump_partitions(step.partitions),
-        "replaced": None if step.replaced is None else _dump_replaced(step.replaced),
-        "refused": [[tp.topic, tp.partition, reason] for tp, reason in sorted(step.refused.items())],
-        "throttle": None if step.throttle is None else _dump_throttle_change(step.throttle),
+        **{name: given[name] for name in ("number", "at", "wave", "topics", "channel")},
+        "kind": step.kind,
+        "partitions": _dump_partitions(given["partitions"]),
+        "replaced": None if given["replaced"] is None else _dump_replaced(given["replaced"]),
+        "refused": [[tp.topic, tp.partition, reason] for tp, reason in sorted(given["refused"].items())],
+        "throttle": None if given["throttle"] is None else _dump_throttle_change(given["throttle"]),
     }
-    del value["sending"], value["intent"], value["refused_topics"]
     if step.sending is not None:
-        intent = None if step.intent is None else _dump_intent(step.intent)
-        refused = dict(sorted(step.refused_topics.items()))
         value |= {
             "min_reader": RECORD_VERSION,
             "sending": step.sending,
-            "intent": intent,
-            "refused_topics": refused,
+            "intent": None if given["intent"] is None else _dump_intent(given["intent"]),
+            "refused_topics": dict(sorted(given["refused_topics"].items())),
         }
     return _dump(value)
 
@@ -188,30 +197,34 @@ def decode_step(data: bytes) -> Step:
     """Decode a step record; raises UndecodableError for a layout of a newer kadmin."""
     value = json.loads(data)
     _require_readable(value.pop("min_reader", _BEFORE_INTENTS), "A step on record")
-    sending, intent = value.get("sending"), value.get("intent")
+    if odd := value.keys() - {*_OF_KINDS, "number", "kind", "at", "sending"}:
+        raise ValueError(f"no step has {', '.join(sorted(odd))}")
+    kind, sending, intent = StepKind(value["kind"]), value.get("sending"), value.get("intent")
     channel, replaced, throttle = value["channel"], value["replaced"], value.get("throttle")
-    require(int, value["number"])
+    require(int, value["number"], *((value["wave"],) if kind is StepKind.WAVE else ()))
     require(str, value["at"], *value["topics"], *(reason for _, _, reason in value["refused"]))
     require_any(int, value["wave"])
-    load_texts(value.get("refused_topics", {}))
-    value |= {
-        "kind": StepKind(value["kind"]),
+    given = {
+        **value,
         "partitions": load_partitions(value["partitions"]),
         "topics": tuple(value["topics"]),
-        "channel": None if channel is None else Channel(channel),
+        "channel": None if channel is None and kind is not StepKind.PROBE else Channel(channel),
         "replaced": None if replaced is None else _load_replaced(replaced),
         "refused": {load_partition(topic, number): reason for topic, number, reason in value["refused"]},
+        "refused_topics": load_texts(value.get("refused_topics", {})),
         "throttle": None if throttle is None else _load_throttle_change(throttle),
         "sending": None if sending is None else Sending(sending),
         "intent": None if intent is None else _load_intent(intent),
     }
-    return Step(**value)
+    step = next(each for each in get_args(Step) if each.kind is kind)
+    decoded: Step = step(**{each.name: given[each.name] for each in fields(step)})
+    return decoded
 
 
 def _require_readable(min_reader: int, what: str) -> None:
     if min_reader > RECORD_VERSION:
         raise UndecodableError(
-            f"{what} was written by another version of kadmin.", next_command="use the version that started it"
+            f"{what} was written by another version of kadmin.", next_step="use the version that started it"
         )
 
 
@@ -252,13 +265,6 @@ def _dump_recipe(recipe: TopicRecipe, topic_id: str | None) -> dict[str, Any]:
     return {"topic": recipe.topic, "replicas": replicas, "configs": dict(recipe.configs), "topic_id": topic_id}
 
 
-def _load_recipe(value: dict[str, Any]) -> TopicRecipe:
-    replicas = {number: load_numbers(ids) for number, ids in value["replicas"]}
-    require(str, value["topic"], *value["configs"].values())
-    require(int, *replicas)
-    return TopicRecipe(value["topic"], replicas, value["configs"])
-
-
 def _dump_replaced(replaced: Replaced) -> dict[str, Any]:
     packed = None if replaced.data is None else _pack(replaced.data)
     return {"path": replaced.path, "version": replaced.version, "data": packed, "deleted": replaced.deleted}
@@ -272,35 +278,30 @@ def _load_replaced(value: dict[str, Any]) -> Replaced:
     return Replaced(value["path"], value["version"], data, value.get("deleted"))
 
 
+def _dump_status(status: OperationStatus) -> dict[str, Any]:
+    return {**asdict(status), "answered": None if status.answered is None else _dump_request(status.answered)}
+
+
 def _load_status(value: dict[str, Any]) -> OperationStatus:
     removed = value.get("throttle_removed", False)  # statuses of older versions do not say so
     state, by = OperationState(value["state"]), value.get("by", "")
     require(str, value["updated_at"], value["message"], by)
     require(bool, removed)
-    return OperationStatus(state, value["updated_at"], value["message"], by, removed)
+    return OperationStatus(state, value["updated_at"], value["message"], by, removed, load_answered(value))
 
 
 def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
     if value is None:
         return None
     require_rate(value["rate"])
-    return ThrottleRecord(value["rate"], _load_changes(value["changes"]))
+    return ThrottleRecord(value["rate"], load_changes(value["changes"]))
 
 
 def _dump_changes(changes: ConfigChanges) -> dict[str, Any]:
     return {
-        entity: {key: {"previous": change.previous, "ours": change.ours} for key, change in keys.items()}
+        str(entity): {key: {"previous": change.previous, "ours": change.ours} for key, change in keys.items()}
         for entity, keys in changes.items()
     }
-
-
-def _load_changes(value: dict[str, Any]) -> ConfigChanges:
-    for entity, keys in value.items():
-        for key in keys:
-            if not is_throttle(entity, key) or not (entity.startswith("topics/") or is_broker(entity)):
-                raise ValueError(f"{key} of {entity} is no throttle of an operation")
-            require_any(str, *keys[key].values())
-    return {entity: {key: ConfigChange(**change) for key, change in keys.items()} for entity, keys in value.items()}
 
 
 def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
@@ -312,7 +313,7 @@ def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
 def _load_throttle_change(value: dict[str, Any]) -> ThrottleChange:
     request = None if value["request"] is None else load_throttle_request(value["request"])
     require_rate(value["rate"])
-    return ThrottleChange(value["rate"], _load_changes(json.loads(_unpack(value["changes"]))), request)
+    return ThrottleChange(value["rate"], load_changes(json.loads(_unpack(value["changes"]))), request)
 
 
 def _dump_intent(intent: Intent) -> str:
@@ -359,16 +360,16 @@ def decode_holder(text: str) -> Holder:
 
 def encode_request(request: StopRequest) -> bytes:
     """Encode a request to stop."""
-    return _dump({**asdict(request), "stop": request.stop.name})
+    return _dump(_dump_request(request))
 
 
 def decode_request(data: bytes) -> StopRequest:
     """Decode a request to stop."""
-    value = json.loads(data)
-    request = StopRequest(**{**value, "stop": Stop[value["stop"]]})
-    require(str, request.by, request.at)
-    require(bool, request.allow_foreign)
-    return request
+    return load_stop_request(json.loads(data))
+
+
+def _dump_request(request: StopRequest) -> dict[str, Any]:
+    return {**asdict(request), "stop": request.stop.name}
 
 
 def encode_throttle_request(request: ThrottleRequest) -> bytes:
@@ -382,7 +383,7 @@ def decode_throttle_request(data: bytes) -> ThrottleRequest:
 
 
 @contextmanager
-def decoding(place: str, replaced_by: str = "") -> Iterator[None]:
+def decoding(place: str, replaced_by: NextStep | None = None) -> Iterator[None]:
     """Raise UndecodableError, with the location of a value, for any error while it is decoded.
 
     `replaced_by` are the commands that write another value in its place.
@@ -393,5 +394,5 @@ def decoding(place: str, replaced_by: str = "") -> Iterator[None]:
         raise UndecodableError(
             f"{place} cannot be decoded; another version of kadmin wrote it, or another program.",
             cause=f"{type(error).__name__}: {error}"[:_MOST_CAUSE],
-            next_command=replaced_by or f"use that version of kadmin; if it is not needed, delete {place} by hand",
+            next_step=replaced_by or f"use that version of kadmin; if it is not needed, delete {place} by hand",
         ) from error

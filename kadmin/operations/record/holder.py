@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, InvalidInputError
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
+    from kadmin.next_step import NextStep
     from kadmin.operations.record.record import Author
 
 
@@ -19,10 +21,10 @@ class LostLockError(BusyError):
         message: str,
         *,
         cause: str | None = None,
-        next_command: str | None = None,
+        next_step: NextStep | str | None = None,
         successor: Holder | None = None,
     ) -> None:
-        super().__init__(message, cause=cause, next_command=next_command)
+        super().__init__(message, cause=cause, next_step=next_step)
         self.successor = successor
 
 
@@ -61,14 +63,14 @@ def held_lock(holder: Holder) -> BusyError:
     """Build the error for a lock that another process holds."""
     return BusyError(
         f"The lock is held by {holder} for operation {holder.operation_id}.",
-        next_command="kadmin status; or wait with --lock-timeout SECONDS",
+        next_step=command("status") + "; or wait with --lock-timeout SECONDS",
     )
 
 
 def require_held_for(operation_id: str, holder: Holder | None) -> Holder:
     """Return the holder of a lock that is released by hand; raises where it is free, or held for another operation."""
     if holder is None:
-        raise InvalidInputError("The lock is free.", next_command="kadmin lock show")
+        raise InvalidInputError("The lock is free.", next_step=command("lock show"))
     if holder.operation_id != operation_id:
         raise BusyError(
             f"The lock is held for operation {holder.operation_id}, not {operation_id}.", cause=f"holder: {holder}"
@@ -78,7 +80,7 @@ def require_held_for(operation_id: str, holder: Holder | None) -> Holder:
 
 def changed_lock() -> BusyError:
     """Build the error for a lock that could not be released by hand."""
-    return BusyError("Another process changed the lock at the same time.", next_command="kadmin lock show")
+    return BusyError("Another process changed the lock at the same time.", next_step=command("lock show"))
 
 
 def is_run_by(operation_id: str | None, holder: Holder | None) -> bool:
@@ -102,12 +104,12 @@ def lost_lock(successor: Holder | None = None) -> LostLockError:
         return LostLockError(
             "The lock was lost; nothing more was written.",
             cause=cause,
-            next_command="kadmin status, then kadmin resume",
+            next_step=command("status") + ", then " + command("resume"),
         )
     who = f"{successor.author} (pid {successor.author.pid})"
     return LostLockError(
         f"The lock was lost: {who} took over, for operation {successor.operation_id}; nothing more was written.",
         cause=cause,
-        next_command="kadmin status",
+        next_step=command("status"),
         successor=successor,
     )

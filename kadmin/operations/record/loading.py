@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, HighWatermark
+from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.plan.model import TopicRecipe
+from kadmin.plan.throttle import ConfigChange, is_throttle
 from kadmin.plan.units import MOST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import Assignment, Replicas
+    from kadmin.plan.throttle import ConfigChanges
 
 
 def require(wanted: type, *values: object) -> None:
@@ -68,11 +73,32 @@ def load_assignment(value: Iterable[list[Any]]) -> Assignment:
     return {load_partition(topic, number): load_numbers(replicas) for topic, number, replicas in value}
 
 
+def load_recipe(value: Mapping[str, Any]) -> TopicRecipe:
+    """Return the recipe of a topic."""
+    replicas = {number: load_numbers(ids) for number, ids in value["replicas"]}
+    require(str, value["topic"], *value["configs"].values())
+    require(int, *replicas)
+    return TopicRecipe(value["topic"], replicas, value["configs"])
+
+
 def load_texts(value: Mapping[str, str | None]) -> Mapping[str, str | None]:
     """Return texts by name; None where the value is null."""
     require(str, *value)
     require_any(str, *value.values())
     return value
+
+
+def load_changes(value: Mapping[str, Any]) -> ConfigChanges:
+    """Return config changes, which must be those of throttles of topics and of single brokers."""
+    changes: dict[ConfigEntity, dict[str, ConfigChange]] = {}
+    for text, keys in value.items():
+        entity = ConfigEntity.parse(text)
+        for key, change in keys.items():
+            if not is_throttle(entity, key) or not (entity.is_topic or entity.broker_id is not None):
+                raise ValueError(f"{key} of {text} is no throttle of an operation")
+            require_any(str, *change.values())
+        changes[entity] = {key: ConfigChange(**change) for key, change in keys.items()}
+    return changes
 
 
 def load_throttle_request(value: Mapping[str, Any]) -> ThrottleRequest:
@@ -81,6 +107,21 @@ def load_throttle_request(value: Mapping[str, Any]) -> ThrottleRequest:
     require(str, request.by, request.at)
     require_rate(request.rate)
     return request
+
+
+def load_stop_request(value: Mapping[str, Any]) -> StopRequest:
+    """Return a request to stop."""
+    request = StopRequest(**{**value, "stop": Stop[value["stop"]]})
+    require(str, request.by, request.at)
+    require(bool, request.allow_foreign)
+    return request
+
+
+def load_answered(status: Mapping[str, Any]) -> StopRequest | None:
+    """Return the request to stop that a status confirms; a runner of an older version confirms it by its text alone."""
+    if "answered" not in status:
+        return StopRequest.parse(status["message"])
+    return None if status["answered"] is None else load_stop_request(status["answered"])
 
 
 def load_holder(value: Mapping[str, Any]) -> Holder:

@@ -11,15 +11,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kadmin.errors import KadminError
-from kadmin.plan.throttle import revised
 from kadmin.schema.shapes import Count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from kadmin.cluster.model import Assignment, Replicas, TopicPartition
+    from kadmin.cluster.model import Assignment, TopicPartition
     from kadmin.insight.diagnosis.health import Health
-    from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.operations.record.stop_request import StopRequest
     from kadmin.plan.model import TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
 
@@ -120,18 +119,6 @@ class ThrottleRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ThrottleChange:
-    """A change of the throttle while the operation runs: the new rate, and the values that it adds or replaces.
-
-    `request` asked for it. One change may take several steps; all but the last have no request.
-    """
-
-    rate: int
-    changes: ConfigChanges
-    request: ThrottleRequest | None
-
-
-@dataclass(frozen=True, slots=True)
 class HighWatermark:
     """The high watermark of a partition, and the leader epoch in which it was read."""
 
@@ -191,6 +178,7 @@ class OperationRecord:
 class OperationStatus:
     """The status of an operation: state, time of the last change, message; `by` is the user who resumed it.
 
+    `answered` is the request to stop that the runner confirms: it stops at the next safe point.
     `throttle_removed`: the operation's throttle is removed from every broker and topic.
     """
 
@@ -199,94 +187,12 @@ class OperationStatus:
     message: str = ""
     by: str = ""
     throttle_removed: bool = False
+    answered: StopRequest | None = None
 
     def __str__(self) -> str:
         if self.message.startswith(self.state):
             return self.message
         return f"{self.state}: {self.message}" if self.message else self.state.value
-
-
-class Channel(StrEnum):
-    """A kind of request to the controller."""
-
-    REASSIGNMENT = "reassignment"
-    ELECTION = "election"
-
-
-class StepKind(StrEnum):
-    """The kind of a step."""
-
-    PROBE = "probe"
-    THROTTLE = "throttle"
-    WAVE = "wave"
-    ELECTION = "election"
-    DELETION = "deletion"
-    CREATION = "creation"
-    CANCEL = "cancel"
-    REPAIR = "repair"
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """A znode that a repair replaced, saved in the same write: path, version and data.
-
-    `deleted`: whether nothing took its place; None in records that do not say so.
-    """
-
-    path: str
-    version: int
-    data: bytes | None
-    deleted: bool | None = None
-
-
-class Sending(StrEnum):
-    """The outcome of a request to brokers, which is sent after its step is on record."""
-
-    UNANSWERED = "unanswered"
-    """It may have been sent, and no answer came: it may be applied at any later time."""
-    ANSWERED = "answered"
-    """It was applied, but for the partitions that were refused."""
-    NOT_APPLIED = "not applied"
-    """It was not sent, or was refused as a whole: nothing of it will be applied."""
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """A request to reassign partitions, on record before it is sent.
-
-    `targets` are ordered replicas by partition, None to end its reassignment; `topic_ids` and `leader_epochs` are those
-    that were read before.
-    """
-
-    targets: Mapping[TopicPartition, Replicas | None]
-    topic_ids: Mapping[str, str | None] = field(default_factory=dict)
-    leader_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One publish, its record written together with the request or before it; or one change of the throttle.
-
-    `wave` is the index of the published wave; `partitions` those elected or taken back, `topics` those deleted or
-    created; `channel` that of a probe; `replaced` what a repair replaced; `refused` the partitions that the cluster
-    refused, with its reason, `refused_topics` the topics; `throttle` how the throttle on record was changed, None in a
-    step that writes configs. `sending` is the outcome of a request that is sent after its step is on record, `intent`
-    the request; both are None where step and request are one write.
-    """
-
-    number: int
-    kind: StepKind
-    at: str
-    wave: int | None = None
-    partitions: tuple[TopicPartition, ...] = ()
-    topics: tuple[str, ...] = ()
-    channel: Channel | None = None
-    replaced: Replaced | None = None
-    refused: Mapping[TopicPartition, str] = field(default_factory=dict)
-    refused_topics: Mapping[str, str] = field(default_factory=dict)
-    throttle: ThrottleChange | None = None
-    sending: Sending | None = None
-    intent: Intent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,28 +239,6 @@ class Imported:
 
     carried: tuple[str, ...]
     already: int
-
-
-def published_by(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return the steps that asked the controller for something, or may have: no changes of the throttle."""
-    return tuple(
-        step for step in steps if step.kind is not StepKind.THROTTLE and step.sending is not Sending.NOT_APPLIED
-    )
-
-
-def writes_unanswered(steps: Iterable[Step]) -> bool:
-    """Whether a request to set or remove the throttle got no answer: it may be applied at any later time."""
-    return any(step.kind is StepKind.THROTTLE and step.sending is Sending.UNANSWERED for step in steps)
-
-
-def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> ThrottleRecord | None:
-    """Return the throttle of an operation with the changes that its steps made; None where it has none."""
-    throttle = record.throttle
-    for step in steps:
-        if step.throttle is not None:
-            before: ConfigChanges = {} if throttle is None else throttle.changes
-            throttle = ThrottleRecord(step.throttle.rate, revised(before, step.throttle.changes))
-    return throttle
 
 
 def beyond_kept(listings: Iterable[Listing]) -> tuple[Listing, ...]:

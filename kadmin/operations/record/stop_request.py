@@ -5,6 +5,7 @@ The runner reads it in every round and obeys it when the running wave is done. I
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -22,6 +23,10 @@ class Stop(IntEnum):
     CANCEL_NOW = 3
 
 
+_VERBS = {Stop.PAUSE: "pause", Stop.CANCEL: "cancel", Stop.CANCEL_NOW: "cancel at once"}
+_TEXT = re.compile(f"asked to ({'|'.join(_VERBS.values())}) by (.+) at (\\S+)")
+
+
 class StoppedByRequestError(NotCompletedError):
     """The operation was paused or cancelled by a request: it is not completed, and no error."""
 
@@ -37,6 +42,14 @@ class StopRequest:
     at: str
     allow_foreign: bool = False
 
+    @classmethod
+    def parse(cls, text: str) -> StopRequest | None:
+        """Return the request of its text, which leaves `allow_foreign` out; None for other texts."""
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            return None
+        return cls(next(stop for stop, verb in _VERBS.items() if verb == found[1]), found[2], found[3])
+
     def covers(self, other: StopRequest) -> bool:
         """Whether the other request asks for nothing more: it is no stronger, and lets nothing more start."""
         return (self.stop, self.allow_foreign) >= (other.stop, other.allow_foreign)
@@ -44,8 +57,7 @@ class StopRequest:
     @property
     def asked(self) -> str:
         """The request and its author, without the time."""
-        verb = {Stop.PAUSE: "pause", Stop.CANCEL: "cancel", Stop.CANCEL_NOW: "cancel at once"}[self.stop]
-        return f"asked to {verb} by {self.by}"
+        return f"asked to {_VERBS[self.stop]} by {self.by}"
 
     def __str__(self) -> str:
         return f"{self.asked} at {self.at}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import command
 from kadmin.operations.record.record import OperationKind
 from kadmin.plan.model import PlanHeader, RecreationPlan
 
@@ -23,7 +24,7 @@ def plan_recreation(context: Context, operation_id: str) -> RecreationPlan:
     if record.kind is not OperationKind.DELETION:
         raise InvalidInputError(
             f"Operation {operation_id} is no deletion; only deleted topics can be created again.",
-            next_command="kadmin history",
+            next_step=command("history"),
         )
     header = PlanHeader(name=f"recreate-{operation_id}", cluster_id=record.cluster_id, labels={RECREATES: operation_id})
     return RecreationPlan(header, record.recipes)

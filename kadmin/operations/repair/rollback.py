@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.documents import parse_document
 from kadmin.errors import InvalidInputError, KadminError
+from kadmin.next_step import command
 from kadmin.operations import events
-from kadmin.operations.record.record import ROLLS_BACK, OperationKind, current_throttle
+from kadmin.operations.record.record import ROLLS_BACK, OperationKind
+from kadmin.operations.record.steps import current_throttle
 from kadmin.plan.model import UNTHROTTLED, PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
 from kadmin.plan.units import readable_rate
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kadmin.cluster.model import ClusterState
+    from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
 
 
-@dataclass(frozen=True, slots=True)
-class _Instead:
-    """The reason that a kind of operation has no rollback, and the command that helps, with `{}` for its id."""
-
-    cause: str
-    next_command: str
-
-
-_INSTEAD = {
-    OperationKind.ELECTION: _Instead(
-        "the leaders from before it are not on record", "kadmin inspect partitions, to see the leaders"
-    ),
-    OperationKind.DELETION: _Instead(
-        "the records are lost; the topics can be created again, empty, with their assignment and configs",
-        "kadmin recreate {}",
-    ),
-    OperationKind.RECREATION: _Instead(
-        "it created topics; a plan of kind TopicDeletion deletes them", "kadmin apply FILE, with such a plan"
-    ),
-    OperationKind.HEAL: _Instead(
-        "it removed entries that blocked the controller; the values that it replaced are on record", "kadmin doctor"
-    ),
-}
+def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, NextStep]]:
+    """Return the kinds of operations that have no rollback, each with the reason and the next step."""
+    return {
+        OperationKind.ELECTION: (
+            "the leaders from before it are not on record",
+            command("inspect partitions") + ", to see the leaders",
+        ),
+        OperationKind.DELETION: (
+            "the records are lost; the topics can be created again, empty, with their assignment and configs",
+            command("recreate", operation_id),
+        ),
+        OperationKind.RECREATION: (
+            "it created topics; a plan of kind TopicDeletion deletes them",
+            command("apply", "FILE") + ", with such a plan",
+        ),
+        OperationKind.HEAL: (
+            "it removed entries that blocked the controller; the values that it replaced are on record",
+            command("doctor"),
+        ),
+    }
 
 
 def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPlan:
@@ -52,11 +53,12 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
     """
     context.backend.check()
     record = context.operations.record(operation_id) if operation_id is not None else _last(context)
-    if (instead := _INSTEAD.get(record.kind)) is not None:
+    if (refused := _without_rollback(record.operation_id).get(record.kind)) is not None:
+        cause, next_step = refused
         raise InvalidInputError(
             f"Operation {record.operation_id} ({record.kind}) cannot be rolled back; only a reassignment can.",
-            cause=instead.cause,
-            next_command=instead.next_command.format(record.operation_id),
+            cause=cause,
+            next_step=next_step,
         )
     plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
     if not isinstance(plan, ReassignmentPlan):
@@ -115,4 +117,4 @@ def _last(context: Context) -> OperationRecord:
         record = context.operations.record(listing.operation_id)
         if ROLLS_BACK not in record.plan_text:
             return record
-    raise InvalidInputError("No reassignment on record can be rolled back.", next_command="kadmin history")
+    raise InvalidInputError("No reassignment on record can be rolled back.", next_step=command("history"))

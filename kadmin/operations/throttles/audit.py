@@ -6,16 +6,19 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.cluster.config_entity import DEFAULT_ENTITY
+from kadmin.next_step import command
 from kadmin.operations.events import Note
 from kadmin.operations.record.holder import is_run_by
-from kadmin.operations.record.record import current_throttle, writes_unanswered
+from kadmin.operations.record.steps import current_throttle, writes_unanswered
 from kadmin.plan.throttle import THROTTLE_KEYS, holds_ours
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kadmin.cluster.config_entity import ConfigEntity
+    from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import Listing, ThrottleRecord
     from kadmin.plan.throttle import ConfigChange
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 class ThrottledEntity:
     """A topic or broker with a throttle; `present`: the topic exists, or the broker is alive."""
 
-    entity: str
+    entity: ConfigEntity
     values: Mapping[str, str]
     present: bool
 
@@ -50,7 +53,7 @@ class AuditedThrottle:
     `runner`: a runner of that operation is at work.
     """
 
-    entity: str
+    entity: ConfigEntity
     key: str
     value: str | None
     origin: Origin
@@ -58,16 +61,15 @@ class AuditedThrottle:
     runner: bool = False
 
     @property
-    def next_command(self) -> str:
+    def next_step(self) -> NextStep:
         """The command that removes it, or shows the runner that will."""
         if self.runner:
-            return "kadmin status"
+            return command("status")
         if self.origin in {Origin.IN_USE, Origin.CHANGED}:
-            return f"kadmin resume {self.operation_id}"
-        kind, _, name = self.entity.partition("/")
-        if kind == "topics":
-            return f"kadmin throttle clear --topic {name}"
-        return f"kadmin throttle clear --broker {'default' if self.entity == DEFAULT_ENTITY else name}"
+            return command("resume", self.operation_id)
+        if self.entity.is_topic:
+            return command("throttle clear", "--topic", self.entity.name)
+        return command("throttle clear", "--broker", "default" if self.entity == DEFAULT_ENTITY else self.entity.name)
 
 
 def show(context: Context) -> tuple[ThrottledEntity, ...]:
@@ -79,11 +81,11 @@ def show(context: Context) -> tuple[ThrottledEntity, ...]:
 def audit(context: Context) -> tuple[AuditedThrottle, ...]:
     """Read every throttle and the operation that set it."""
     found, recorded = show(context), recorded_throttles(context)
-    holder = context.operations.holder()
+    holder = context.operations.lock.holder()
     return tuple(replace(each, runner=is_run_by(each.operation_id, holder)) for each in judge(found, recorded))
 
 
-def read_throttles(context: Context) -> tuple[tuple[ThrottledEntity, ...], tuple[str, ...]]:
+def read_throttles(context: Context) -> tuple[tuple[ThrottledEntity, ...], tuple[ConfigEntity, ...]]:
     """Return every topic and broker with a throttle, and the brokers that did not answer; a note names them."""
     present = context.backend.configured_entities()
     values = context.backend.read_configs(present)
@@ -120,7 +122,7 @@ def _throttle(context: Context, listing: Listing) -> ThrottleRecord | None:
 
 
 def source_of(
-    entity: str, key: str, value: str, recorded: Sequence[tuple[Listing, ThrottleRecord]]
+    entity: ConfigEntity, key: str, value: str, recorded: Sequence[tuple[Listing, ThrottleRecord]]
 ) -> tuple[Listing, ConfigChange] | None:
     """Return the newest operation that set this value, or some entries of this list, and what it changed."""
     for listing, throttle in recorded:
@@ -139,7 +141,9 @@ def judge(
     return (*findings, *_taken_away(found, unfinished))
 
 
-def _judge(entity: str, key: str, value: str, recorded: Sequence[tuple[Listing, ThrottleRecord]]) -> AuditedThrottle:
+def _judge(
+    entity: ConfigEntity, key: str, value: str, recorded: Sequence[tuple[Listing, ThrottleRecord]]
+) -> AuditedThrottle:
     source = source_of(entity, key, value, recorded)
     if source is not None:
         origin = Origin.LEFT_OVER if source[0].status.state.finished else Origin.IN_USE

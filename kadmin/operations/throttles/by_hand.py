@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError, UnreachableError
+from kadmin.next_step import command
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.events import Note
 from kadmin.operations.port import ConfigsOutcome
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.record.holder import Lease
-    from kadmin.plan.throttle import ConfigChanges, ConfigValues, ForeignValue
+    from kadmin.plan.throttle import ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
 HOLDER = "throttle"
 """The purpose for which the lock is held, in place of an operation's id."""
@@ -48,14 +49,13 @@ class Scope:
     topics: tuple[str, ...] = ()
     default: bool = False
 
-    def covers(self, entity: str) -> bool:
+    def covers(self, entity: ConfigEntity) -> bool:
         """Whether an entity is named, or nothing is."""
         if self == Scope():
             return True
         if entity == DEFAULT_ENTITY:
             return self.default
-        kind, _, name = entity.partition("/")
-        return name in self.topics if kind == "topics" else name in map(str, self.brokers)
+        return entity.name in self.topics if entity.is_topic else entity.broker_id in self.brokers
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class Planned:
     """
 
     changes: ConfigChanges
-    unseen: frozenset[str] = frozenset()
-    restored: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    unseen: frozenset[ConfigEntity] = frozenset()
+    restored: Mapping[tuple[ConfigEntity, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
     _require_known(scope, state)
     if scope.topics:
         held = {broker for name in scope.topics for broker in state.topics[name].brokers}
-        lists = {f"topics/{name}": dict.fromkeys(LISTS, WILDCARD) for name in scope.topics}
+        lists = {ConfigEntity.of_topic(name): dict.fromkeys(LISTS, WILDCARD) for name in scope.topics}
         wanted: ConfigValues = {**lists, **rates(scope.brokers or held, rate)}
     elif scope.brokers:
         wanted = rates(scope.brokers, rate)
@@ -100,7 +100,7 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
         raise UnreachableError(
             f"The configs of {name_some(silent)} cannot be read; nothing was changed.",
             cause="only a broker itself reports its own configs, and it does not answer",
-            next_command="kadmin throttle show; then name each of the others with --broker",
+            next_step=command("throttle show") + "; then name each of the others with --broker",
         )
     return Planned(merge(wanted, found))
 
@@ -118,11 +118,14 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> Planned:
         raise BusyError(
             f"Partitions are in flight: {name_some(moving)}.",
             cause="without a throttle their copies may use the whole network",
-            next_command="when they are done, kadmin throttle clear; at once: kadmin throttle clear --now",
+            next_step="when they are done, "
+            + command("throttle clear")
+            + "; at once: "
+            + command("throttle clear", "--now"),
         )
     found, unread = read_throttles(context)
-    changes: dict[str, dict[str, ConfigChange]] = {}
-    restored: dict[tuple[str, str], str] = {}
+    changes: dict[ConfigEntity, dict[str, ConfigChange]] = {}
+    restored: dict[tuple[ConfigEntity, str], str] = {}
     for each in found:
         for key, value in each.values.items() if scope.covers(each.entity) else ():
             source = source_of(each.entity, key, value, recorded)
@@ -149,20 +152,22 @@ def write_planned(context: Context, plan: Callable[[], Planned], lock_timeout_s:
 
 def _write(context: Context, planned: Planned, lease: Lease) -> Written:
     changes = {entity: keys for entity, keys in planned.changes.items() if entity not in planned.unseen}
-    kept: dict[str, ForeignValue] = {}
+    kept: dict[tuple[ConfigEntity, str], ForeignValue] = {}
 
-    def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+    def edit(found: ConfigValues) -> ConfigEdits:
         edits = edits_to_set({entity: changes[entity] for entity in found}, found)
-        kept.update({f"{each.entity} {each.key}": each for each in edits.kept})
+        kept.update({(each.entity, each.key): each for each in edits.kept})
         return edits.values
 
     outcome = context.backend.change_configs(changes, edit, lease)
     if outcome is ConfigsOutcome.CUT_SHORT:
         raise NotCompletedError(
-            "The deadline passed before every throttle was written.", next_command="kadmin throttle show"
+            "The deadline passed before every throttle was written.", next_step=command("throttle show")
         )
     if outcome is ConfigsOutcome.UNANSWERED:
-        context.tell(Note("a request got no answer and may be applied late: look again with kadmin throttle show"))
+        context.tell(
+            Note(f"a request got no answer and may be applied late: look again with {command('throttle show')}")
+        )
     blind = {entity: {key: each.ours for key, each in planned.changes[entity].items()} for entity in planned.unseen}
     failed = context.backend.overwrite_configs(blind, lease) if blind else {}
     return Written(planned, tuple(kept.values()), still_throttled("may remain", failed) if failed else None)
@@ -180,7 +185,7 @@ def _require_known(scope: Scope, state: ClusterState) -> None:
         *(f"broker {broker}" for broker in scope.brokers if broker not in {*state.brokers, *held}),
     ]
     if unknown:
-        raise StalePlanError(f"The cluster does not have {name_some(unknown)}.", next_command="kadmin throttle show")
+        raise StalePlanError(f"The cluster does not have {name_some(unknown)}.", next_step=command("throttle show"))
 
 
 def _copy(partition: TopicPartition, state: ClusterState) -> PartitionTarget:
@@ -204,5 +209,5 @@ def _moving(context: Context, state: ClusterState) -> list[TopicPartition]:
     return sorted(moving)
 
 
-def _before(entity: str, key: str, value: str, change: ConfigChange) -> str | None:
+def _before(entity: ConfigEntity, key: str, value: str, change: ConfigChange) -> str | None:
     return edits_to_restore({entity: {key: change}}, {entity: {key: value}}).values[entity][key]

@@ -10,17 +10,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, KadminError, NotCompletedError, StoppedError, UnknownOutcomeError, UnreachableError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import settling
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
-from kadmin.operations.record.record import (
-    Step,
-    StepKind,
+from kadmin.operations.record.record import ThrottleRecord
+from kadmin.operations.record.steps import (
     ThrottleChange,
-    ThrottleRecord,
+    ThrottleStep,
     current_throttle,
+    throttle_changes,
+    waves_of,
     writes_unanswered,
 )
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
@@ -31,15 +33,20 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.port import Backend, EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.steps import (
+        Step,
+    )
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.copying import Throttle
-    from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigValues, ForeignValue
+    from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
 RECONCILE_S = 5.0
 """Seconds between two comparisons of the cluster's throttles with those on record."""
@@ -65,7 +72,7 @@ def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartiti
 
 def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:
     """Whether the steps on record contain the whole requested change."""
-    return any(step.throttle is not None and step.throttle.request == request for step in steps)
+    return any(change.request == request for change in throttle_changes(steps))
 
 
 class Throttling:
@@ -76,7 +83,6 @@ class Throttling:
         self._record = record
         self._work = work
         self._throttle = record.throttle
-        self._known: tuple[Step, ...] = ()
         self._taken_up: ThrottleRequest | None = None
         self._reported = False
         self.removed = False
@@ -98,9 +104,8 @@ class Throttling:
         steps = self._steps()
         if self._throttle is not None:
             self._set(self._throttle, steps, lease)
-        for step in steps:
-            if step.throttle is not None and step.throttle.request is not None:
-                self._taken_up = step.throttle.request
+        for change in throttle_changes(steps):
+            self._taken_up = change.request or self._taken_up
 
     def _set(self, throttle: ThrottleRecord, steps: Iterable[Step], lease: Lease) -> None:
         state = self._read()
@@ -110,11 +115,11 @@ class Throttling:
         found = self._context.backend.read_configs(wanted)
         changes = {entity: keys for entity, keys in wanted.items() if entity in found}
         foreign = edits_to_set(changes, found).kept
-        if foreign and not any(step.kind is StepKind.WAVE for step in steps):
+        if foreign and not waves_of(steps):
             raise self._changed_before(foreign)
         self._note_kept(foreign)
 
-        def edit(found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+        def edit(found: ConfigValues) -> ConfigEdits:
             return edits_to_set({entity: changes[entity] for entity in found}, found).values
 
         self._change(changes, edit, lease)
@@ -157,7 +162,7 @@ class Throttling:
         for number, part in enumerate(parts, start=1):
             change = ThrottleChange(request.rate, part, request if number == len(parts) else None)
             now = self._context.clock.timestamp()
-            step = Step(len(steps) + number, StepKind.THROTTLE, now, throttle=change)
+            step = ThrottleStep(len(steps) + number, now, change)
             self._context.operations.write_step(step, lease)
 
     def reconcile(self, lease: Lease) -> None:
@@ -178,8 +183,8 @@ class Throttling:
             self._note_once(f"the throttle is not set on {describe_entities(lacking)}; setting it")
             self._set(self._throttle, self._steps(), lease)
 
-    def take_down(self, lease: Lease, next_command: str) -> NotCompletedError | None:
-        """Remove the throttle, unless something of the operation is in flight; `next_command` removes it later.
+    def take_down(self, lease: Lease, next_step: NextStep) -> NotCompletedError | None:
+        """Remove the throttle, unless something of the operation is in flight; `next_step` removes it later.
 
         Returns an error that names the brokers where it remains, because neither they nor the controller took the
         change; None where it is removed.
@@ -189,7 +194,7 @@ class Throttling:
             return None
         moving = in_flight_of(self._work, self._read())
         if moving:
-            self._remains(f"{name_some(moving)} in flight", next_command)
+            self._remains(f"{name_some(moving)} in flight", next_step)
             return None
         left = self._remove(self._throttle.changes, lease)
         self.removed = left is None
@@ -207,7 +212,7 @@ class Throttling:
         moving = in_flight_of(work, self._read())
         kept = throttled((target for target in work.targets if target.partition in moving), throttle.rate)
         if moving:
-            self._remains(f"{name_some(moving)} in flight", "kadmin throttle clear")
+            self._remains(f"{name_some(moving)} in flight", command("throttle clear"))
         changes = {entity: keys for entity, keys in throttle.changes.items() if entity not in kept}
         left = self._remove(changes, lease, settles=settles)
         self.removed = left is None and not moving
@@ -260,21 +265,21 @@ class Throttling:
             raise self._out_of_time("the throttle's config changes")
 
     def _next_step(self) -> Step:
-        return Step(len(self._steps()) + 1, StepKind.THROTTLE, self._context.clock.timestamp())
+        return ThrottleStep(len(self._steps()) + 1, self._context.clock.timestamp())
 
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
-        next_command = f"kadmin resume {self._record.operation_id}"
+        next_step = command("resume", self._record.operation_id)
         if isinstance(error, LostLockError) and is_run_by(self._record.operation_id, error.successor):
             return  # the other runner removes it
         if isinstance(error, UnreachableError | UnknownOutcomeError | LostLockError):
-            self._remains("the cluster is unreachable, or the lock was lost", next_command)
+            self._remains("the cluster is unreachable, or the lock was lost", next_step)
             return
         try:
-            if (left := self.take_down(lease, next_command)) is not None:
-                self._context.tell(events.Note(f"{left.message} {left.cause}; {left.next_command}"))
+            if (left := self.take_down(lease, next_step)) is not None:
+                self._context.tell(events.Note(f"{left.message} {left.cause}; {left.next_step}"))
         except KadminError as another:
-            self._remains(another.message, next_command)
+            self._remains(another.message, next_step)
 
     def _read(self) -> ClusterState:
         self._context.backend.check()
@@ -287,28 +292,28 @@ class Throttling:
         return any(judge(target, state, published=True) in unfinished for target in self._work.targets)
 
     def _steps(self) -> tuple[Step, ...]:
-        self._known = self._context.operations.steps(self._record.operation_id, self._known)
-        self._throttle = current_throttle(self._record, self._known)
-        return self._known
+        steps = self._context.operations.steps(self._record.operation_id)
+        self._throttle = current_throttle(self._record, steps)
+        return steps
 
     def _changed_before(self, foreign: tuple[ForeignValue, ...]) -> BusyError:
         return BusyError(
             f"A throttle was changed by others since the operation was recorded: {name_some(foreign)}.",
             cause="it was left unchanged; nothing was published",
-            next_command=f"restore it, then kadmin resume {self._record.operation_id}",
+            next_step="restore it, then " + command("resume", self._record.operation_id),
         )
 
     def _out_of_time(self, what: str) -> KadminError:
-        next_command = f"kadmin resume {self._record.operation_id}"
+        next_step = command("resume", self._record.operation_id)
         number = self._context.clock.stop_signal
         if number is not None:
-            return StoppedError(f"stopped during {what}", signal_number=number, next_command=next_command)
-        return NotCompletedError(f"The deadline passed during {what}.", next_command=next_command)
+            return StoppedError(f"stopped during {what}", signal_number=number, next_step=next_step)
+        return NotCompletedError(f"The deadline passed during {what}.", next_step=next_step)
 
-    def _remains(self, why: str, next_command: str) -> None:
+    def _remains(self, why: str, next_step: NextStep) -> None:
         if self._throttle is not None and not self._reported:
             self._reported = True
-            self._context.tell(events.Note(f"the throttle remains: {why}; remove it later with {next_command}"))
+            self._context.tell(events.Note(f"the throttle remains: {why}; remove it later with {next_step}"))
 
     def _note_once(self, text: str) -> None:
         if text != self._noted:
@@ -325,43 +330,42 @@ class _Removal:
 
     def __init__(self, changes: ConfigChanges) -> None:
         self.changes = changes
-        self.undone: set[str] = set()
-        self.foreign: dict[str, ForeignValue] = {}
-        self._seen: set[str] = set()
+        self.undone: set[ConfigEntity] = set()
+        self.foreign: dict[tuple[ConfigEntity, str], ForeignValue] = {}
+        self._seen: set[ConfigEntity] = set()
 
     @property
     def unseen(self) -> ConfigChanges:
         """The changes of entities whose configs were never read."""
         return {entity: keys for entity, keys in self.changes.items() if entity not in self._seen}
 
-    def edit(self, found: ConfigValues) -> Mapping[str, Mapping[str, str | None]]:
+    def edit(self, found: ConfigValues) -> ConfigEdits:
         """Return the edits that undo the changes, among the values found."""
         edits = edits_to_restore({entity: self.changes[entity] for entity in found}, found)
-        self.foreign |= {f"{each.entity} {each.key}": each for each in edits.kept}
+        self.foreign |= {(each.entity, each.key): each for each in edits.kept}
         self.undone.update(edits.values)
         self._seen.update(found)
         return edits.values
 
 
-def still_throttled(verb: str, failed: Mapping[str, str]) -> NotCompletedError:
+def still_throttled(verb: str, failed: Mapping[ConfigEntity, str]) -> NotCompletedError:
     """Build the error for brokers whose throttle remains, or may remain; `failed` says why, for each."""
-    brokers = "".join(f" --broker {entity.partition('/')[2]}" for entity in sorted(failed))
+    brokers = [word for entity in sorted(failed) for word in ("--broker", entity.name)]
     return NotCompletedError(
         f"The throttle {verb} on {name_some(sorted(failed))}.",
         cause="; ".join(dict.fromkeys(failed.values())),
-        next_command="kadmin throttle clear" + brokers + ", when they answer",
+        next_step=command("throttle clear", *brokers) + ", when they answer",
     )
 
 
-def is_there(entity: str, state: ClusterState) -> bool:
+def is_there(entity: ConfigEntity, state: ClusterState) -> bool:
     """Whether an entity can be throttled: a topic that exists, or any broker."""
-    kind, _, name = entity.partition("/")
-    return kind != "topics" or name in state.topics
+    return not entity.is_topic or entity.name in state.topics
 
 
 def _parts(changes: ConfigChanges) -> list[ConfigChanges]:
     """Cut changes into parts that fit into one step each; there is at least one part."""
-    parts: list[dict[str, Mapping[str, ConfigChange]]] = [{}]
+    parts: list[dict[ConfigEntity, Mapping[str, ConfigChange]]] = [{}]
     size = 0
     for entity, keys in changes.items():
         here = sum(len(change.previous or "") + len(change.ours or "") for change in keys.values())

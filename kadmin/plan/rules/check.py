@@ -69,7 +69,7 @@ def _key(diagnostic: Diagnostic) -> object:
     said = _without_partition(diagnostic)
     if diagnostic.partition is None or said == diagnostic.message:
         return diagnostic
-    return diagnostic.code, diagnostic.partition.topic, said, diagnostic.hint
+    return diagnostic.code, diagnostic.partition.topic, said, diagnostic.next_step
 
 
 def _joined(alike: Sequence[Diagnostic]) -> Diagnostic:

@@ -63,8 +63,8 @@ def _too_many(plan: DeletionPlan, policy: Policy | None) -> Iterator[Diagnostic]
     are = "1 topic is" if number == 1 else f"{number} topics are"
     if number > plan.allow_more_than:
         message = f"{are} to be deleted, more than {plan.allow_more_than}"
-        hint = f"set spec.allow.more_than: {number} if this is meant"
-        yield Diagnostic(codes.TOO_MANY_TOPICS, message, hint, field=_TOPICS)
+        next_step = f"set spec.allow.more_than: {number} if this is meant"
+        yield Diagnostic(codes.TOO_MANY_TOPICS, message, next_step, field=_TOPICS)
     if most is not None and number > most:
         message = f"{are} to be deleted, more than the policy's max_topics {most}"
         yield Diagnostic(codes.TOO_MANY_TOPICS, message, "divide it into several plans", field=_TOPICS)
@@ -106,8 +106,8 @@ def _moving(plan: DeletionPlan, world: ClusterView) -> Iterator[Diagnostic]:
     for topic in plan.topics:
         if topic in moving:
             message = f"partitions of {topic} are being reassigned; a deletion now would never end"
-            hint = "apply again when the reassignment is done; this guard cannot be waived"
-            yield Diagnostic(codes.BEING_REASSIGNED, message, hint, topic=topic)
+            next_step = "apply again when the reassignment is done; this guard cannot be waived"
+            yield Diagnostic(codes.BEING_REASSIGNED, message, next_step, topic=topic)
 
 
 def _in_use(plan: DeletionPlan, present: Iterable[str], facts: ClusterFacts) -> Iterator[Diagnostic]:
@@ -144,8 +144,8 @@ def _unchecked(plan: DeletionPlan, facts: ClusterFacts) -> Iterator[Diagnostic]:
         if facts.from_brokers and not plan.allow_unchecked_guards:
             yield Diagnostic(codes.GUARD_UNKNOWN, unknown, _waiver("unchecked_guards"), field=_TOPICS)
         else:
-            hint = "check it before the deletion"
-            yield Diagnostic(codes.GUARD_UNCHECKED, unknown, hint, "warning", field=_TOPICS)
+            next_step = "check it before the deletion"
+            yield Diagnostic(codes.GUARD_UNCHECKED, unknown, next_step, "warning", field=_TOPICS)
 
 
 def _waiver(name: str) -> str:

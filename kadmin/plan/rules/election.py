@@ -50,10 +50,10 @@ def _not_electable(plan: ElectionPlan, world: ClusterView) -> Iterator[Diagnosti
     for partition in scope_of(replace(plan, topics=known), state):
         if partition in world.in_flight:
             code, message = codes.ELECTED_WHILE_REASSIGNED, f"{partition} is being reassigned"
-            hint = "elect when the reassignment is done"
+            next_step = "elect when the reassignment is done"
         elif state.replicas(partition) and off_preferred([partition], state) and (why := obstacle(partition, state)):
             code, message = codes.NOT_ELECTABLE, f"{partition} cannot be elected: {why}"
-            hint = "start the broker, or wait for it"
+            next_step = "start the broker, or wait for it"
         else:
             continue
-        yield Diagnostic(code, message, hint, "warning", partition=partition, topic=partition.topic)
+        yield Diagnostic(code, message, next_step, "warning", partition=partition, topic=partition.topic)

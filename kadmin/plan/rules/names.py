@@ -26,8 +26,8 @@ def other_cluster(document: Document, cluster_id: str | None) -> Iterator[Diagno
     if planned is not None and planned != cluster_id:
         this = "this cluster has no id" if cluster_id is None else f"this is cluster {cluster_id}"
         message = f"the document is for cluster {planned}, {this}"
-        hint = "use the address or inventory of the document's cluster"
-        yield Diagnostic(codes.OTHER_CLUSTER, message, hint, field=("metadata", "cluster_id"))
+        next_step = "use the address or inventory of the document's cluster"
+        yield Diagnostic(codes.OTHER_CLUSTER, message, next_step, field=("metadata", "cluster_id"))
 
 
 class Directory:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
+from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.sources import lacks_source
 from kadmin.wording import name_some
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.plan.rules.world import ClusterView
 
-_SEE_DOCTOR = "kadmin doctor, which says what it is; apply again when it is gone"
-_SEE_WHOSE = "kadmin doctor, which says whose it is and how to end it; apply again when it is done"
+_SEE_DOCTOR = command("doctor") + ", which says what it is; apply again when it is gone"
+_SEE_WHOSE = command("doctor") + ", which says whose it is and how to end it; apply again when it is done"
 
 
 def reassignment_running(world: ClusterView, named: Container[TopicPartition] = ()) -> Iterator[Diagnostic]:

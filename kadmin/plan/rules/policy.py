@@ -38,8 +38,8 @@ def futile(written: Iterable[tuple[Field, str]]) -> Iterator[Diagnostic]:
         piece = next((each for each in _PIECE.findall(pattern) if not _matches_something(each)), None)
         if piece is not None:
             message = f"{pattern} matches no topic: no character of a name matches {piece}"
-            hint = "close the bracket, with characters in it: [ab], [0-9], [!x]"
-            yield Diagnostic(codes.MALFORMED, message, hint, field=field)
+            next_step = "close the bracket, with characters in it: [ab], [0-9], [!x]"
+            yield Diagnostic(codes.MALFORMED, message, next_step, field=field)
 
 
 def _matches_something(piece: str) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
+from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.model import Elect, ThrottleBy
@@ -95,9 +96,9 @@ def _replication_factors(plan: ReassignmentPlan, assignment: Assignment) -> Iter
         base = _base(target, assignment)
         if base is not None and len(base) != len(target.replicas):
             message = f"{target.partition}: replication factor {len(base)} becomes {len(target.replicas)}"
-            hint = "set spec.allow.replication_factor_change: true if this is meant"
+            next_step = "set spec.allow.replication_factor_change: true if this is meant"
             field = _replicas_field(index)
-            yield Diagnostic(codes.REPLICATION_FACTOR, message, hint, partition=target.partition, field=field)
+            yield Diagnostic(codes.REPLICATION_FACTOR, message, next_step, partition=target.partition, field=field)
 
 
 def _completed(plan: ReassignmentPlan, world: ClusterView | None) -> ReassignmentPlan:
@@ -134,15 +135,15 @@ def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
             yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, partition=partition)
         elif moved > limits.max_bytes:
             sizes = f"{readable_size(moved)}, more than waves.max_bytes {format_size(limits.max_bytes)}"
-            message, hint = f"{partition}: it moves {sizes}", "raise spec.waves.max_bytes"
-            yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, hint, partition=partition)
+            message, next_step = f"{partition}: it moves {sizes}", "raise spec.waves.max_bytes"
+            yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, next_step, partition=partition)
 
 
 def _unsized(found: Diagnostic, world: ClusterView | None) -> Diagnostic:
     """Make it a warning without a cluster, where brokers may still report sizes; else add why they reported none."""
     if world is None:
         return replace(found, severity="warning")
-    return replace(found, hint="; ".join([*world.facts.disks_unavailable, _ADD_SIZES]))
+    return replace(found, next_step="; ".join([*world.facts.disks_unavailable, _ADD_SIZES]))
 
 
 def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
@@ -159,8 +160,8 @@ def _unknown_brokers(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Dia
         for broker in target.replicas:
             if broker not in known:
                 message = f"{target.partition}: the cluster has no broker {broker}"
-                hint = f"its brokers are {name_some(sorted(known), most=10)}" if known else "none is registered"
-                yield Diagnostic(codes.UNKNOWN_BROKER, message, hint, partition=target.partition, broker=broker)
+                next_step = f"its brokers are {name_some(sorted(known), most=10)}" if known else "none is registered"
+                yield Diagnostic(codes.UNKNOWN_BROKER, message, next_step, partition=target.partition, broker=broker)
 
 
 def _running(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
@@ -180,12 +181,12 @@ def _fewer_racks(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnos
                 lost[now, then].append(target.partition)
             else:
                 message = f"{target.partition}: replicas on {count(now, 'rack')} would be on {then}"
-                hint = "choose brokers of other racks, or set spec.allow.fewer_racks: true"
-                yield Diagnostic(codes.FEWER_RACKS, message, hint, partition=target.partition)
+                next_step = "choose brokers of other racks, or set spec.allow.fewer_racks: true"
+                yield Diagnostic(codes.FEWER_RACKS, message, next_step, partition=target.partition)
     for (now, then), partitions in sorted(lost.items()):
         message = f"{racks_lost(len(partitions), now, then)} ({name_some(partitions)})"
-        hint = "choose brokers of other racks, unless this is meant"
-        yield Diagnostic(codes.RACKS_LOST, message, hint, "warning", partition=partitions[0])
+        next_step = "choose brokers of other racks, unless this is meant"
+        yield Diagnostic(codes.RACKS_LOST, message, next_step, "warning", partition=partitions[0])
 
 
 def racks_lost(partitions: int, before: int, after: int) -> str:
@@ -202,8 +203,8 @@ def _stale(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
         if target.partition not in world.in_flight:
             lists = f"the plan was made on {list(target.current)}, the cluster has {list(now or ())}"
             message = f"{target.partition}: {lists}"
-            hint = "make the plan again from a new snapshot: kadmin snapshot --out DIR"
-            yield Diagnostic(codes.STALE_CURRENT, message, hint, partition=target.partition)
+            next_step = "make the plan again from a new snapshot: " + command("snapshot", "--out", "DIR")
+            yield Diagnostic(codes.STALE_CURRENT, message, next_step, partition=target.partition)
 
 
 def _being_deleted(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
@@ -213,18 +214,18 @@ def _being_deleted(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagn
     moving = (each for each in plan.reassignments if world.state.replicas(each.partition) != each.replicas)
     for topic in dict.fromkeys(target.partition.topic for target in moving):
         if topic in world.state.requests.deletions:
-            hint = "take the topic out of the plan, or wait until the deletion is done"
-            yield Diagnostic(codes.BEING_DELETED, f"{topic} is being deleted", hint, topic=topic)
+            next_step = "take the topic out of the plan, or wait until the deletion is done"
+            yield Diagnostic(codes.BEING_DELETED, f"{topic} is being deleted", next_step, topic=topic)
 
 
 def _dead_targets(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     alive = world.state.brokers
-    hint = f"start it, or choose another broker; alive are {name_some(sorted(alive), most=10) or 'none'}"
+    next_step = f"start it, or choose another broker; alive are {name_some(sorted(alive), most=10) or 'none'}"
     for target in plan.reassignments:
         for broker in target.replicas:
             if broker in world.racks and broker not in alive:
                 message = f"{target.partition}: broker {broker} is not alive; the controller would wait for it forever"
-                yield Diagnostic(codes.DEAD_BROKER, message, hint, partition=target.partition, broker=broker)
+                yield Diagnostic(codes.DEAD_BROKER, message, next_step, partition=target.partition, broker=broker)
 
 
 def _without_source(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
@@ -239,8 +240,8 @@ def _without_source(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diag
         if plan.allow_without_source:
             yield Diagnostic(codes.WITHOUT_SOURCE, message, f"start {waits}", "warning", partition=partition)
         else:
-            hint = f"start {waits}, or set spec.allow.without_source: true if it is meant to wait"
-            yield Diagnostic(codes.WITHOUT_SOURCE, message, hint, partition=partition)
+            next_step = f"start {waits}, or set spec.allow.without_source: true if it is meant to wait"
+            yield Diagnostic(codes.WITHOUT_SOURCE, message, next_step, partition=partition)
 
 
 def _outlook(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
@@ -268,8 +269,8 @@ def _over_capacity(
         if coming:
             hold, most = readable_size(will_hold[broker]), readable_size(facts.capacities[broker])
             message = f"broker {broker} would hold {hold}, and its capacity is {most}; it would get {name_some(coming)}"
-            hint = "choose brokers with room, or free some first"
-            yield Diagnostic(codes.OVER_CAPACITY, message, hint, partition=coming[0], broker=broker)
+            next_step = "choose brokers with room, or free some first"
+            yield Diagnostic(codes.OVER_CAPACITY, message, next_step, partition=coming[0], broker=broker)
 
 
 def _bytes(assignment: Assignment, facts: ClusterFacts) -> Counter[int]:
@@ -292,9 +293,11 @@ def _crowded_leaders(plan: ReassignmentPlan, world: ClusterView, after: Assignme
                 f"broker {broker} would be the preferred leader of {will_lead[broker]} of {len(before)} partitions, "
                 f"before {led[broker]}; an even share is {share:.0f}"
             )
-            hint = "put other brokers first in some of the lists"
+            next_step = "put other brokers first in some of the lists"
             partition = target.partition
-            yield Diagnostic(codes.LEADERS_CONCENTRATED, message, hint, "warning", partition=partition, broker=broker)
+            yield Diagnostic(
+                codes.LEADERS_CONCENTRATED, message, next_step, "warning", partition=partition, broker=broker
+            )
 
 
 def _leaders(assignment: Assignment) -> Counter[int]:
@@ -307,9 +310,9 @@ def _under_min_isr(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagn
         alive = [broker for broker in target.replicas if broker in world.state.brokers]
         if len(alive) < wanted:
             message = f"{target.partition}: live replicas would be {len(alive)}, its min.insync.replicas is {wanted}"
-            hint = "producers with acks=all would be refused; give it more replicas"
+            next_step = "producers with acks=all would be refused; give it more replicas"
             field = _replicas_field(index)
-            yield Diagnostic(codes.UNDER_MIN_ISR, message, hint, partition=target.partition, field=field)
+            yield Diagnostic(codes.UNDER_MIN_ISR, message, next_step, partition=target.partition, field=field)
 
 
 def _rack_count(replicas: Replicas, racks: Mapping[int, str | None]) -> int | None:

@@ -31,12 +31,12 @@ def check_recreation(plan: RecreationPlan, world: ClusterView | None, _policy: P
 def _existing(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
     for index, topic in enumerate(plan.topics):
         if topic in world.state.topics:
-            message, hint = f"{topic} exists; it was not changed", "take it out of the recipe"
+            message, next_step = f"{topic} exists; it was not changed", "take it out of the recipe"
         elif topic in world.state.requests.deletions:
-            message, hint = f"{topic} is still being deleted", "wait until the deletion is done"
+            message, next_step = f"{topic} is still being deleted", "wait until the deletion is done"
         else:
             continue
-        yield Diagnostic(codes.TOPIC_EXISTS, message, hint, topic=topic, field=("spec", "topics", index, "topic"))
+        yield Diagnostic(codes.TOPIC_EXISTS, message, next_step, topic=topic, field=("spec", "topics", index, "topic"))
 
 
 def _collisions(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
@@ -55,6 +55,6 @@ def _dead(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
         brokers = {broker for replicas in recipe.replicas.values() for broker in replicas}
         if dead := sorted(brokers - set(alive)):
             message = f"{recipe.topic} has replicas on brokers that are not alive: {name_some(dead)}"
-            hint = f"start them, or name others in the recipe; alive are {name_some(sorted(alive), most=10)}"
+            next_step = f"start them, or name others in the recipe; alive are {name_some(sorted(alive), most=10)}"
             field = ("spec", "topics", index, "partitions")
-            yield Diagnostic(codes.DEAD_BROKER, message, hint, topic=recipe.topic, field=field)
+            yield Diagnostic(codes.DEAD_BROKER, message, next_step, topic=recipe.topic, field=field)

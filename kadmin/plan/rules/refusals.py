@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import NOWHERE
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import command
 from kadmin.plan import codes
 
 if TYPE_CHECKING:
@@ -40,24 +40,20 @@ def refusal(found: Sequence[Diagnostic], *, of_request: bool = False) -> KadminE
     code = codes.TABLE[found[0].code]
     kind = (code.of_request if of_request else None) or code.refusal or InvalidInputError
     first, rest = found[0], len(found) - _MOST_NAMED
-    alike = len({each.hint for each in found}) == 1
-    shown = [_text(each) if alike else f"{_text(each)}{_advice(each)}" for each in found[:_MOST_NAMED]]
-    text = "; ".join([*shown, f"and {rest} more"] if rest > 0 else shown) + (_advice(first) if alike else "")
-    command = f"kadmin diff {shlex.quote(first.location.file)}" if _is_placed(first) else None
+    alike = len({each.next_step for each in found}) == 1
+    shown = [_text(each) if alike else f"{_text(each)}{each.advice}" for each in found[:_MOST_NAMED]]
+    text = "; ".join([*shown, f"and {rest} more"] if rest > 0 else shown) + (first.advice if alike else "")
+    shows = command("diff", first.location.file) if _is_placed(first) else None
     return kind(
         f"{text}.",
         cause=f"{first.code}: {code.meaning}",
-        next_command=first.command or command,
+        next_step=first.next_step if first.names_command else shows,
     )
 
 
 def _text(diagnostic: Diagnostic) -> str:
     place = f"{diagnostic.location}: " if _is_placed(diagnostic) else ""
     return f"{place}{diagnostic.message}"
-
-
-def _advice(diagnostic: Diagnostic) -> str:
-    return "" if diagnostic.hint is None or diagnostic.command else f" ({diagnostic.hint})"
 
 
 def _is_placed(diagnostic: Diagnostic) -> bool:

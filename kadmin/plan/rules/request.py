@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
 from kadmin.globs import matches
+from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.model import Racks
 from kadmin.plan.rules.names import other_cluster
@@ -76,11 +77,11 @@ def check_scope(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diag
 
 def _unknown_names(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
     """Yield every broker and pinned partition of the request that the inventory does not have."""
-    hint = f"its brokers are {name_some(sorted(scope.racks), most=10)}" if scope.racks else "it has no brokers"
+    next_step = f"its brokers are {name_some(sorted(scope.racks), most=10)}" if scope.racks else "it has no brokers"
     for field, broker in _named_brokers(request):
         if broker not in scope.racks:
             message = f"the inventory has no broker {broker}"
-            yield Diagnostic(codes.UNKNOWN_BROKER, message, hint, broker=broker, field=field)
+            yield Diagnostic(codes.UNKNOWN_BROKER, message, next_step, broker=broker, field=field)
     for index, pin in enumerate(request.pins):
         if pin.partition not in scope.partitions:
             message, field = f"the inventory has no partition {pin.partition}", _pin(index, "topic")
@@ -176,8 +177,8 @@ def _zone_shares(request: RebalanceRequest) -> Iterator[Diagnostic]:
         total = math.fsum(getattr(zones, name).values())
         if total > 1 + _ROUNDING:
             message = f"spec.load.zones.{name} are {total:.4g} in all"
-            hint = "give the part of clients in each zone: 0.5 is half of them, and all together are 1 at most"
-            yield Diagnostic(codes.CONTRADICTION, message, hint, field=("spec", "load", "zones", name))
+            next_step = "give the part of clients in each zone: 0.5 is half of them, and all together are 1 at most"
+            yield Diagnostic(codes.CONTRADICTION, message, next_step, field=("spec", "load", "zones", name))
 
 
 def _no_load(request: RebalanceRequest) -> Iterator[Diagnostic]:
@@ -185,8 +186,8 @@ def _no_load(request: RebalanceRequest) -> Iterator[Diagnostic]:
     for name in ("load_moves", "load_leader_changes"):
         if request.load is None and getattr(request.limits, name) is not None:
             message = f"spec.limits.{name} limits the moves for spec.load, and there is no spec.load"
-            hint = "name the folder of a load history in spec.load.from, or leave the limit out"
-            yield Diagnostic(codes.CONTRADICTION, message, hint, field=("spec", "limits", name))
+            next_step = "name the folder of a load history in spec.load.from, or leave the limit out"
+            yield Diagnostic(codes.CONTRADICTION, message, next_step, field=("spec", "limits", name))
 
 
 def _unsized(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
@@ -195,9 +196,9 @@ def _unsized(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnos
     if scope.unsized and (request.free is not None or by_limits):
         name = "limits" if request.free is None else "free"
         have = "1 partition has" if scope.unsized == 1 else f"{scope.unsized} partitions have"
-        hint = "kadmin snapshot --out DIR --sizes log-dirs.json"
+        next_step = command("snapshot", "--out", "DIR", "--sizes", "log-dirs.json")
         message = f"spec.{name} counts bytes, but {have} no size_bytes in the inventory"
-        yield Diagnostic(codes.SIZE_UNKNOWN, message, hint, field=("spec", name))
+        yield Diagnostic(codes.SIZE_UNKNOWN, message, next_step, field=("spec", name))
 
 
 def _ambiguous(name: str, values: Mapping[str, object], topics: Sequence[str]) -> Iterator[Diagnostic]:
@@ -210,8 +211,8 @@ def _ambiguous(name: str, values: Mapping[str, object], topics: Sequence[str]) -
             if values[other] != value and (other, pattern) not in met:
                 met.add((other, pattern))
                 message = f"spec.{name}: topic {topic} matches both {other} and {pattern}"
-                hint = f"{name_some([values[other], value])} cannot both hold"
-                yield Diagnostic(codes.CONTRADICTION, message, hint, field=("spec", name, pattern))
+                next_step = f"{name_some([values[other], value])} cannot both hold"
+                yield Diagnostic(codes.CONTRADICTION, message, next_step, field=("spec", name, pattern))
 
 
 def _racks(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
@@ -219,8 +220,8 @@ def _racks(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnosti
     without = sorted(broker for broker in usable if scope.racks[broker] is None)
     if request.racks is Racks.STRICT and without and len(without) < len(usable):
         message = f"racks: strict, but no rack is known of brokers {name_some(without)}"
-        hint = "set broker.rack on them, or spec.racks: relaxed"
-        yield Diagnostic(codes.RACK_UNKNOWN, message, hint, field=("spec", "racks"))
+        next_step = "set broker.rack on them, or spec.racks: relaxed"
+        yield Diagnostic(codes.RACK_UNKNOWN, message, next_step, field=("spec", "racks"))
 
 
 def _usable(request: RebalanceRequest, scope: RequestScope) -> set[int]:
@@ -234,8 +235,8 @@ def _dead_substitutes(request: RebalanceRequest, scope: RequestScope) -> Iterato
     for old, new in request.substitute.items():
         if old in scope.racks and new in scope.racks and new not in may_receive:
             message = f"broker {new} cannot take the place of {old}: it is dead, drained or may not receive"
-            hint = f"{others}drain {old} instead"
-            yield Diagnostic(codes.CANNOT_SUBSTITUTE, message, hint, broker=new, field=_substitute(old))
+            next_step = f"{others}drain {old} instead"
+            yield Diagnostic(codes.CANNOT_SUBSTITUTE, message, next_step, broker=new, field=_substitute(old))
 
 
 def _pins(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
@@ -243,8 +244,10 @@ def _pins(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic
         known = pin.partition in scope.partitions and all(broker in scope.racks for broker in pin.replicas)
         if known and (reason := _why_not_pinned(pin, request, scope)):
             why, way_out = reason
-            message, hint = f"the pin of {pin.partition} {why}", f"{way_out}, or leave the pin out"
-            yield Diagnostic(codes.CANNOT_PIN, message, hint, partition=pin.partition, field=_pin(number, "replicas"))
+            message, next_step = f"the pin of {pin.partition} {why}", f"{way_out}, or leave the pin out"
+            yield Diagnostic(
+                codes.CANNOT_PIN, message, next_step, partition=pin.partition, field=_pin(number, "replicas")
+            )
 
 
 def _why_not_pinned(pin: Pin, request: RebalanceRequest, scope: RequestScope) -> tuple[str, str] | None:
@@ -291,7 +294,7 @@ def missing_everywhere(found: Sequence[Sequence[Diagnostic]]) -> tuple[Diagnosti
         if each.code not in unknown:
             joined[each] = each
         elif _name(each) in nowhere:
-            joined[_name(each)] = replace(each, hint=None)
+            joined[_name(each)] = replace(each, next_step=None)
     return tuple(joined.values())
 
 

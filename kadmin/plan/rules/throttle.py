@@ -38,8 +38,8 @@ def unthrottled(
         f"{count(len(copied), 'partition')} would be copied without a throttle, as fast as the network allows; "
         f"--throttle {format_rate(rate)} would be {why}"
     )
-    hint = f"set spec.throttle: {{rate: {format_rate(rate)}}}"
+    next_step = f"set spec.throttle: {{rate: {format_rate(rate)}}}"
     if switch is not Switch.ERROR:
-        hint += ", or spec.throttle: none if this is meant"
+        next_step += ", or spec.throttle: none if this is meant"
     severity: Severity = "error" if switch is Switch.ERROR else "warning"
-    yield Diagnostic(codes.UNTHROTTLED, message, hint, severity, partition=copied[0].partition)
+    yield Diagnostic(codes.UNTHROTTLED, message, next_step, severity, partition=copied[0].partition)

@@ -73,13 +73,13 @@ def _elections(document: NamedDocument, others: Sequence[NamedDocument]) -> Iter
 def _meeting(met: Sequence[TopicPartition], file: str) -> Diagnostic:
     first, rest = met[0], f" and {len(met) - 1} more" if met[1:] else ""
     message = f"{file} and this plan meet: one reassigns {first}{rest}, one elects its leader"
-    hint = "let the reassignment elect: spec.elect: at_end"
-    return Diagnostic(codes.ELECTED_WHILE_REASSIGNED, message, hint, "warning", partition=first, topic=first.topic)
+    next_step = "let the reassignment elect: spec.elect: at_end"
+    return Diagnostic(codes.ELECTED_WHILE_REASSIGNED, message, next_step, "warning", partition=first, topic=first.topic)
 
 
 def _conflict(message: str, topic: str) -> Diagnostic:
-    hint = "a deletion during a reassignment of its topic leaves a request that blocks every other reassignment"
-    return Diagnostic(codes.DELETED_AND_USED, message, hint, topic=topic)
+    next_step = "a deletion during a reassignment of its topic leaves a request that blocks every other reassignment"
+    return Diagnostic(codes.DELETED_AND_USED, message, next_step, topic=topic)
 
 
 def _one_cluster(one: NamedDocument, other: NamedDocument) -> bool:

@@ -4,8 +4,8 @@ Goals: fill every open slot, and bring counts to their quotas, with the fewest f
 Algorithm: shortest augmenting path on the brokers. An arc a -> b is a replica that may go from a to b; it costs
 nothing where that replica moves anyway, else one move. Where no broker below its quota can be reached, an open slot
 is filled above a quota; where that fails too, there is no plan.
-Example: every partition on a broker above its quota has a replica in the only rack with room. The broker gives a
-replica to a third broker, which gives one of another partition to that rack.
+Example: every partition on a broker above its quota has a replica in the only rack with a broker below its quota. The
+broker gives a replica to a third broker, which gives one of another partition to that rack.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def augment(group: TopicGroup) -> None:
                 partitions=np.array([partition]),
                 brokers=np.arange(len(problem.brokers)),
             )
-    while group.room().any() and (givers := np.flatnonzero(group.surplus() > 0)).size:
-        # Each turn reduces the room or, at the same room, the unevenness, so the loop ends.
+    while group.deficit().any() and (givers := np.flatnonzero(group.surplus() > 0)).size:
+        # Each turn reduces the deficit or, at the same deficit, the unevenness, so the loop ends.
         if not (paths.move_from(givers, _sinks(group)) or _move_to_lower_level(group, paths, givers)):
             return
 
@@ -95,16 +95,16 @@ def _ways_out(problem: PlacementProblem, partition: int) -> str:
 
 def _sinks(group: TopicGroup) -> Bools:
     """Return the brokers below their quota, and those whose level would rise no higher than theirs."""
-    room = group.room() > 0
+    below_quota = group.deficit() > 0
     after = group.levels(+1)
     able = group.placement.count - group.others < group.most
-    return np.asarray(group.receives & (room | (able & (after <= after.max(where=room, initial=-1.0)))))
+    return np.asarray(group.receives & (below_quota | (able & (after <= after.max(where=below_quota, initial=-1.0)))))
 
 
 def _trade_quota(group: TopicGroup, broker: int) -> None:
     """Raise the quota of a broker above it, and lower that of an equally full broker below its own."""
     if group.surplus()[broker] > 0:
-        waiting = np.flatnonzero((group.room() > 0) & (group.levels(+1) >= group.levels()[broker]))
+        waiting = np.flatnonzero((group.deficit() > 0) & (group.levels(+1) >= group.levels()[broker]))
         if waiting.size:
             group.quota[[broker, waiting[-1]]] += [1, -1]
 
@@ -117,10 +117,10 @@ def _move_to_lower_level(group: TopicGroup, paths: _Paths, givers: Ints) -> bool
     """
     if any(paths.move_from(np.array([giver]), sinks) for giver in givers.tolist() for sinks in _emptier(group, giver)):
         return True
-    room = group.room() > 0
-    fuller = np.flatnonzero(group.levels(-1) >= group.levels(+1).min(where=room, initial=np.inf))
+    below_quota = group.deficit() > 0
+    fuller = np.flatnonzero(group.levels(-1) >= group.levels(+1).min(where=below_quota, initial=np.inf))
     return any(
-        paths.move_from(np.array([giver]), room & (group.levels(+1) <= group.levels(-1)[giver]))
+        paths.move_from(np.array([giver]), below_quota & (group.levels(+1) <= group.levels(-1)[giver]))
         for giver in fuller.tolist()
     )
 

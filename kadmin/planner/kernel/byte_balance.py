@@ -53,14 +53,14 @@ def balance_bytes(group: TopicGroup) -> None:
     slack = group.byte_slack(goal)
     swaps = _Swaps(group, goal)
     if not np.array_equal(group.placement.slots, group.placement.problem.current):
-        swaps.run(slack * _FREE_PART, most_cost=0)
+        swaps.even_out(slack * _FREE_PART, most_cost=0)
         if swaps.few:
-            swaps.pay(slack)
-    swaps.run(slack, most_cost=_ANY_COST)
+            swaps.swap_for_one_move(slack)
+    swaps.even_out(slack, most_cost=_ANY_COST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Held:
+class _BrokerReplicas:
     """The replicas of one broker, ascending by size: arrays [N]; `current` [N, W] are their current lists."""
 
     partition: Ints
@@ -68,16 +68,16 @@ class _Held:
     size: Ints
     current: Ints
 
-    def only(self, which: Bools | Ints) -> _Held:
-        return _Held(self.partition[which], self.slot[which], self.size[which], self.current[which])
+    def only(self, which: Bools | Ints) -> _BrokerReplicas:
+        return _BrokerReplicas(self.partition[which], self.slot[which], self.size[which], self.current[which])
 
-    def exchanged(self, gone: int, other: _Held, come: int) -> _Held:
+    def exchanged(self, gone: int, other: _BrokerReplicas, come: int) -> _BrokerReplicas:
         """Return the replicas without position `gone`, and with position `come` of another broker inserted by size."""
         last = len(self.size)
         place = int(self.size.searchsorted(other.size[come], side="right"))
         order = np.concatenate([np.arange(place), [last], np.arange(place, last)])
         order = order[order != gone]
-        return _Held(
+        return _BrokerReplicas(
             np.append(self.partition, other.partition[come])[order],
             np.append(self.slot, other.slot[come])[order],
             np.append(self.size, other.size[come])[order],
@@ -97,10 +97,10 @@ class _Swaps:
         self.few = len(group.members) * len(goal) <= _FEW
         self._most_partners = _PARTNERS_IF_FEW if self.few else _PARTNERS
         self._listed: Replicas | None = None
-        self._on: dict[int, _Held] = {}
+        self._by_broker: dict[int, _BrokerReplicas] = {}
         self._failed_swaps = FailedSwaps(len(goal))
 
-    def run(self, slack: Floats, *, most_cost: int) -> None:
+    def even_out(self, slack: Floats, *, most_cost: int) -> None:
         """Swap until every broker is within its slack [B] (bytes) or has no partner; `most_cost`: moves per swap.
 
         With _ANY_COST, brokers without a partner are tried again after each swap, so that no swap is left at the end.
@@ -116,7 +116,7 @@ class _Swaps:
             elif most_cost == _ANY_COST:
                 stuck[:] = False
 
-    def pay(self, slack: Floats) -> None:
+    def swap_for_one_move(self, slack: Floats) -> None:
         """Bring each broker beyond its slack to its goal for one move, and swap without moves after each.
 
         A broker for which that does not reduce the total excess over slack is not tried again.
@@ -127,17 +127,17 @@ class _Swaps:
             pivot = int(np.argmax(np.where(stuck, 0.0, off)))
             if stuck[pivot] or off[pivot] <= 1:
                 return
-            if self._pay(pivot, slack):
-                self.run(slack * _FREE_PART, most_cost=0)
+            if self._swap_for_one_move(pivot, slack):
+                self.even_out(slack * _FREE_PART, most_cost=0)
             stuck[pivot] = _beyond(off) - _beyond(self._off(slack)) < _LEAST_GAIN
 
-    def _pay(self, pivot: int, slack: Floats) -> bool:
+    def _swap_for_one_move(self, pivot: int, slack: Floats) -> bool:
         """Swap for one move so that the pivot comes nearest to its goal, regardless of its partner's."""
         excess = float(self._excess()[pivot])
         wanted, nearest, chosen = abs(excess), abs(excess) - _LEAST_GAIN * float(slack[pivot]), None
         for partner in self._absorbers(pivot):
             pair = (pivot, partner) if excess > 0 else (partner, pivot)
-            found = nearest_swap(self._side(*pair), self._side(*pair[::-1]), 1, wanted)
+            found = nearest_swap(self._candidates_of(*pair), self._candidates_of(*pair[::-1]), 1, wanted)
             if found is None:
                 continue
             left = abs(wanted - self._shift(pair, found))
@@ -189,17 +189,13 @@ class _Swaps:
 
     @cached_property
     def _open(self) -> Bools:
-        """Whether each rack may get a further replica of some partition, [K]; swaps never change a rack to true."""
-        members, placement = self._group.members, self._placement
-        cap = self._problem.rack_cap[members]
-        racks = range(self._problem.brokers.racks)
-        return np.array([(placement.per_rack[members, rack] < cap).any() for rack in racks], np.bool_)
+        return self._group.open_racks()  # swaps never open a rack
 
     def _swap(self, pair: tuple[int, int], wanted: float, least: float, cost: int) -> bool:
         """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that gains `least`."""
         if self._failed_swaps.contains(*pair, cost, least):
             return False
-        found = nearest_swap(self._side(*pair), self._side(*pair[::-1]), cost, wanted)
+        found = nearest_swap(self._candidates_of(*pair), self._candidates_of(*pair[::-1]), cost, wanted)
         if found is None or wanted - abs(self._shift(pair, found) - wanted) < least or not self._fits(pair, found):
             if self._unhindered(*pair):
                 self._failed_swaps.add(*pair, cost, least)
@@ -209,7 +205,7 @@ class _Swaps:
 
     def _shift(self, pair: tuple[int, int], found: tuple[int, int]) -> int:
         """Return the bytes that a swap shifts from giver to taker."""
-        return int(self._held(pair[0]).size[found[0]] - self._held(pair[1]).size[found[1]])
+        return int(self._replicas_of(pair[0]).size[found[0]] - self._replicas_of(pair[1]).size[found[1]])
 
     def _fits(self, pair: tuple[int, int], found: tuple[int, int]) -> bool:
         """Whether the taker has capacity for a swap."""
@@ -217,25 +213,25 @@ class _Swaps:
         return bool(self._placement.load[taker] + shift <= self._problem.brokers.capacity[taker])
 
     def _exchange(self, pair: tuple[int, int], found: tuple[int, int]) -> None:
-        out, back, (gone, come) = self._held(pair[0]), self._held(pair[1]), found
+        out, back, (gone, come) = self._replicas_of(pair[0]), self._replicas_of(pair[1]), found
         self._placement.move(int(out.partition[gone]), int(out.slot[gone]), pair[1])
         self._placement.move(int(back.partition[come]), int(back.slot[come]), pair[0])
         self._failed_swaps.forget(*pair)
-        self._on[pair[0]] = out.exchanged(gone, back, come)
-        self._on[pair[1]] = back.exchanged(come, out, gone)
+        self._by_broker[pair[0]] = out.exchanged(gone, back, come)
+        self._by_broker[pair[1]] = back.exchanged(come, out, gone)
 
-    def _held(self, broker: int) -> _Held:
+    def _replicas_of(self, broker: int) -> _BrokerReplicas:
         if self._listed is None:
             self._listed = replicas_on(self._placement, self._group.members, np.arange(len(self._goal)))
-        if broker not in self._on:
+        if broker not in self._by_broker:
             here = self._listed.on_broker(broker)
             here = here.only(stable_argsort(self._problem.size[here.partition]))
             size, current = self._problem.size[here.partition], self._problem.current.take(here.partition, axis=0)
-            self._on[broker] = _Held(here.partition, here.slot, size, current)
-        return self._on[broker]
+            self._by_broker[broker] = _BrokerReplicas(here.partition, here.slot, size, current)
+        return self._by_broker[broker]
 
-    def _side(self, giver: int, taker: int) -> SwapSide:
-        held = self._held(giver)
+    def _candidates_of(self, giver: int, taker: int) -> SwapSide:
+        held = self._replicas_of(giver)
         cost = any_per_row(held.current == giver).astype(np.int64) - any_per_row(held.current == taker)
         if self._unhindered(giver, taker):
             return SwapSide(np.arange(len(cost)), held.size, cost)

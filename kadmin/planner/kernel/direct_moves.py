@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Needs:
-    """Deficits of each rack, lists of K: replicas to the sum of its quotas, room on brokers below quota, and bytes."""
+    """Deficits of each rack, lists of K: replicas to the sum of its quotas, the sum of its brokers', and bytes."""
 
     places: list[float]
-    room: list[float]
+    deficit: list[float]
     size: list[float]
 
     def choose(self, free: Ints, missing: Ints, sizes: Ints) -> list[tuple[int, int]]:
@@ -48,14 +48,14 @@ class _Needs:
         rows = zip(free.tolist(), missing.tolist(), sizes.tolist(), strict=True)
         for row, (free_slots, wanted, size) in enumerate(rows):
             for _ in range(wanted):
-                racks = [rack for rack, slots in enumerate(free_slots) if slots > 0 and self.room[rack] > 0]
+                racks = [rack for rack, slots in enumerate(free_slots) if slots > 0 and self.deficit[rack] > 0]
                 if not racks:
                     break
                 rack = max(racks, key=self._urgency)
                 choices.append((row, rack))
                 free_slots[rack] -= 1
                 self.places[rack] -= 1
-                self.room[rack] -= 1
+                self.deficit[rack] -= 1
                 self.size[rack] -= size
         return choices
 
@@ -93,7 +93,7 @@ def _open_slots(group: TopicGroup, even: Floats) -> PendingReplicas:
     order = np.lexsort((lacking, -placement.problem.size[lacking], np.count_nonzero(free, axis=1)))
     needs = _Needs(
         places=group.per_rack(-group.surplus()).tolist(),
-        room=group.per_rack(group.room()).tolist(),
+        deficit=group.per_rack(group.deficit()).tolist(),
         size=group.per_rack(even - placement.load).tolist(),
     )
     sizes = placement.problem.size[lacking[order]]
@@ -170,10 +170,10 @@ class _Receivers:
     """The brokers of a rack below their quota, in a heap by missing bytes per missing replica."""
 
     def __init__(self, group: TopicGroup, rack: int, goal: Floats) -> None:
-        room, brokers = group.room(), group.placement.problem.brokers
-        self._left, wanted = room.tolist(), goal - group.placement.load
+        deficit, brokers = group.deficit(), group.placement.problem.brokers
+        self._left, wanted = deficit.tolist(), goal - group.placement.load
         self._wanted = wanted.tolist()
-        here = np.flatnonzero((brokers.rack == rack) & (room > 0)).tolist()
+        here = np.flatnonzero((brokers.rack == rack) & (deficit > 0)).tolist()
         self._heap = [(-self._wanted[broker] / self._left[broker], broker) for broker in here]
         heapq.heapify(self._heap)
 

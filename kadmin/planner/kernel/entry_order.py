@@ -5,8 +5,8 @@ Constraints: every prefix of the plan is a valid assignment, and keeps every bro
 Algorithm: required entries (drained brokers, racks, replication factors, pins) come before those that even out, and
 those before entries that only reorder. Within each class, an entry comes earlier the more replicas its brokers still
 have to give and receive at that point, each broker's largest partitions first. An entry that exceeds a limit is left
-out, and later ones may still pass. With capacities, an entry waits until its brokers have room; it is left out where
-that room depends on an entry that was left out.
+out, and later ones may still pass. With capacities, an entry waits until its brokers have disk space; it is left out
+where that space depends on an entry that was left out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def plan_order(problem: PlacementProblem, target: Ints) -> Ints:
     win = _wins(problem, target)[entries]
     most = int(win.max(initial=0))
     ordered = entries[stable_argsort(rank * (most + 1) + most - win)]
-    return ordered if (problem.brokers.capacity >= NO_LIMIT).all() else _with_room(problem, target, ordered)
+    return ordered if (problem.brokers.capacity >= NO_LIMIT).all() else _within_disk_space(problem, target, ordered)
 
 
 def within_limits(problem: PlacementProblem, target: Ints, ordered: Ints, limits: ProposalLimits) -> Ints:
@@ -55,7 +55,7 @@ def within_limits(problem: PlacementProblem, target: Ints, ordered: Ints, limits
     is_reorder = reorders_only(problem, target)
     bytes_in = np.zeros(len(problem.brokers), np.int64)
     spent_moves = spent_bytes = reorders = 0
-    passed, room = [], _Room(problem, target)
+    passed, disks = [], _DiskSpace(problem, target)
     for partition in ordered.tolist():
         count, volume = int(moves[partition]), int(size[partition])
         receivers = _new_brokers(problem, target, partition)
@@ -64,11 +64,11 @@ def within_limits(problem: PlacementProblem, target: Ints, ordered: Ints, limits
             and spent_bytes + count * volume <= most_bytes
             and bool((bytes_in[receivers] + volume <= most_in).all())
             and reorders + is_reorder[partition] <= most_reorders
-            and room.admits(partition)
+            and disks.admits(partition)
         )
         if fits:
             passed.append(partition)
-            room.carry_out(partition)
+            disks.carry_out(partition)
             spent_moves += count
             spent_bytes += count * volume
             bytes_in[receivers] += volume
@@ -77,7 +77,7 @@ def within_limits(problem: PlacementProblem, target: Ints, ordered: Ints, limits
 
 
 def order_binds(problem: PlacementProblem, target: Ints, entries: Ints) -> bool:
-    """Whether the order of the entries matters: a broker has room for new replicas only after others have left it."""
+    """Whether the order of the entries matters: a broker has space for new replicas only after others have left it."""
     current = problem.current[entries]
     new = [np.where(contains(current, column), NONE, column) for column in target[entries].T]
     arriving = bytes_on(problem, np.stack(new, axis=1), entries)
@@ -133,7 +133,7 @@ def _new_brokers(problem: PlacementProblem, target: Ints, partition: int) -> Int
     return np.asarray(row[(row != NONE) & ~np.isin(row, problem.current[partition])])
 
 
-class _Room:
+class _DiskSpace:
     """The bytes on each broker while entries are carried out one after the other."""
 
     def __init__(self, problem: PlacementProblem, target: Ints) -> None:
@@ -151,16 +151,16 @@ class _Room:
         np.add.at(self._load, self._target[partition], size)
 
 
-def _with_room(problem: PlacementProblem, target: Ints, ordered: Ints) -> Ints:
-    """Postpone each entry until its brokers have room for it."""
-    room, waiting, done = _Room(problem, target), ordered.tolist(), []
+def _within_disk_space(problem: PlacementProblem, target: Ints, ordered: Ints) -> Ints:
+    """Postpone each entry until its brokers have the disk space."""
+    disks, waiting, done = _DiskSpace(problem, target), ordered.tolist(), []
     while waiting:
         postponed = []
         for partition in waiting:
-            if not room.admits(partition):
+            if not disks.admits(partition):
                 postponed.append(partition)
                 continue
-            room.carry_out(partition)
+            disks.carry_out(partition)
             done.append(partition)
         if len(postponed) == len(waiting):
             raise NoPlanError(

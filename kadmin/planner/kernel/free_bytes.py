@@ -41,9 +41,11 @@ def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple
     candidates = np.array([each for each in candidates.tolist() if _receivers(placement, each, slots[each])], np.int64)
     while True:
         if problem.size[candidates].sum() < size_bytes:
-            room = int(problem.size[candidates].sum())
-            remedy = f"set spec.free.bytes: {room}B" if room else "allow more in spec.topics or spec.brokers.no_receive"
-            raise NoPlanError(f"only {readable_size(room)} could go elsewhere", remedy, brokers=np.array([broker]))
+            most = int(problem.size[candidates].sum())
+            next_step = (
+                f"set spec.free.bytes: {most}B" if most else "allow more in spec.topics or spec.brokers.no_receive"
+            )
+            raise NoPlanError(f"only {readable_size(most)} could go elsewhere", next_step, brokers=np.array([broker]))
         chosen, proved = smallest_cover(problem.size[candidates], size_bytes)
         stuck = _send_away(placement, candidates[chosen], slots)
         if stuck == NONE:

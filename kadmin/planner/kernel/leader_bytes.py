@@ -43,7 +43,7 @@ def balance_leader_bytes(problem: PlacementProblem, lists: Ints, leader: Ints) -
     """Swap leaders in place in `leader` [P], within `lists` [P, W]."""
     changes = int((leader != problem.current[:, 0]).sum())
     if changes and problem.size.any():
-        _LeaderSwaps(problem, lists, leader, changes // _CHANGES_FOR_ONE).run()
+        _LeaderSwaps(problem, lists, leader, changes // _CHANGES_FOR_ONE).even_out()
 
 
 class _LeaderSwaps:
@@ -63,7 +63,7 @@ class _LeaderSwaps:
         self._came: dict[int, list[int]] = {}
         self._failed_swaps = FailedSwaps(brokers)
 
-    def run(self) -> None:
+    def even_out(self) -> None:
         """Swap until every broker is near the mean or has no partner."""
         mean, stuck = self._mean, ~self._able
         while True:
@@ -86,7 +86,7 @@ class _LeaderSwaps:
         if self._failed_swaps.contains(giver, taker, self._left):
             return False
         wanted = float(excess[giver] - excess[taker]) / 2
-        sides = self._side(giver, taker), self._side(taker, giver)
+        sides = self._candidates_of(giver, taker), self._candidates_of(taker, giver)
         for cost in range(min(_MOST_COST, self._left) + 1):
             # Cheaper swaps were tried before and did not help enough: only those of exactly this cost are tried.
             pair = nearest_swap(*sides, cost, wanted, exactly=cost > 0)
@@ -109,7 +109,7 @@ class _LeaderSwaps:
         self._load[list(brokers)] += np.array([-shift, shift])
         self._failed_swaps.forget(*brokers)
 
-    def _side(self, leads: int, other: int) -> SwapSide:
+    def _candidates_of(self, leads: int, other: int) -> SwapSide:
         """Return the partitions that one broker leads and another could lead."""
         arc = leads * len(self._able) + other
         low, high = self._arcs.searchsorted((arc, arc + 1))

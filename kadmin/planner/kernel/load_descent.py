@@ -42,7 +42,7 @@ _MOST, _ALMOST_ALL = 0.5, 0.9
 
 _ROUND, _FREE_ROUND, _PAID_ROUND = 200, 0.2, 0.1
 """A descent leaves a limit once 200 exchanges, free ones or any, lower the sum by less than this fraction: load then
-only passes through brokers that have no room for it."""
+only passes through brokers that have no capacity left for it."""
 
 _MOST_EXCHANGES = 6_000_000
 """The most exchanges, times the partitions of each broker: each exchange scans a broker's partitions. A bound on time
@@ -78,14 +78,14 @@ class LoadDescent:
         self._best, self._best_at = self._worst_first(), 0
         self._exchanges_left = _MOST_EXCHANGES * len(levels.level) // max(levels.partitions, 1)
 
-    def run(self) -> int:
+    def descend(self) -> int:
         """Descend, and again from the best assignment while that helps; keeps the best. Returns the unused budget."""
         for step in _STEPS:
             before = self._best
-            reached = self._descend(0, self._best[0] * step, step)
+            reached = self._lower_limit(0, self._best[0] * step, step)
             self._return_to_best()
             if self._left > 0:
-                self._descend(self._exchanger.most_cost, reached, step)
+                self._lower_limit(self._exchanger.most_cost, reached, step)
                 self._return_to_best()
             if self._best[0] > before[0] - _LAST:
                 break
@@ -95,7 +95,7 @@ class LoadDescent:
         """Return each broker's excess over the goal, the largest first: some brokers may keep theirs."""
         return sorted(np.maximum(self._levels.excess(), 0.0).round(_DIGITS).tolist(), reverse=True)
 
-    def _descend(self, cost: int, left: float, step: float) -> float:
+    def _lower_limit(self, cost: int, left: float, step: float) -> float:
         """Lower the limit from `left` above the goal, step by step; returns the last one that most brokers came to."""
         reached = left
         while self._best[0] > 0 and self._exchanges_left > 0:

@@ -67,7 +67,7 @@ def even_out_network_in(group: TopicGroup, resources: Sequence[Resource], budget
 def _descend(group: TopicGroup, columns: Columns, budget: int) -> float:
     """Swap replicas for at most `budget` further moves; returns the most that a level is above its goal."""
     swaps = _ReplicaSwaps(group, columns)
-    LoadDescent(swaps.levels, swaps, budget).run()
+    LoadDescent(swaps.levels, swaps, budget).descend()
     return float(swaps.levels.excess().max())
 
 
@@ -83,28 +83,28 @@ def _place_heavy(group: TopicGroup, columns: Columns, heavy: Rates, budget: int)
             swaps.carry_out(swap)
             swaps.levels.carry_out(swap)
             left -= int(swap.cost[0])
-    return budget - LoadDescent(swaps.levels, swaps, left).run()
+    return budget - LoadDescent(swaps.levels, swaps, left).descend()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Held:
+class _BrokerReplicas:
     """Replicas of one broker that may go to another: arrays [N]; `slope`: the descent's gain if they leave."""
 
     partition: Ints
     cost: Ints
     slope: Floats
 
-    def only(self, which: Bools | Ints) -> _Held:
-        return _Held(self.partition[which], self.cost[which], self.slope[which])
+    def only(self, which: Bools | Ints) -> _BrokerReplicas:
+        return _BrokerReplicas(self.partition[which], self.cost[which], self.slope[which])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Between:
+class _SwapPair:
     """Replicas that a pivot and a partner may swap; `wanted`: the gain if the pivot's whole excess left it."""
 
     brokers: tuple[int, int]
-    out: _Held
-    back: _Held
+    out: _BrokerReplicas
+    back: _BrokerReplicas
     wanted: float
 
 
@@ -150,7 +150,7 @@ class _ReplicaSwaps:
             return
         slope, both = self.levels.slope(), []
         for partner in self._partners(pivot):
-            both.append(self._between(pivot, partner, slope))
+            both.append(self._swap_pair(pivot, partner, slope))
             yield self._swaps(both[-1], 0)
         found = [self._swaps(each, cost) for each in both] if cost else []
         if together := [each for each in found if len(each[0])]:
@@ -162,7 +162,7 @@ class _ReplicaSwaps:
         In return, one of the partitions `others` [P] comes.
         """
         pair, flat = (place.giver, place.taker), np.zeros(self.levels.level.shape[1], np.float32)
-        out, back = self._side(*pair, flat), self._side(*pair[::-1], flat)
+        out, back = self._candidates_of(*pair, flat), self._candidates_of(*pair[::-1], flat)
         out, back = out.only(out.partition == place.partition), back.only(others[back.partition])
         going, coming = len(out.partition), len(back.partition)
         swaps = np.repeat(np.arange(going), coming), np.tile(np.arange(coming), going)
@@ -181,19 +181,15 @@ class _ReplicaSwaps:
 
     @cached_property
     def _open(self) -> Bools:
-        """Whether each rack may get a further replica of some partition, [K]; swaps never change a rack to true."""
-        members, placement = self._group.members, self._placement
-        cap = self._problem.rack_cap[members]
-        racks = range(self._problem.brokers.racks)
-        return np.array([(placement.per_rack[members, rack] < cap).any() for rack in racks], np.bool_)
+        return self._group.open_racks()  # swaps never open a rack
 
-    def _between(self, pivot: int, partner: int, slope: Rates) -> _Between:
+    def _swap_pair(self, pivot: int, partner: int, slope: Rates) -> _SwapPair:
         steep = slope[pivot] - slope[partner]
         wanted = float((self.levels.surplus(pivot) * steep).sum())
-        out, back = self._side(pivot, partner, steep), self._side(partner, pivot, steep)
-        return _Between((pivot, partner), out, back, wanted)
+        out, back = self._candidates_of(pivot, partner, steep), self._candidates_of(partner, pivot, steep)
+        return _SwapPair((pivot, partner), out, back, wanted)
 
-    def _swaps(self, both: _Between, cost: int) -> tuple[Exchanges, Floats]:
+    def _swaps(self, both: _SwapPair, cost: int) -> tuple[Exchanges, Floats]:
         """Return swaps of two brokers that are free, or cost up to so much."""
         pair, out, back = both.brokers, both.out, both.back
         pairs = [_pairs(out, back, both.wanted, most) for most in range(min(cost, 1), cost + 1)]
@@ -201,14 +197,14 @@ class _ReplicaSwaps:
         going, coming = self._within_slack(pair, out, back, (going, coming))
         return _exchanges(pair, out, back, (going, coming)), out.slope[going] - back.slope[coming]
 
-    def _side(self, giver: int, taker: int, steep: Rates) -> _Held:
+    def _candidates_of(self, giver: int, taker: int, steep: Rates) -> _BrokerReplicas:
         held = self._on(giver)
         able = self._placement.may_cross(held.partition, giver, taker)
         partition, slope = held.partition[able], weigh(held.rates, steep)[able]
         current = self._problem.current.take(partition, axis=0)
         cost = any_per_row(current == giver).astype(np.int64) - any_per_row(current == taker)
         order = np.argsort(slope, kind="stable")
-        return _Held(partition[order], cost[order], slope[order])
+        return _BrokerReplicas(partition[order], cost[order], slope[order])
 
     def _on(self, broker: int) -> _RatedReplicas:
         """Return the replicas of the group on a broker."""
@@ -220,7 +216,7 @@ class _ReplicaSwaps:
         return self._on_broker[broker]
 
     def _within_slack(
-        self, pair: tuple[int, int], out: _Held, back: _Held, swaps: tuple[Ints, Ints]
+        self, pair: tuple[int, int], out: _BrokerReplicas, back: _BrokerReplicas, swaps: tuple[Ints, Ints]
     ) -> tuple[Ints, Ints]:
         size, (going, coming) = self._problem.size, swaps
         shift = size[out.partition[going]] - size[back.partition[coming]]
@@ -231,8 +227,8 @@ class _ReplicaSwaps:
         """Whether a broker's bytes may change so much, [N]: within tolerance of its goal, or nearer to it."""
         load, goal = int(self._placement.load[broker]), self._bytes.goal[broker]
         off = max(float(self._bytes.slack[broker]), abs(load - goal))
-        roomy = (change <= 0) | (load + change <= self._problem.brokers.capacity[broker])
-        return np.asarray(roomy & (np.abs(load + change - goal) <= off))
+        has_space = (change <= 0) | (load + change <= self._problem.brokers.capacity[broker])
+        return np.asarray(has_space & (np.abs(load + change - goal) <= off))
 
     def fits(self, exchange: Exchanges) -> bool:
         """Whether bytes stay within their tolerance now."""
@@ -279,7 +275,9 @@ def _columns(group: TopicGroup, resources: Sequence[Resource]) -> Columns:
     )
 
 
-def _exchanges(pair: tuple[int, int], out: _Held, back: _Held, swaps: tuple[Ints, Ints]) -> Exchanges:
+def _exchanges(
+    pair: tuple[int, int], out: _BrokerReplicas, back: _BrokerReplicas, swaps: tuple[Ints, Ints]
+) -> Exchanges:
     going, coming = swaps
     partitions = np.stack([out.partition[going], back.partition[coming]], axis=1)
     brokers = np.broadcast_to(np.array(pair), partitions.shape)
@@ -290,7 +288,7 @@ def _inverse(share: Floats) -> Floats:
     return np.divide(1.0, share, out=np.zeros_like(share), where=share > 0)
 
 
-def _pairs(out: _Held, back: _Held, wanted: float, cost: int) -> Ints:
+def _pairs(out: _BrokerReplicas, back: _BrokerReplicas, wanted: float, cost: int) -> Ints:
     """Return pairs of positions [2, N], of replicas whose swap has this cost (0: at most) and relieves the giver."""
     found = [np.zeros((2, 0), np.int64)]
     for going_cost in range(cost - 1, 2):

@@ -38,7 +38,7 @@ def even_out_network_out(
 ) -> None:
     """Exchange leaders in place in `leader` [P], within `lists` [P, W], for at most `budget` further leader changes."""
     roles = _LeaderRoles(problem, lists, leader, resources)
-    LoadDescent(roles.levels, roles, budget).run()
+    LoadDescent(roles.levels, roles, budget).descend()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

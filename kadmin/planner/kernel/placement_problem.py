@@ -107,14 +107,15 @@ class Solution:
 class NoPlanError(Exception):
     """No plan satisfies the problem, or none was found.
 
-    `remedy` says what to change in the request or the inventory; `partitions` and `brokers` are the indices concerned.
+    `next_step` says what to change in the request or the inventory; `partitions` and `brokers` are the indices
+    concerned.
     """
 
     def __init__(
-        self, reason: str, remedy: str, *, partitions: Ints | None = None, brokers: Ints | None = None
+        self, reason: str, next_step: str, *, partitions: Ints | None = None, brokers: Ints | None = None
     ) -> None:
         super().__init__(reason)
-        self.reason, self.remedy = reason, remedy
+        self.reason, self.next_step = reason, next_step
         self.partitions = np.zeros(0, np.int64) if partitions is None else partitions
         self.brokers = np.zeros(0, np.int64) if brokers is None else brokers
 

@@ -25,7 +25,7 @@ _FINEST = 0.001
 """The smallest tolerance: below it, swaps would correct fewer bytes than producers write in the next minute."""
 
 _HEADROOM = 0.02
-"""The largest fraction by which byte goals stay below capacities: a large tolerance must not use up the room."""
+"""The largest fraction by which byte goals stay below capacities: a large tolerance must not use up all of that."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +59,7 @@ class TopicGroup:
         has[self.members] = True
         return has
 
-    def room(self) -> Ints:
+    def deficit(self) -> Ints:
         """Return the number of replicas that each broker can receive up to its quota, [B]."""
         return np.where(self.receives, np.maximum(-self.surplus(), 0), 0)
 
@@ -72,6 +72,12 @@ class TopicGroup:
         """Sum `values` [B] over the brokers of each rack, [K]."""
         brokers = self.placement.problem.brokers
         return np.bincount(brokers.rack, weights=values, minlength=brokers.racks).astype(np.float64)
+
+    def open_racks(self) -> Bools:
+        """Whether each rack may get a further replica of some partition, [K]."""
+        per_rack, cap = self.placement.per_rack, self.placement.problem.rack_cap[self.members]
+        racks = range(self.placement.problem.brokers.racks)
+        return np.array([(per_rack[self.members, rack] < cap).any() for rack in racks], np.bool_)
 
     @property
     def tolerance(self) -> float:

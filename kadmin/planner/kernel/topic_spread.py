@@ -48,7 +48,7 @@ def spread_topics(group: TopicGroup) -> None:
         spread = _Spread(placement, np.flatnonzero(topics), near)
         for rack in range(placement.problem.brokers.racks):
             chosen = here & (racks == rack)
-            spread.run(partition[chosen], slot[chosen])
+            spread.exchange(partition[chosen], slot[chosen])
 
 
 def _new_replicas(placement: Placement, members: Ints) -> tuple[Ints, Ints]:
@@ -89,7 +89,7 @@ class _Spread:
         cells = self._row[here][:, None] + lists
         self._count = np.bincount(cells[lists != NONE], minlength=len(topics) * brokers).astype(np.int32)
 
-    def run(self, partition: Ints, slot: Ints) -> None:
+    def exchange(self, partition: Ints, slot: Ints) -> None:
         """Exchange brokers among new replicas of one rack."""
         by_size = stable_argsort(self._problem.size[partition])
         partition, slot = partition[by_size], slot[by_size]

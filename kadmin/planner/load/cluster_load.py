@@ -9,6 +9,7 @@ import numpy as np
 
 from kadmin.errors import InvalidInputError
 from kadmin.inventory.model import SINGLE_CLUSTER
+from kadmin.next_step import command
 from kadmin.planner.figures import HeldOutResource, HoldoutFigures, LoadFigures
 from kadmin.planner.kernel.hourly_load import ResourceName
 from kadmin.planner.kernel.placement_problem import NONE, list_lengths
@@ -71,13 +72,13 @@ def cluster_load(
         raise InvalidInputError(
             "The load history has no bytes in for any partition of the inventory.",
             cause=f"spec.load.from is {spec.folder}",
-            next_command="kadmin snapshot --out DIR",
+            next_step=command("snapshot", "--out", "DIR"),
         )
     if spec.cpu is not None and spec.cpu.requests and history.rates.requests is None:
         raise InvalidInputError(
             "spec.load.cpu counts requests, and the load history has none.",
             cause=f"its column {REQUESTS} is absent or null",
-            next_command="leave spec.load.cpu.requests out",
+            next_step="leave spec.load.cpu.requests out",
         )
     carriers = _carriers_after(cluster, problem)
     resources = resources_of(history.rates, problem.rf, carriers, spec)

@@ -68,7 +68,7 @@ def join_history(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) ->
         raise InvalidInputError(
             "The load history has no week that could be held out.",
             cause="--holdout needs a history of two or more weeks with a row for each partition and week",
-            next_command=BUILD_BY_WEEK,
+            next_step=BUILD_BY_WEEK,
         )
     planned = here[starts < last] if hold_out else here
     known = _Merged(rows, at, planned, len(cluster.topic))

@@ -19,6 +19,7 @@ from pyarrow import parquet
 from kadmin.errors import InvalidInputError, KadminError
 from kadmin.inventory.model import SINGLE_CLUSTER
 from kadmin.inventory.parquet_tables import arrow_table
+from kadmin.next_step import command
 from kadmin.planner.load.columns import (
     BYTES_IN,
     BYTES_OUT,
@@ -42,10 +43,9 @@ if TYPE_CHECKING:
     from kadmin.planner.cluster_arrays import ArrowTable
     from kadmin.planner.kernel.placement_problem import Bools
 
-BUILD_BY_WEEK = "kadmin load build --per-week --samples PATH --out DIR"
+BUILD_BY_WEEK = command("load build", "--per-week", "--samples", "PATH", "--out", "DIR")
 """The command that writes a history with a row for each partition and week."""
 
-_BUILD = "kadmin load build --samples PATH --out {}"
 NAMED = "named"
 """The column of rows that keeps the name of the cluster as the history has it; null where it has none."""
 
@@ -151,7 +151,9 @@ def _clusters(rows: ArrowTable) -> list[str]:
 
 def _refusal(path: Path, message: str, cause: str) -> InvalidInputError:
     folder = shlex.quote(str(path.parent))
-    return InvalidInputError(message, cause=cause, next_command=_BUILD.format(folder))
+    return InvalidInputError(
+        message, cause=cause, next_step=command("load build", "--samples", "PATH", "--out", folder)
+    )
 
 
 def _read(path: Path, header: Header) -> ArrowTable:

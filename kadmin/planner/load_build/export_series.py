@@ -103,7 +103,7 @@ def not_told_apart(meter: Meter, why: str) -> InvalidInputError:
     return InvalidInputError(
         f"Series of {meter.name} about topic {meter.topic} cannot be distinguished.",
         cause=f"no label names the broker, and {why}",
-        next_command="--names FILE, with spec.brokers or spec.labels.broker_id",
+        next_step="--names FILE, with spec.brokers or spec.labels.broker_id",
     )
 
 

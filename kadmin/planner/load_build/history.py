@@ -132,7 +132,7 @@ def locked(folder: Path) -> Iterator[None]:
         except BlockingIOError as error:
             raise BusyError(
                 f"Another process builds the load in {folder.parent}.",
-                next_command="run the command again when it has ended",
+                next_step="run the command again when it has ended",
             ) from error
         yield
 
@@ -150,7 +150,7 @@ def read_history(folder: Path) -> History:
         return History(files, {name: Day(**each) for name, each in value["days"].items()}, value.get("made"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInputError(
-            f"{path} was not written by kadmin.", cause=str(error), next_command=f"rm -r {folder}"
+            f"{path} was not written by kadmin.", cause=str(error), next_step=f"rm -r {folder}"
         ) from error
 
 

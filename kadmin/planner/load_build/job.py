@@ -29,8 +29,7 @@ from kadmin.planner.load_build.roll_ups import Update, bring_hours_up_to_date, f
 from kadmin.planner.load_build.trust import agreement_of, coverage_of
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_week, merged_weeks, time_of
 from kadmin.planner.proposal import ignore_stages
-from kadmin.planner.spark_session import LOGGING, cause_of, spark_session
-from kadmin.planner.spark_tables import local_url
+from kadmin.planner.spark_session import LOGGING, cause_of, local_url, spark_session
 from kadmin.schema.shapes import to_json
 from kadmin.whole_files import write_whole
 from kadmin.wording import count, name_some
@@ -202,7 +201,7 @@ def _scope(history: History, gaps: ExportGaps) -> _Scope:
         raise InvalidInputError(
             "The samples have no row that can be used.",
             cause=unknown if gaps.names else "no time, topic, metric or value",
-            next_command="--names FILE, with spec.metrics" if gaps.names else None,
+            next_step="--names FILE, with spec.metrics" if gaps.names else None,
         )
     most = max(day.samples for day in history.days.values())
     kept = {name: day for name, day in sorted(history.days.items()) if day.samples * _STRAY >= most}

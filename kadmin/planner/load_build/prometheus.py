@@ -1,22 +1,16 @@
-"""Reads exports of Prometheus as samples: answers of query_range as JSON, or rows of labels, time and value.
-
-Documents of kind PrometheusNames map series to metrics, and labels to topics and partitions.
-"""
+"""Reads exports of Prometheus as samples: answers of query_range as JSON, or rows of labels, time and value."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as f
 
-from kadmin.documents.parse import parse_prometheus_names
 from kadmin.errors import InvalidInputError
 from kadmin.inventory.columns import CLUSTER
-from kadmin.inventory.samples import TIME, Metric, SampleKind
+from kadmin.inventory.samples import TIME, Metric
 from kadmin.planner.load_build.export_series import Meter, Series, examine, not_told_apart
 from kadmin.wording import name_some
 
@@ -27,60 +21,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kadmin.planner.load_build.export_series import ExportGaps
+    from kadmin.planner.load_build.prometheus_names import PrometheusNames
 
 ENDINGS = (".json", ".json.gz", ".parquet")
-BUILT_IN = Path(__file__).with_name("prometheus-names.yaml")
-
 _PARTITIONED = (Metric.LOG_END_OFFSET, Metric.LOG_START_OFFSET, Metric.LOG_SIZE_BYTES, Metric.GROUP_OFFSET)
 _NAME = "__name__"
 _SEEN = ("first_at", "last_at")
 _METER = (CLUSTER.name, "name", "metric", "topic", "of_partition")
-_GAUGES = (Metric.LOG_START_OFFSET, Metric.LOG_SIZE_BYTES)
 _SERIES = "metric map<string,string>, values array<array<string>>"
 _ANSWER = f"status string, error string, data struct<resultType: string, result: array<struct<{_SERIES}>>>"
-
-
-@dataclass(frozen=True, slots=True)
-class PrometheusNames:
-    """The mapping of series: (metric, kind) by series name, labels by column, in order, and broker ids by instance.
-
-    `topics` are the names of topics by the names that labels have for them.
-    """
-
-    metrics: Mapping[str, tuple[str, str]]
-    labels: Mapping[str, Sequence[str]]
-    brokers: Mapping[str, int]
-    topics: Mapping[str, str] = field(default_factory=dict)
-
-
-def prometheus_names(file: Path | None) -> PrometheusNames:
-    """Return the built-in names with the changes of a file; raises InvalidInputError where it is not valid."""
-    names = _read(BUILT_IN)
-    return names if file is None else _together(names, _read(file))
-
-
-def _read(file: Path) -> PrometheusNames:
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise InvalidInputError(f"Cannot read {file}.", cause=error.strerror) from error
-    spec = parse_prometheus_names(data, str(file))
-    metrics = {name: (each["metric"], _kind(each)) for name, each in spec.get("metrics", {}).items()}
-    return PrometheusNames(metrics, spec.get("labels", {}), spec.get("brokers", {}), spec.get("topics", {}))
-
-
-def _kind(entry: Mapping[str, str]) -> str:
-    usual = SampleKind.GAUGE if entry["metric"] in _GAUGES else SampleKind.COUNTER
-    return entry.get("kind", usual)
-
-
-def _together(one: PrometheusNames, other: PrometheusNames) -> PrometheusNames:
-    return PrometheusNames(
-        {**one.metrics, **other.metrics},
-        {**one.labels, **other.labels},
-        {**one.brokers, **other.brokers},
-        {**one.topics, **other.topics},
-    )
 
 
 def series_samples(session: SparkSession, names: PrometheusNames, paths: Iterable[str]) -> list[DataFrame]:
@@ -194,7 +143,7 @@ def _checked(answers: DataFrame) -> DataFrame:
         raise InvalidInputError(
             f"{row['file']} is no answer of Prometheus to query_range.",
             cause=row["error"] or form or "it has no status success",
-            next_command="export it with the query in docs/load.md",
+            next_step="export it with the query in docs/load.md",
         )
     return answers
 
@@ -210,7 +159,8 @@ def _keys(names: PrometheusNames) -> list[SparkColumn]:
     Meters of several names add up: the name keeps them apart in `group`, and so do all labels that are left where none
     says the broker, since the counters of several brokers are not one.
     """
-    metric, kind = (_looked_up({key: each[place] for key, each in names.metrics.items()}, _name()) for place in (0, 1))
+    metric = _looked_up({name: series.metric for name, series in names.metrics.items()}, _name())
+    kind = _looked_up({name: series.sample_kind for name, series in names.metrics.items()}, _name())
     by_instance = _looked_up(names.brokers, _label(names, "instance"))
     broker = f.coalesce(_label(names, "broker_id").try_cast("int"), by_instance)
     topic = _label(names, "topic")

@@ -31,7 +31,7 @@ from kadmin.planner.load_build.prometheus import export_gaps
 from kadmin.planner.load_build.rates import hourly_rates, is_sparse
 from kadmin.planner.load_build.sample_files import sample_files
 from kadmin.planner.load_build.sources import ENDINGS, samples
-from kadmin.planner.spark_tables import local_url
+from kadmin.planner.spark_session import local_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

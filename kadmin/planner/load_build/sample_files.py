@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 from kadmin.errors import InvalidInputError
 from kadmin.inventory.samples import TIME
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +61,7 @@ def sample_files(source: Path, endings: tuple[str, ...], known: Mapping[str, Sam
         raise InvalidInputError(
             f"There are no samples in {source}.",
             cause=f"it has no file {' or '.join(endings)}" if source.exists() else "it does not exist",
-            next_command=f"kadmin sample --once --out {source}",
+            next_step=command("sample", "--once", "--out", source),
         )
     return found
 

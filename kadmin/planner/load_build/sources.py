@@ -14,7 +14,7 @@ from kadmin.errors import InvalidInputError
 from kadmin.inventory.columns import CLUSTER, ColumnKind
 from kadmin.inventory.samples import PROMETHEUS, SAMPLE_COLUMNS, TIME
 from kadmin.planner.load_build import prometheus
-from kadmin.planner.spark_tables import local_url
+from kadmin.planner.spark_session import local_url
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
-    from kadmin.planner.load_build.prometheus import PrometheusNames
+    from kadmin.planner.load_build.prometheus_names import PrometheusNames
 
 ENDINGS = {
     "parquet": (".parquet",),
@@ -81,7 +81,7 @@ def samples(session: SparkSession, source: SampleSource, paths: Sequence[str]) -
         raise InvalidInputError(
             f"{source.place} holds no samples.",
             cause=f"it has no column {name_some(missing)}; it has {name_some(frame.columns)}",
-            next_command="name its columns as docs/load.md does, in a view or a copy",
+            next_step="name its columns as docs/load.md does, in a view or a copy",
         )
     return _in_columns(frame)
 

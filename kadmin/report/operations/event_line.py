@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.operations.events import Ended, OperationStarted, Progressed, StateChanged, StepPublished
-from kadmin.operations.record.record import StepKind
+from kadmin.operations.record.steps import StepKind
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.progress_line import fields
 from kadmin.wording import count
@@ -33,6 +33,6 @@ def _words(event: Event) -> str:
         case StateChanged():
             return event.text if event.text.startswith(event.state) else f"{event.state}: {event.text}"
         case Ended():
-            following = "" if event.next_command is None else f"; next: {event.next_command}"
+            following = "" if event.next_step is None else f"; next: {event.next_step}"
             return f"exit code {event.exit_code}: {event.text}{following}"
     return event.text

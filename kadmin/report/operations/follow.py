@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.reassignment import COPYING
 from kadmin.operations.events import Ended, Progressed, StateChanged, StepPublished
-from kadmin.operations.record.record import StepKind
+from kadmin.operations.record.steps import StepKind
 from kadmin.report.operations.event_line import event_line
 from kadmin.report.operations.progress_line import fields, progress_line, wave_text
 from kadmin.report.screen import ERASE_BELOW, Meaning

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from kadmin.answers.events import EventAnswer, LostRecordsAnswer
+from kadmin.next_step import text_of
 from kadmin.operations.events import (
     Ended,
     Note,
@@ -63,7 +64,7 @@ def event_answer(event: Event, at: str, opened: OperationStarted | None) -> Even
             answer = replace(answer, event="state_changed", state=event.state, text=event.text, lost_records=lost)
         case Ended():
             answer = replace(answer, event="ended", exit_code=event.exit_code, text=event.text)
-            answer = replace(answer, next_command=event.next_command)
+            answer = replace(answer, next_command=text_of(event.next_step))
         case Note() | ServerRequestLogged():
             answer = replace(
                 answer, event="asked" if isinstance(event, ServerRequestLogged) else "noted", text=event.text

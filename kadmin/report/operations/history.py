@@ -18,7 +18,18 @@ from kadmin.answers.partitions import Partition
 from kadmin.cluster.names import one_line
 from kadmin.operations.reading.timeline import TimelineEventKind, moments
 from kadmin.operations.record.holder import is_run_by
-from kadmin.operations.record.record import StepKind, current_throttle
+from kadmin.operations.record.steps import (
+    CancelStep,
+    ElectionStep,
+    HealStep,
+    ReassigningStep,
+    ThrottleChange,
+    ThrottleStep,
+    TopicStep,
+    WaveStep,
+    current_throttle,
+    throttle_changes,
+)
 from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.status import listed
@@ -28,7 +39,10 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from kadmin.operations.reading.timeline import StepSpan, Timeline, TimelineEvent
     from kadmin.operations.record.holder import Holder
-    from kadmin.operations.record.record import Replaced
+    from kadmin.operations.record.steps import (
+        Replaced,
+        Step,
+    )
 
 _ASKED_AT = re.compile(r" at \d{4}-\d\d-\d\dT\S+$")
 """The time in a request to pause or cancel: the line has its own."""
@@ -89,17 +103,32 @@ def moment_text(moment: TimelineEvent, found: Timeline) -> str:
 
 def _step_text(span: StepSpan, waves: int) -> str:
     step = span.step
-    if step.kind is StepKind.REPAIR:
+    if isinstance(step, HealStep):
         return "moved the controller" if step.replaced is None else _replaced_text(step.replaced)
-    if step.kind is StepKind.THROTTLE and step.throttle is None:
-        return "wrote configs of the throttle; a request got no answer"
-    wave = UNKNOWN if step.wave is None else f"{step.wave + 1:,}"
-    rate = "" if step.throttle is None else readable_rate(step.throttle.rate)
-    text = STEP_WORDS[step.kind].done.format(wave=wave, waves=f"{waves:,}", rate=rate)
-    if names := step.topics or (step.partitions if step.kind is StepKind.ELECTION else ()):
-        text = f"{text}: {name_some(names)}"
-    refused = len(step.refused) + len(step.refused_topics)
+    text = STEP_WORDS[step.kind].done
+    match step:
+        case ThrottleStep(throttle=ThrottleChange() as change):
+            text = text.format(rate=readable_rate(change.rate))
+        case ThrottleStep():
+            return "wrote configs of the throttle; a request got no answer"
+        case WaveStep():
+            text = text.format(wave=f"{step.wave + 1:,}", waves=f"{waves:,}")
+        case TopicStep():
+            text = f"{text}: {name_some(step.topics)}"
+        case ElectionStep():
+            text = f"{text}: {name_some(step.partitions)}"
+    refused = len(_refused(step))
     return f"{text}; refused: {refused}" if refused else text
+
+
+def _refused(step: Step) -> tuple[Refused, ...]:
+    match step:
+        case TopicStep():
+            return tuple(Refused(each, None, reason) for each, reason in sorted(step.refused_topics.items()))
+        case ReassigningStep() | ElectionStep():
+            refused = sorted(step.refused.items())
+            return tuple(Refused(each.topic, each.partition, reason) for each, reason in refused)
+    return ()
 
 
 def _replaced_text(replaced: Replaced) -> str:
@@ -143,26 +172,29 @@ def _rate_set_at(moment: TimelineEvent, found: Timeline) -> int | None:
     """Return the rate of the throttle that is on record from a moment on, None where it does not change then."""
     change = found.record.throttle if moment.turn is TimelineEventKind.STARTED else None
     if moment.span is not None:
-        return None if moment.span.step.throttle is None else moment.span.step.throttle.rate
+        return _rate(moment.span.step)
     return None if change is None else change.rate
 
 
+def _rate(step: Step) -> int | None:
+    return next((change.rate for change in throttle_changes((step,))), None)
+
+
 def _step_answer(span: StepSpan) -> PublishedStep:
-    step, replaced = span.step, span.step.replaced
+    step = span.step
+    replaced = step.replaced if isinstance(step, HealStep) else None
+    partitions = step.partitions if isinstance(step, CancelStep | ElectionStep) else ()
     return PublishedStep(
         step.number,
         step.kind,
-        wave=None if step.wave is None else step.wave + 1,
+        wave=step.wave + 1 if isinstance(step, WaveStep) else None,
         count=span.count,
         moved_bytes=span.moved_bytes,
         took_s=took_s(span),
-        partitions=tuple(Partition(**asdict(each)) for each in step.partitions),
-        topics=step.topics,
-        throttle=None if step.throttle is None else step.throttle.rate,
-        refused=(
-            *(Refused(each.topic, each.partition, reason) for each, reason in sorted(step.refused.items())),
-            *(Refused(each, None, reason) for each, reason in sorted(step.refused_topics.items())),
-        ),
+        partitions=tuple(Partition(**asdict(each)) for each in partitions),
+        topics=step.topics if isinstance(step, TopicStep) else (),
+        throttle=_rate(step),
+        refused=_refused(step),
         replaced=None if replaced is None else _replaced_answer(replaced),
     )
 

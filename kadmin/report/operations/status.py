@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.answers import operations as answers
 from kadmin.cluster.names import one_line
+from kadmin.next_step import command, joined
 from kadmin.operations.decide.reassignment import COPYING
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
@@ -18,17 +19,19 @@ from kadmin.report.text import NOTHING, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kadmin.next_step import Naming
     from kadmin.operations.events import Progressed
     from kadmin.operations.reading.status import Status, Unfinished
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
 
 
-def status_text(status: Status) -> str:
+def status_text(status: Status, named: Naming = str) -> str:
     """Show each unfinished operation, its runner, and the commands that finish it."""
-    lines = [line for each in status.operations for line in _unfinished(each, status)]
-    late = [f"applied late, of a finished operation: {each}; to take it back: {each.remedy}" for each in status.late]
-    return "\n".join([*(lines or ["no operation is unfinished"]), *late])
+    lines = [line for each in status.operations for line in _unfinished(each, status, named)]
+    late = "applied late, of a finished operation: {}; to take it back: {}"
+    taken_back = [late.format(each, named(each.next_step)) for each in status.late]
+    return "\n".join([*(lines or ["no operation is unfinished"]), *taken_back])
 
 
 STATUS_COLUMNS = ("operation", "kind", "state", "done")
@@ -148,7 +151,7 @@ def _progress_answer(found: Progressed) -> answers.OperationProgress:
     )
 
 
-def _unfinished(found: Unfinished, status: Status) -> Iterator[str]:
+def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[str]:
     listing, record, runner = found.listing, found.record, status.runner_of(found.listing)
     words = words_of(listing.kind)
     done = words.no_progress if found.progress is None else ", ".join(fields(found.progress).values())
@@ -172,7 +175,7 @@ def _unfinished(found: Unfinished, status: Status) -> Iterator[str]:
         if status.holder_died:
             yield (
                 "  its process no longer runs; another runner can continue in "
-                f"{runner.expires_s:.0f} s at most: kadmin resume {listing.operation_id}"
+                f"{runner.expires_s:.0f} s at most: {named(command('resume', listing.operation_id))}"
             )
     else:
-        yield f"  no runner; next: {', or '.join(words.commands(listing.operation_id))}"
+        yield f"  no runner; next: {named(joined(', or ', words.commands(listing.operation_id)))}"

@@ -27,9 +27,7 @@ _TEMPLATES = "templates"
 def require_renderer() -> None:
     """Raise UsageError where the library that renders pages is not installed."""
     if find_spec("jinja2") is None:
-        raise UsageError(
-            "A report in HTML needs the library jinja2.", next_command="pip install 'kadmin-kafka[report]'"
-        )
+        raise UsageError("A report in HTML needs the library jinja2.", next_step="pip install 'kadmin-kafka[report]'")
 
 
 def render(page: Page) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
+from kadmin.next_step import command
 from kadmin.operations.reading.timeline import moments
-from kadmin.operations.record.record import OperationState, StepKind, current_throttle
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import StepKind, current_throttle, waves_of
 from kadmin.plan.progress import Progress
 from kadmin.plan.units import readable_rate
 from kadmin.plan.waves import copied_bytes
@@ -79,9 +81,11 @@ def _verdict(found: Timeline, state: str, runner: Holder | None) -> page.Notice:
     if status.state.finished:
         return page.Notice(told, _TONES.get(status.state, page.Tone.WARN))
     if runner is not None:
-        return page.Notice(f"{told}; runner: {one_line(str(runner))}", page.Tone.NONE, "kadmin status --watch")
-    command = words_of(found.record.kind).commands(one_line(found.record.operation_id))[0]
-    return page.Notice(f"{told}; no runner", page.Tone.WARN, command)
+        return page.Notice(
+            f"{told}; runner: {one_line(str(runner))}", page.Tone.NONE, str(command("status", "--watch"))
+        )
+    onward = words_of(found.record.kind).commands(one_line(found.record.operation_id))[0]
+    return page.Notice(f"{told}; no runner", page.Tone.WARN, str(onward))
 
 
 def _partition_notices(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> Iterator[page.Notice]:
@@ -133,7 +137,7 @@ def _copied(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> str
 
 
 def _published_waves(found: Timeline) -> set[int]:
-    return {span.step.wave for span in found.spans if span.step.wave is not None}
+    return set(waves_of(span.step for span in found.spans))
 
 
 def _published(found: Timeline) -> Sequence[PartitionTarget]:

@@ -117,7 +117,7 @@ class Notice:
 
     text: str
     tone: Tone = Tone.NONE
-    next_command: str = ""
+    next_step: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _change(change: PlanDiff) -> ReassignmentChange:
 def _throttle(throttle: Throttle) -> PlannedThrottle:
     return PlannedThrottle(
         throttle.rate,
-        tuple(sorted(throttle.values)),
+        tuple(map(str, sorted(throttle.values))),
         tuple(throttle.wave_seconds),
         throttle.makespan_seconds,
         throttle.bound_seconds,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.documents.text import printable
+from kadmin.next_step import text_of
 from kadmin.report.markdown import cell, code
 from kadmin.report.problems.text import summary, tally
 
@@ -39,7 +40,7 @@ def step_summary(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
 
 
 def _annotation(problem: Diagnostic) -> str:
-    message = problem.message if problem.hint is None else f"{problem.message}\nhint: {problem.hint}"
+    message = problem.message if problem.next_step is None else f"{problem.message}\nhint: {problem.next_step}"
     properties = {
         "file": printable(problem.location.file),
         "line": str(problem.location.line),
@@ -68,6 +69,6 @@ def _row(problem: Diagnostic) -> str:
         code(printable(str(problem.location))),
         f"{problem.severity} {problem.code}",
         cell(problem.message),
-        cell(problem.hint or ""),
+        cell(text_of(problem.next_step) or ""),
     )
     return f"| {' | '.join(cells)} |"

@@ -20,7 +20,7 @@ def code_quality(problems: Sequence[Diagnostic]) -> str:
     """Return the report; no problem gives an empty list, as GitLab wants it."""
     report = [
         {
-            "description": problem.message if problem.hint is None else f"{problem.message} ({problem.hint})",
+            "description": problem.message if problem.next_step is None else f"{problem.message} ({problem.next_step})",
             "check_name": problem.code,
             "fingerprint": fingerprint,
             "severity": _SEVERITIES[problem.severity],

@@ -24,7 +24,7 @@ def junit(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
         from junitparser import JUnitXml, TestSuite
     except ImportError as error:
         raise UsageError(
-            "The format junit needs the library junitparser.", next_command="pip install 'kadmin-kafka[report]'"
+            "The format junit needs the library junitparser.", next_step="pip install 'kadmin-kafka[report]'"
         ) from error
     report = JUnitXml("kadmin validate")
     for file in files:
@@ -54,5 +54,5 @@ def _cases(file: str, problems: Sequence[Diagnostic]) -> list[TestCase]:
 
 
 def _text(problem: Diagnostic) -> str:
-    hint = "" if problem.hint is None else f"\nhint: {problem.hint}"
-    return f"{printable(str(problem.location))}: {problem.severity} {problem.code}: {problem.message}{hint}"
+    next_step = "" if problem.next_step is None else f"\nhint: {problem.next_step}"
+    return f"{printable(str(problem.location))}: {problem.severity} {problem.code}: {problem.message}{next_step}"

@@ -46,7 +46,7 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(problem: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
-    text = problem.message if problem.hint is None else f"{problem.message} ({problem.hint})"
+    text = problem.message if problem.next_step is None else f"{problem.message} ({problem.next_step})"
     place = {
         "artifactLocation": {"uri": _uri(problem.location.file)},
         "region": {"startLine": problem.location.line, "startColumn": problem.location.column},

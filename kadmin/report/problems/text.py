@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.answers.validation import Problem, ValidationAnswer
 from kadmin.documents.text import lines_of, printable
 from kadmin.inventory.validation import is_applied
+from kadmin.next_step import text_of
 from kadmin.wording import count
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def problems_answer(files: Iterable[str], problems: Sequence[Diagnostic]) -> Val
             problem.code,
             problem.severity,
             problem.message,
-            problem.hint,
+            text_of(problem.next_step),
             printable(problem.location.file),
             problem.location.line,
             problem.location.column,
@@ -64,8 +65,8 @@ def _paragraph(problem: Diagnostic, lines: Sequence[str], width: int) -> Iterabl
     if quoted:
         yield f"{at.line:>{gutter}} | {quoted}"
         yield f"{' ' * gutter} | {' ' * caret}^"
-    if problem.hint:
-        yield printable(f"  hint: {problem.hint}")
+    if problem.next_step:
+        yield printable(f"  hint: {problem.next_step}")
 
 
 def _line(lines: Sequence[str], number: int) -> str:

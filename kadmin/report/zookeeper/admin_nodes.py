@@ -16,6 +16,7 @@ from kadmin.answers.zookeeper import (
 from kadmin.cluster.model import Listening
 from kadmin.cluster.names import escaped
 from kadmin.insight.tables.admin_nodes import Effect
+from kadmin.next_step import command
 from kadmin.report.doctor import versions_answer
 from kadmin.report.text import SHOWN_ROWS, replicas, shortened, wrapped
 from kadmin.wording import count
@@ -60,7 +61,7 @@ def _heard(node: NodeSurvey) -> list[str]:
         case Listening.LISTENING:
             return ["  watched by the controller"]
         case Listening.DEAF:
-            return ["  not watched by the controller (checked twice): see kadmin doctor"]
+            return [f"  not watched by the controller (checked twice): see {command('doctor')}"]
     return []
 
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import Capabilities, MetadataMode
-from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError
-from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
+from kadmin.operations.decide.actions import PublishDeletion, PublishElection, PublishTopic, PublishWave
+from kadmin.operations.record.steps import WaveStep
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.configs import EntityConfigs
 from kadmin.worlds.kafka.publish import ReassignmentPublisher
@@ -20,16 +20,17 @@ from kadmin.worlds.kafka.reader import read_cluster, read_quorum
 from kadmin.worlds.kafka.requests import TopicPublisher
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Clock
-    from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
-    from kadmin.operations.port import ConfigsOutcome, EditConfigs, PublishOutcome
+    from kadmin.operations.decide.actions import Publish, TakeBack
+    from kadmin.operations.port import ConfigsOutcome, EditConfigs, PublishResult
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Channel, Step
-    from kadmin.plan.throttle import ConfigValues
-    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.operations.record.steps import CancelStep, Channel, Step
+    from kadmin.operations.store import OperationStore
+    from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
@@ -40,16 +41,19 @@ CAPABILITIES = Capabilities(
     lagging_reads=True,
     explains_refusals=True,
     restores_lists=True,
+    asks_brokers_beside=False,
 )
 
 
 class KafkaBackend:
     """A cluster reached through its brokers; one in ZooKeeper mode is only read."""
 
+    metadata_store = None
+
     def __init__(
         self,
         connection: KafkaConnection,
-        operations: KeyedOperations,
+        operations: OperationStore,
         clock: Clock,
         mode: MetadataMode = MetadataMode.KRAFT,
     ) -> None:
@@ -77,62 +81,40 @@ class KafkaBackend:
         """Return the channel's name in messages."""
         return f"the controller's {channel}"
 
-    def listening(self, channel: Channel, state: ClusterState) -> Listening:
-        """Return LISTENING: the controller answers each request."""
-        del channel, state
-        return Listening.LISTENING
-
-    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishResult:
         """Put the step on record, send, and add the answer of each partition or topic."""
-        match action:
-            case PublishWave():
+        match step, action:
+            case WaveStep(), PublishWave():
                 return self._reassignments.wave(step, action, seen, lease)
-            case PublishElection():
+            case _, PublishElection():
                 return self._topics.election(step, action, lease)
-            case PublishDeletion():
+            case _, PublishDeletion():
                 return self._topics.deletion(step, action, seen, lease)
-            case PublishTopic():
+            case _, PublishTopic():
                 return self._topics.creation(step, action, lease)
-            case Probe():
+            case _:
                 raise KadminError("A probe is not for the brokers' API, whose controller always listens.")
 
-    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
+    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishResult:
         """Request the original lists, then end reassignments that remain; ordered as in `publish`."""
         return self._reassignments.take_back(step, action, seen, lease)
 
-    def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
-        """Return None: brokers refuse each request without its right, and name the right."""
-        del work, throttled
-        return None
-
-    def refused_credentials(self, state: ClusterState) -> None:
-        """Return None: with credentials that brokers refuse there is no connection."""
-        del state
-
-    def config_backlog(self) -> KadminError | None:
-        """Return None: config changes reach brokers with the metadata."""
-        return None
-
-    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
+    def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
         """Return the dynamic configs of entities; a broker that does not answer is left out."""
         return self._configs.read(entities)
 
-    def configured_entities(self) -> Mapping[str, bool]:
+    def configured_entities(self) -> Mapping[ConfigEntity, bool]:
         """Return every topic and broker; `read_configs` shows which of them have configs."""
         return self._configs.entities()
 
     def change_configs(
-        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
     ) -> ConfigsOutcome:
         """Change configs of topics, and of brokers that answer, until they are seen as wanted."""
         return self._configs.change(entities, edit, lease, step)
 
     def overwrite_configs(
-        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
-    ) -> Mapping[str, str]:
+        self, values: ConfigEdits, lease: Lease, step: Step | None = None
+    ) -> Mapping[ConfigEntity, str]:
         """Write configs of brokers that do not answer at the active controller."""
         return self._configs.overwrite(values, lease, step)
-
-    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return no groups: every group keeps its offsets in Kafka."""
-        return dict.fromkeys(topics, ())

@@ -72,25 +72,24 @@ class KafkaBrokers:
         with KafkaConnection(self.servers, until=until) as connection:
             return ask_epoch_ends(connection, epochs, ATTEMPT_S)()
 
+    def refused_credentials(self) -> NotAuthorizedError | None:
+        """Return the error where brokers refuse this client's credentials, with the next step."""
+        if self.servers.security is PLAIN or self.servers.unasked:
+            return None
+        try:
+            KafkaConnection(self.servers).close()
+        except NotAuthorizedError as error:
+            again = f"{error.next_step}; or --without-brokers, to go on without what brokers know"
+            return NotAuthorizedError(error.message, cause=error.cause, next_step=again)
+        except KadminError:
+            return None
+        return None
+
     def close(self) -> None:
         """Close the connection of `replica_sizes`."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-
-def refused_credentials(servers: Servers) -> NotAuthorizedError | None:
-    """Return the error where brokers refuse this client's credentials, with the next step; None where they do not."""
-    if servers.security is PLAIN or servers.unasked:
-        return None
-    try:
-        KafkaConnection(servers).close()
-    except NotAuthorizedError as error:
-        instead = "--without-brokers, to go on without what brokers know"
-        return NotAuthorizedError(error.message, cause=error.cause, next_command=f"{error.next_command}; or {instead}")
-    except KadminError:
-        return None
-    return None
 
 
 def listeners_of(state: ClusterState, security: Security) -> Servers:

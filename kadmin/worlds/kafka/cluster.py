@@ -13,12 +13,13 @@ from kadmin.insight.diagnosis.doctor_report import DoctorReport
 from kadmin.insight.diagnosis.rights import RightsFound
 from kadmin.insight.tables.partitions import condition_counts
 from kadmin.operations import events
+from kadmin.operations.store import OperationStore
 from kadmin.worlds.kafka.backend import KafkaBackend
 from kadmin.worlds.kafka.context import KafkaContext
-from kadmin.worlds.kafka.values.folder import FolderOperations
-from kadmin.worlds.kafka.values.no_store import NoOperations, in_zookeeper
+from kadmin.worlds.kafka.values.folder import FolderValues
+from kadmin.worlds.kafka.values.read_only import ReadOnlyValues, in_zookeeper
 from kadmin.worlds.kafka.values.record_copy import RecordCopy
-from kadmin.worlds.kafka.values.topic import LEASE_S, TopicOperations
+from kadmin.worlds.kafka.values.topic import LEASE_S, TopicValues
 from kadmin.worlds.kafka.wire.configs import read_settings
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import has_quorum
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.context import Clock
     from kadmin.operations.events import EventSink
+    from kadmin.operations.port import Values
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
@@ -77,8 +79,8 @@ def kafka_context(
     `lease_s` is the duration of the lock of a dead holder there; `copies` the folder for copies of the records.
     In ZooKeeper mode the topic holds records of a time in KRaft mode: see `require_kraft_mode`.
     """
-    operations = _operations(connection, records, clock, tell, lease_s, copies)
-    return _context(connection, operations, clock, tell)
+    values = _values(connection, records, clock, tell, lease_s, copies)
+    return _context(connection, values, clock, tell)
 
 
 def require_kraft_mode(connection: KafkaConnection) -> None:
@@ -92,9 +94,9 @@ def reading_context(
 ) -> KafkaCluster:
     """Return the context of a command that only reads; of a cluster in ZooKeeper mode it sees no operations."""
     if has_quorum(connection):
-        return _context(connection, _operations(connection, records, clock, tell, copies=copies), clock, tell)
+        return _context(connection, _values(connection, records, clock, tell, copies=copies), clock, tell)
     tell(events.Note("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
-    return _context(connection, NoOperations(), clock, tell, MetadataMode.ZOOKEEPER)
+    return _context(connection, ReadOnlyValues(), clock, tell, MetadataMode.ZOOKEEPER)
 
 
 def _is_migrating(connection: KafkaConnection) -> bool:
@@ -106,28 +108,29 @@ def _is_migrating(connection: KafkaConnection) -> bool:
 
 def _context(
     connection: KafkaConnection,
-    operations: TopicOperations | FolderOperations | NoOperations,
+    values: Values,
     clock: Clock,
     tell: EventSink,
     mode: MetadataMode = MetadataMode.KRAFT,
 ) -> KafkaCluster:
+    operations = OperationStore(values, tell)
     return KafkaCluster(KafkaBackend(connection, operations, clock, mode), operations, clock, tell, connection)
 
 
-def _operations(
+def _values(
     connection: KafkaConnection,
     records: Path | None,
     clock: Clock,
     tell: EventSink,
     lease_s: float = LEASE_S,
     copies: Path | None = None,
-) -> TopicOperations | FolderOperations:
+) -> TopicValues | FolderValues:
     if records is not None:
         folder = records / _cluster_id(connection)
         tell(events.Note(f"lock and record are in the folder {folder}, which other machines do not see"))
-        return FolderOperations(folder, clock, TopicOperations(connection, clock, tell), tell)
+        return FolderValues(folder, clock, TopicValues(connection, clock, tell), tell)
     copy = None if copies is None else RecordCopy(copies, _cluster_id(connection), tell)
-    return TopicOperations(connection, clock, tell, lease_s, copy=copy)
+    return TopicValues(connection, clock, tell, lease_s, copy=copy)
 
 
 def _cluster_id(connection: KafkaConnection) -> str:

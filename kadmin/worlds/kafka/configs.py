@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.errors import (
     BusyError,
     KadminError,
@@ -19,6 +19,7 @@ from kadmin.errors import (
     UnknownOutcomeError,
     UnreachableError,
 )
+from kadmin.next_step import command
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries, require_throttles
 from kadmin.wording import name_some
@@ -35,8 +36,9 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Clock
     from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Step
-    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.operations.record.steps import Step
+    from kadmin.operations.store import OperationStore
+    from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
     from kadmin.worlds.kafka.wire.model import Quorum
 
@@ -51,32 +53,33 @@ _ROUNDS = 5
 class EntityConfigs:
     """Reads and changes the configs of topics and brokers."""
 
-    def __init__(self, connection: KafkaConnection, operations: KeyedOperations, clock: Clock) -> None:
+    def __init__(self, connection: KafkaConnection, operations: OperationStore, clock: Clock) -> None:
         self._connection = connection
         self._operations = operations
         self._clock = clock
 
-    def entities(self) -> dict[str, bool]:
+    def entities(self) -> dict[ConfigEntity, bool]:
         """Return every topic and broker, and whether it exists; a broker exists while alive."""
         found = read_metadata(self._connection)
         held = {broker for each in found.partitions.values() for broker in each.replicas}
         alive = {broker for broker, each in found.brokers.items() if each.alive}
-        brokers = {f"brokers/{broker}": broker in alive for broker in sorted({*held, *found.brokers})}
-        return {**{f"topics/{name}": True for name in found.topics}, **brokers, DEFAULT_ENTITY: True}
+        topics = dict.fromkeys(map(ConfigEntity.of_topic, found.topics), True)
+        brokers = {ConfigEntity.of_broker(broker): broker in alive for broker in sorted({*held, *found.brokers})}
+        return {**topics, **brokers, DEFAULT_ENTITY: True}
 
-    def read(self, entities: Iterable[str]) -> dict[str, dict[str, str]]:
+    def read(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
         """Return the throttles among the dynamic configs of entities; a broker that does not answer is left out.
 
         The values are no older than the call. Without the keys a broker would describe some thirty settings a topic.
         """
         names = sorted(entities)
         quorum = read_quorum(self._connection)
-        found: dict[str, dict[str, str]] = {}
-        common = [entity for entity in names if _broker_of(entity) is None]
+        found: dict[ConfigEntity, Mapping[str, str]] = {}
+        common = [entity for entity in names if entity.broker_id is None]
         at = caught_up_broker(self._connection, quorum.high_watermark) if quorum is not None and common else None
         for start in range(0, len(common), BATCH):
             found |= read_own_configs(self._connection, common[start : start + BATCH], keys=THROTTLE_KEYS, broker_id=at)
-        own = [(entity, broker) for entity in names if (broker := _broker_of(entity)) is not None]
+        own = [(entity, broker) for entity in names if (broker := entity.broker_id) is not None]
         alive = read_metadata(self._connection, ()).brokers if own else {}
         for entity, broker in own:
             if broker in alive and alive[broker].alive and (values := self._own(entity, broker, quorum)) is not None:
@@ -84,7 +87,7 @@ class EntityConfigs:
         return found
 
     def change(
-        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
     ) -> ConfigsOutcome:
         """Apply the edits that `edit` derives from the values found, until it derives none.
 
@@ -106,9 +109,7 @@ class EntityConfigs:
                 silent = self._send(edits, requests)
             return ConfigsOutcome.UNANSWERED if requests.unanswered else ConfigsOutcome.WRITTEN
 
-    def overwrite(
-        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
-    ) -> dict[str, str]:
+    def overwrite(self, values: ConfigEdits, lease: Lease, step: Step | None = None) -> dict[ConfigEntity, str]:
         """Write configs of brokers that do not answer at the active controller, without reading them.
 
         Returns the reason for each broker whose configs were not written. Raises LostLockError.
@@ -129,7 +130,7 @@ class EntityConfigs:
     def _is_ending(self) -> bool:
         return self._clock.stop_signal is not None or self._clock.over
 
-    def _own(self, entity: str, broker: int, quorum: Quorum | None) -> dict[str, str] | None:
+    def _own(self, entity: ConfigEntity, broker: int, quorum: Quorum | None) -> dict[str, str] | None:
         try:
             if quorum is not None and not catches_up(self._connection, broker, quorum.high_watermark):
                 return None
@@ -137,11 +138,11 @@ class EntityConfigs:
         except UnreachableError:
             return None
 
-    def _send(self, edits: Mapping[str, Edits], requests: RequestsOfStep) -> bool:
+    def _send(self, edits: Mapping[ConfigEntity, Edits], requests: RequestsOfStep) -> bool:
         """Send the next edit of each value; returns whether some broker did not answer."""
-        by_place: dict[int | None, dict[str, Mapping[str, ConfigEdit]]] = {}
+        by_place: dict[int | None, dict[ConfigEntity, Mapping[str, ConfigEdit]]] = {}
         for entity, keys in edits.items():
-            by_place.setdefault(_broker_of(entity), {})[entity] = {key: each[0] for key, each in keys.items()}
+            by_place.setdefault(entity.broker_id, {})[entity] = {key: each[0] for key, each in keys.items()}
         silent = False
         for place, part in by_place.items():
             try:
@@ -155,7 +156,7 @@ class EntityConfigs:
         return silent
 
     def _send_to(
-        self, place: int | None, part: Mapping[str, Mapping[str, ConfigEdit]], requests: RequestsOfStep
+        self, place: int | None, part: Mapping[ConfigEntity, Mapping[str, ConfigEdit]], requests: RequestsOfStep
     ) -> None:
         names = sorted(part)
         for start in range(0, len(names), BATCH):
@@ -168,22 +169,16 @@ class EntityConfigs:
                     raise NotCompletedError(
                         f"The configs of {entity} were not changed.",
                         cause=str(answer),
-                        next_command="kadmin throttle show",
+                        next_step=command("throttle show"),
                     )
 
 
-def _keep_changing(wanted: Iterable[str], *, silent: bool) -> BusyError:
+def _keep_changing(wanted: Iterable[ConfigEntity], *, silent: bool) -> BusyError:
     return BusyError(
         f"The configs of {name_some(sorted(wanted))} keep changing; not all of them were written.",
         cause="brokers did not answer" if silent else "another client writes them at the same time",
-        next_command="kadmin throttle show",
+        next_step=command("throttle show"),
     )
-
-
-def _broker_of(entity: str) -> int | None:
-    """Return the broker that alone reads and changes an entity's configs; None where any broker does."""
-    kind, _, name = entity.partition("/")
-    return int(name) if kind == "brokers" and entity != DEFAULT_ENTITY else None
 
 
 def _edits(wanted: Mapping[str, str | None], found: Mapping[str, str]) -> Edits:

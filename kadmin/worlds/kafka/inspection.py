@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.errors import NotAuthorizedError, UnreachableError
 from kadmin.insight.tables.configs import config_table
 from kadmin.insight.tables.inspection import Inspection
@@ -75,12 +75,12 @@ def _admin(context: KafkaContext) -> Inspection:
 def _configs(context: KafkaContext) -> Inspection:
     """Read the dynamic configs of topics, of live brokers, each at that broker, and of all brokers together."""
     state, connection = _read(context), context.connection
-    configs: dict[str, Mapping[str, str]] = {f"topics/{name}": own for name, own in state.topic_configs.items()}
+    configs = {ConfigEntity.of_topic(name): own for name, own in state.topic_configs.items()}
     configs |= read_own_configs(connection, [DEFAULT_ENTITY])
     unavailable = []
     for broker_id in state.brokers:
         try:
-            configs |= read_own_configs(connection, [f"brokers/{broker_id}"], broker_id=broker_id)
+            configs |= read_own_configs(connection, [ConfigEntity.of_broker(broker_id)], broker_id=broker_id)
         except NotAuthorizedError:
             raise
         except UnreachableError as error:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.capabilities import PUBLISH_LIMITS, MetadataMode
-from kadmin.operations.record.record import Intent, Sending, StepKind
+from kadmin.operations.record.steps import CancelStep, Intent, Sending, intents
 from kadmin.plan.progress import in_flight
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.sending import send_on_record
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import PublishWave, TakeBack
     from kadmin.operations.port import PublishOutcome
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Step
-    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.operations.record.steps import Step, WaveStep
+    from kadmin.operations.store import OperationStore
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
     from kadmin.worlds.kafka.wire.refusals import Refusal
 
@@ -38,11 +38,11 @@ MAX_PARTITIONS = PUBLISH_LIMITS[MetadataMode.KRAFT].max_partitions
 class ReassignmentPublisher:
     """Publishes reassignments of the operation that holds the lock."""
 
-    def __init__(self, connection: KafkaConnection, operations: KeyedOperations) -> None:
+    def __init__(self, connection: KafkaConnection, operations: OperationStore) -> None:
         self._connection = connection
         self._operations = operations
 
-    def wave(self, step: Step, action: PublishWave, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def wave(self, step: WaveStep, action: PublishWave, seen: ClusterState, lease: Lease) -> PublishOutcome:
         """Send the reassignments of a wave; the target brokers must be alive.
 
         Where the wave changes no replication factor, the controller is asked to refuse such changes: another client may
@@ -54,7 +54,7 @@ class ReassignmentPublisher:
         alter = partial(alter_reassignments, allow_replication_factor_change=not keeps_factors)
         return self._publish(step, targets, seen, lease, alter, brokers)
 
-    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome:
         """Request the original lists, or the end of reassignments that have theirs already.
 
         From Kafka 4.3 on, the original list alone never ends a reassignment; ending it without that list would lose the
@@ -77,7 +77,7 @@ class ReassignmentPublisher:
 
     def _publish(
         self,
-        step: Step,
+        step: WaveStep | CancelStep,
         targets: Targets,
         seen: ClusterState,
         lease: Lease,
@@ -117,7 +117,7 @@ def _looks(state: ClusterState, partitions: Iterable[TopicPartition]) -> dict[To
 def _tried(steps: Iterable[Step]) -> dict[TopicPartition, Replicas | None]:
     """Return the replicas by partition that the last cancelling step requested; None: the end of the reassignment."""
     tried: dict[TopicPartition, Replicas | None] = {}
-    for step in steps:
-        if step.kind is StepKind.CANCEL and step.intent is not None and step.sending is not Sending.NOT_APPLIED:
-            tried |= step.intent.targets
+    for step, intent in intents(steps):
+        if isinstance(step, CancelStep) and step.sending is not Sending.NOT_APPLIED:
+            tried |= intent.targets
     return tried

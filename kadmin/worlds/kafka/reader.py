@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import Broker, ClusterState, Controller, Endpoint, PartitionState, Topic, TopicPartition
-from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import UnreachableError
+from kadmin.next_step import command
 from kadmin.worlds.kafka.wire.catch_up import caught_up_broker
 from kadmin.worlds.kafka.wire.configs import read_own_configs, read_settings
 from kadmin.worlds.kafka.wire.eligible_leaders import read_eligible_leaders
@@ -91,7 +92,7 @@ def _asking_controllers(connection: KafkaConnection) -> Iterator[None]:
         raise UnreachableError(
             "The brokers answer, and no controller does: the controllers have no majority, or elect one of them.",
             cause=error.cause,
-            next_command="kadmin doctor",
+            next_step=command("doctor"),
         ) from error
 
 
@@ -144,8 +145,8 @@ def _with_configs(connection: KafkaConnection, state: ClusterState) -> ClusterSt
     names = sorted(state.topics)
     configs: dict[str, Mapping[str, str]] = {}
     for start in range(0, len(names), _BATCH):
-        asked = [f"topics/{name}" for name in names[start : start + _BATCH]]
-        configs |= {entity.partition("/")[2]: own for entity, own in read_own_configs(connection, asked).items() if own}
+        asked = map(ConfigEntity.of_topic, names[start : start + _BATCH])
+        configs |= {entity.name: own for entity, own in read_own_configs(connection, asked).items() if own}
     short = {each.topic for each, known in state.states.items() if len(known.isr) < len(state.replicas(each) or ())}
     states = dict(state.states)
     for partition, leaders in read_eligible_leaders(connection, short).items():

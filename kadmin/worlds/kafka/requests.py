@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import PublishDeletion, PublishElection, PublishTopic
     from kadmin.operations.port import PublishOutcome
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Step
-    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.operations.record.steps import Step
+    from kadmin.operations.store import OperationStore
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
 class TopicPublisher:
     """Publishes elections, deletions and creations of the operation that holds the lock."""
 
-    def __init__(self, connection: KafkaConnection, operations: KeyedOperations) -> None:
+    def __init__(self, connection: KafkaConnection, operations: OperationStore) -> None:
         self._connection = connection
         self._operations = operations
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
+from kadmin.next_step import command
 from kadmin.operations.port import PublishOutcome
-from kadmin.operations.record.record import Sending
+from kadmin.operations.record.steps import Sending
 from kadmin.worlds.kafka.wire.connection import TooLateError, uptime_s
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Step
-    from kadmin.worlds.kafka.values.keyed import KeyedOperations
+    from kadmin.operations.record.steps import Step
+    from kadmin.operations.store import OperationStore
 
 SEND_BY_S = 3.0
 """Seconds after which a step on record is no longer proof that the lock is ours."""
@@ -30,7 +31,7 @@ _ATTEMPTS = 3
 
 
 def send_on_record(
-    operations: KeyedOperations, step: Step, lease: Lease, send: Callable[[float], Mapping[str, Any] | None]
+    operations: OperationStore, step: Step, lease: Lease, send: Callable[[float], Mapping[str, Any] | None]
 ) -> PublishOutcome:
     """Write the step, send, and write the step with the outcome.
 
@@ -59,7 +60,7 @@ def send_on_record(
     raise NotCompletedError(
         f"The brokers took more than {SEND_BY_S:g} s to accept a request, {_ATTEMPTS} times.",
         cause="a request that is based on older readings is not sent",
-        next_command="kadmin resume, when the brokers answer faster",
+        next_step=command("resume") + ", when the brokers answer faster",
     )
 
 
@@ -69,7 +70,7 @@ class RequestsOfStep:
     Without a step (`throttle set` without an operation), only the lock is checked before each request.
     """
 
-    def __init__(self, operations: KeyedOperations, lease: Lease, step: Step | None) -> None:
+    def __init__(self, operations: OperationStore, lease: Lease, step: Step | None) -> None:
         self._operations = operations
         self._lease = lease
         self._step = step

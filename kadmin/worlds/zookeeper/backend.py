@@ -1,4 +1,4 @@
-"""`Backend` and `OperationStore` on ZooKeeper. Both share one session, so that a publish is one multi."""
+"""`Backend` on ZooKeeper. It shares its session with the values on record, so that a publish is one multi."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import Capabilities, MetadataMode
+from kadmin.cluster.config_entity import BROKER_KIND, DEFAULT_ENTITY, TOPIC_KIND, ConfigEntity
 from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError
-from kadmin.operations.port import ConfigsOutcome, PublishOutcome
+from kadmin.next_step import command
+from kadmin.operations.port import ConfigsOutcome, Postponed, PublishOutcome
 from kadmin.wording import name_some
-from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of, refused_credentials
+from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.reassignments import NO_REASSIGNMENT_IN_PROGRESS, alter_reassignments
 from kadmin.worlds.zookeeper.configs import ConfigWriter, config_backlog
@@ -20,25 +22,22 @@ from kadmin.worlds.zookeeper.listening import confirmed_listening
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.publish import ADMIN_NODES, Publisher
 from kadmin.worlds.zookeeper.reader import consumer_groups, read_cluster, read_configs, require_kafka_cluster
-from kadmin.worlds.zookeeper.values.journal import Journal
-from kadmin.worlds.zookeeper.values.lock import Lock
 from kadmin.worlds.zookeeper.write_rights import denied_writes
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
-from kadmin.worlds.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY
+from kadmin.worlds.zookeeper.znodes.configs import CONFIG
 from kadmin.worlds.zookeeper.znodes.topics import TOPICS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState
-    from kadmin.errors import KadminError, NotAuthorizedError
+    from kadmin.errors import BusyError, NotAuthorizedError
     from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import OperationSpec, Publish, TakeBack
-    from kadmin.operations.events import EventSink
-    from kadmin.operations.port import EditConfigs
+    from kadmin.operations.port import EditConfigs, PublishResult
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Channel, Step
-    from kadmin.plan.throttle import ConfigValues
+    from kadmin.operations.record.steps import CancelStep, Channel, Step
+    from kadmin.plan.throttle import ConfigEdits, ConfigValues
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -47,16 +46,33 @@ ANY_LISTENER = Servers(())
 """The brokers' listeners in plain text, as their znodes name them."""
 
 
-class ZooKeeperOperations(Lock, Journal):
-    """The lock and the operations of one cluster."""
+class ZooKeeperMetadata:
+    """The znodes of one cluster, beside its controller."""
 
-    def __init__(self, store: Store, paths: Paths, clock: Clock, tell: EventSink) -> None:
-        Lock.__init__(self, store, paths, clock)
-        Journal.__init__(self, store, paths, tell)
+    def __init__(self, store: Store, paths: Paths, clock: Clock) -> None:
+        self._store = store
+        self._paths = paths
+        self._clock = clock
 
-    def sync(self) -> None:
-        """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
-        _sync(self._store)
+    def listening(self, channel: Channel, state: ClusterState) -> Listening:
+        """Ask the servers whether the controller watches the channel's admin node."""
+        controller = details_of(state).controller
+        if controller is None:
+            return Listening.UNKNOWN
+        path = ADMIN_NODES[channel]
+        return confirmed_listening(self._store, [path], controller, self._clock.wait)[path]
+
+    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> NotAuthorizedError | None:
+        """Compare the ACLs of the znodes to be written with the identities of this client."""
+        return denied_writes(self._store, self._paths, work, throttled)
+
+    def config_backlog(self) -> BusyError | None:
+        """Return an error where too many config changes wait for brokers."""
+        return config_backlog(self._store)
+
+    def groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the old consumer groups that keep their offsets in ZooKeeper."""
+        return consumer_groups(self._store, topics)
 
 
 class ZooKeeperBackend:
@@ -70,11 +86,12 @@ class ZooKeeperBackend:
         lagging_reads=False,
         explains_refusals=False,
         restores_lists=False,
+        asks_brokers_beside=True,
     )
 
     def __init__(self, store: Store, paths: Paths, clock: Clock, brokers: Servers = ANY_LISTENER) -> None:
+        self.metadata_store = ZooKeeperMetadata(store, paths, clock)
         self._store = store
-        self._paths = paths
         self._servers = brokers
         self._clock = clock
         self._publisher = Publisher(store, paths)
@@ -83,7 +100,8 @@ class ZooKeeperBackend:
 
     def check(self) -> None:
         """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
-        _sync(self._store)
+        self._store.sync("/")
+        require_kafka_cluster(self._store)
 
     def read(
         self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
@@ -99,19 +117,11 @@ class ZooKeeperBackend:
         """Return the path of the channel's admin node."""
         return ADMIN_NODES[channel]
 
-    def listening(self, channel: Channel, state: ClusterState) -> Listening:
-        """Ask the servers whether the controller watches the channel's admin node."""
-        controller = details_of(state).controller
-        if controller is None:
-            return Listening.UNKNOWN
-        path = ADMIN_NODES[channel]
-        return confirmed_listening(self._store, [path], controller, self._clock.wait)[path]
-
-    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishResult:
         """Write step record and admin node in one multi."""
         return self._publisher.publish(step, action, seen, lease)
 
-    def take_back(self, step: Step, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome | str:
+    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishResult:
         """Write the original replicas into the admin node and move the controller; the next one starts them.
 
         Moves that were started through the brokers are ended through them, with the step on record before the request.
@@ -122,7 +132,7 @@ class ZooKeeperBackend:
                 _end_through_brokers(self._listeners(seen), seen, action)
             return outcome
         move = self._mover.ask()
-        if isinstance(move, str):
+        if isinstance(move, Postponed):
             return move
         outcome = self._publisher.take_back(step, action, seen.requests.reassignment, move, lease)
         if outcome is PublishOutcome.PUBLISHED:
@@ -133,52 +143,36 @@ class ZooKeeperBackend:
         named = replace(self._servers, unasked=False)
         return named if named.addresses else listeners_of(state, named.security)
 
-    def denied(self, work: OperationSpec, throttled: Collection[str]) -> KadminError | None:
-        """Compare the ACLs of the znodes to be written with the identities of this client."""
-        return denied_writes(self._store, self._paths, work, throttled)
-
-    def refused_credentials(self, state: ClusterState) -> NotAuthorizedError | None:
-        """Connect to the brokers that are asked beside ZooKeeper, where the client has credentials for them."""
-        return refused_credentials(self.brokers(state).servers)
-
-    def config_backlog(self) -> KadminError | None:
-        """Return an error where too many config changes wait for brokers."""
-        return config_backlog(self._store)
-
-    def read_configs(self, entities: Iterable[str]) -> ConfigValues:
+    def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
         """Return the dynamic configs of entities."""
         return {entity: config.values for entity, config in read_configs(self._store, entities).items()}
 
-    def configured_entities(self) -> Mapping[str, bool]:
+    def configured_entities(self) -> Mapping[ConfigEntity, bool]:
         """Return every topic and broker with a config znode, those of dead brokers and deleted topics included."""
         store = self._store
         present = {
-            "topics": set(store.children(TOPICS) or ()),
-            "brokers": {*(store.children(BROKER_IDS) or ()), DEFAULT_ENTITY},
+            TOPIC_KIND: set(store.children(TOPICS) or ()),
+            BROKER_KIND: {*(store.children(BROKER_IDS) or ()), DEFAULT_ENTITY.name},
         }
         return {
-            f"{kind}/{name}": name in present[kind]
+            ConfigEntity(kind, name): name in present[kind]
             for kind in present
             for name in store.children(f"{CONFIG}/{kind}") or ()
         }
 
     def change_configs(
-        self, entities: Iterable[str], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
     ) -> ConfigsOutcome:
         """Write configs and their change notifications, in small atomic groups; a write is applied now or never."""
         del step
         return ConfigsOutcome.WRITTEN if self._configs.change(entities, edit, lease) else ConfigsOutcome.CUT_SHORT
 
     def overwrite_configs(
-        self, values: Mapping[str, Mapping[str, str | None]], lease: Lease, step: Step | None = None
-    ) -> Mapping[str, str]:
+        self, values: ConfigEdits, lease: Lease, step: Step | None = None
+    ) -> Mapping[ConfigEntity, str]:
         """Write nothing: ZooKeeper has the configs of every broker, alive or not."""
         del lease, step
         return dict.fromkeys(values, "not read")
-
-    def metadata_groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return the old consumer groups that keep their offsets in ZooKeeper."""
-        return consumer_groups(self._store, topics)
 
 
 def _end_through_brokers(servers: Servers, state: ClusterState, action: TakeBack) -> None:
@@ -194,10 +188,5 @@ def _end_through_brokers(servers: Servers, state: ClusterState, action: TakeBack
         raise NotCompletedError(
             f"The controller refused to end the reassignment of {name_some(sorted(refused))}.",
             cause="; ".join(dict.fromkeys(map(str, refused.values()))),
-            next_command="kadmin resume",
+            next_step=command("resume"),
         )
-
-
-def _sync(store: Store) -> None:
-    store.sync("/")
-    require_kafka_cluster(store)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from kadmin.insight.diagnosis.doctor_report import DoctorReport
 from kadmin.insight.diagnosis.rights import RightsFound
 from kadmin.insight.tables.partitions import condition_counts
-from kadmin.worlds.zookeeper.backend import ANY_LISTENER, ZooKeeperBackend, ZooKeeperOperations
+from kadmin.operations.store import OperationStore
+from kadmin.worlds.zookeeper.backend import ANY_LISTENER, ZooKeeperBackend
 from kadmin.worlds.zookeeper.context import ZooKeeperContext
+from kadmin.worlds.zookeeper.values.znodes import ZnodeValues
 
 if TYPE_CHECKING:
     from kadmin.cluster.servers import Servers
@@ -63,6 +65,6 @@ def zookeeper_context(
 
     `brokers` has the brokers' addresses and security; without addresses, the listeners in their znodes are used.
     """
-    operations = ZooKeeperOperations(store, paths, clock, tell)
+    operations = OperationStore(ZnodeValues(store, paths, clock), tell)
     backend = ZooKeeperBackend(store, paths, clock, brokers)
     return ZooKeeperCluster(backend, operations, clock, tell, store, paths, brokers)

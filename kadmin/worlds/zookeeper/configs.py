@@ -10,6 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError
+from kadmin.next_step import command
 from kadmin.operations.record.holder import lost_lock
 from kadmin.plan.throttle import require_throttles
 from kadmin.worlds.zookeeper.model import Check, Create, SetData
@@ -22,6 +23,7 @@ from kadmin.worlds.zookeeper.znodes.configs import (
     CONFIG_CHANGES,
     MANY_CONFIG_CHANGES,
     change_config,
+    config_path,
     encode_config_change,
 )
 from kadmin.worlds.zookeeper.znodes.topics import topic_path
@@ -29,9 +31,11 @@ from kadmin.worlds.zookeeper.znodes.topics import topic_path
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.operations.context import Clock
     from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
+    from kadmin.plan.throttle import ConfigEdits
     from kadmin.worlds.zookeeper.model import Acl, EntityConfig, Op, Znode
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
@@ -51,7 +55,7 @@ def config_backlog(store: Store) -> BusyError | None:
     return BusyError(
         f"{CONFIG_CHANGES} holds {waiting} notifications, more than {MANY_CONFIG_CHANGES}; throttles were not changed.",
         cause="brokers delete them after 15 minutes; another tool creates many",
-        next_command="run the same command again in 15 minutes",
+        next_step="run the same command again in 15 minutes",
     )
 
 
@@ -64,7 +68,7 @@ class ConfigWriter:
         self._clock = clock
         self._sent: deque[tuple[float, int]] = deque()
 
-    def change(self, entities: Iterable[str], edit: EditConfigs, lease: Lease) -> bool:
+    def change(self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease) -> bool:
         """Apply the edits that `edit` derives from the values found; entities without one are not written.
 
         Returns False on a signal, or where the rate limit would pass the command's end. Raises LostLockError, and
@@ -74,7 +78,7 @@ class ConfigWriter:
         groups = (names[start : start + BATCH] for start in range(0, len(names), BATCH))
         return all(self._bring(group, edit, lease) for group in groups)
 
-    def _bring(self, entities: Sequence[str], edit: EditConfigs, lease: Lease) -> bool:
+    def _bring(self, entities: Sequence[ConfigEntity], edit: EditConfigs, lease: Lease) -> bool:
         refused = 0
         while True:
             found = read_configs(self._store, entities)
@@ -92,12 +96,14 @@ class ConfigWriter:
             refused += 1
             if refused == _ATTEMPTS:
                 raise BusyError(
-                    f"The configs of {', '.join(group)} keep changing; not all of them were written.",
+                    f"The configs of {', '.join(map(str, group))} keep changing; not all of them were written.",
                     cause="another client writes them at the same time",
-                    next_command="kadmin throttle show",
+                    next_step=command("throttle show"),
                 )
 
-    def _send(self, group: Mapping[str, bytes], found: Mapping[str, EntityConfig], lease: Lease) -> bool:
+    def _send(
+        self, group: Mapping[ConfigEntity, bytes], found: Mapping[ConfigEntity, EntityConfig], lease: Lease
+    ) -> bool:
         """Write one group; returns False where an entity changed since it was read."""
         ops: list[Op] = [*lease_checks(lease, self._paths)]
         changes_acl = self._acl_of(CONFIG_CHANGES)
@@ -109,23 +115,22 @@ class ConfigWriter:
         def happened() -> bool:
             # The multi is atomic, so one entity shows it. Where another client wrote after us, the repeat is refused
             # by its version.
-            node = self._store.get(f"{CONFIG}/{first}")
+            node = self._store.get(config_path(first))
             return node is not None and node.data == data
 
-        result = write(self._store, ops, happened, f"config of {', '.join(group)}"[:200])
+        result = write(self._store, ops, happened, f"config of {', '.join(map(str, group))}"[:200])
         if result is None or result.committed:
             return True
         if getattr(result.failed, "path", "") in {self._paths.lock, self._paths.fence}:
             raise lost_lock()
         return False
 
-    def _write(self, entity: str, data: bytes, node: Znode | None) -> list[Op]:
+    def _write(self, entity: ConfigEntity, data: bytes, node: Znode | None) -> list[Op]:
         if node is not None:
-            return [SetData(f"{CONFIG}/{entity}", data, node.version)]
-        kind, _, name = entity.partition("/")
+            return [SetData(node.path, data, node.version)]
         # Configs of a deleted topic would apply to the next topic of that name.
-        there = [Check(topic_path(name))] if kind == "topics" else []
-        return [*there, Create(f"{CONFIG}/{entity}", data, self._acl_of(f"{CONFIG}/{kind}"))]
+        there = [Check(topic_path(entity.name))] if entity.is_topic else []
+        return [*there, Create(config_path(entity), data, self._acl_of(f"{CONFIG}/{entity.kind}"))]
 
     def _acl_of(self, parent: str) -> tuple[Acl, ...]:
         # The parent's ACL restricts who reads brokers' configs. On 0.10.2 the parent may be absent.
@@ -147,9 +152,9 @@ class ConfigWriter:
             self._clock.wait(room_at - now)
 
 
-def _first_group(wanted: Mapping[str, Mapping[str, str | None]], found: Mapping[str, EntityConfig]) -> dict[str, bytes]:
+def _first_group(wanted: ConfigEdits, found: Mapping[ConfigEntity, EntityConfig]) -> dict[ConfigEntity, bytes]:
     """Return the new data of as many entities as fit into one multi."""
-    group: dict[str, bytes] = {}
+    group: dict[ConfigEntity, bytes] = {}
     size = 0
     for entity, values in wanted.items():
         data = change_config(found[entity].znode, values)

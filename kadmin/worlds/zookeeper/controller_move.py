@@ -21,7 +21,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
+from kadmin.operations.port import Postponed
 from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.listening import in_hex, who_watches
 from kadmin.worlds.zookeeper.model import Check, Delete
@@ -127,7 +129,7 @@ class ControllerMover:
         self._still_since = 0.0
         self._asked_since: float | None = None
 
-    def ask(self, replaced: Collection[str] = ()) -> ControllerMove | str:
+    def ask(self, replaced: Collection[str] = ()) -> ControllerMove | Postponed:
         """Return the allowed move, or the reason to wait; `replaced` are the nodes that the same write removes.
 
         Raises NotCompletedError where a node would make every new controller resign, and after PATIENCE_S seconds.
@@ -140,7 +142,7 @@ class ControllerMover:
         if reason is not None or seen.controller_version is None:
             if now - self._asked_since > PATIENCE_S:
                 raise _not_allowed(reason)
-            return reason or ""
+            return Postponed(reason or "")
         self._asked_since = None
         if poison := sorted(set(_poison(self._store)) - set(replaced)):
             raise _unreadable_left(poison)
@@ -172,8 +174,8 @@ def await_successor(store: Store, clock: Clock, before: int) -> None:
         controller, epoch = store.exists_many([CONTROLLER, CONTROLLER_EPOCH])
         if controller is not None and epoch is not None and epoch.version > before:
             return
-        clock.stop_if_asked("the controller was already moved", "kadmin doctor")
-    raise NotCompletedError("The controller was moved, and no broker has taken over yet.", next_command="kadmin heal")
+        clock.stop_if_asked("the controller was already moved", command("doctor"))
+    raise NotCompletedError("The controller was moved, and no broker has taken over yet.", next_step=command("heal"))
 
 
 def _unchanging(seen: ControllerLook) -> tuple[object, ...]:
@@ -190,7 +192,7 @@ def _unreadable_left(paths: list[str]) -> NotCompletedError:
     return NotCompletedError(
         f"The controller must not be moved: the next one could not read {name_some(paths)}.",
         cause="every new controller would resign, and the elections would never end",
-        next_command="kadmin heal",
+        next_step=command("heal"),
     )
 
 
@@ -198,5 +200,5 @@ def _not_allowed(reason: str | None) -> NotCompletedError:
     return NotCompletedError(
         f"The controller was not moved within {PATIENCE_S:g} s, and nothing was changed: {reason}.",
         cause="moved before every broker watches it, it could leave the cluster without any controller",
-        next_command="kadmin doctor",
+        next_step=command("doctor"),
     )

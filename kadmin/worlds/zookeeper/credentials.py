@@ -55,6 +55,6 @@ def _kerberos(user: KerberosUser | None, context: str) -> Kerberos | None:
     if find_spec("gssapi") is None:
         raise InvalidInputError(
             f"zookeeper.sasl of the context {context} has GSSAPI, which needs the package gssapi.",
-            next_command="pip install 'kadmin-kafka[kerberos]'",
+            next_step="pip install 'kadmin-kafka[kerberos]'",
         )
     return Kerberos(user.service, user.principal, None if user.keytab is None else str(user.keytab))

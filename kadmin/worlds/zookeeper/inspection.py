@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.errors import StalePlanError
 from kadmin.insight.tables.configs import config_table
 from kadmin.insight.tables.inspection import Inspection
 from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
+from kadmin.next_step import command
 from kadmin.operations.reading.brokers import held_by
 from kadmin.worlds.zookeeper.doctor.admin_nodes import entry_table, read_node
 from kadmin.worlds.zookeeper.doctor.gather import versions_of
@@ -102,17 +104,21 @@ def _admin_entries(source: ZnodeReader) -> Table:
 
 def _configs(source: ZnodeReader) -> Table:
     entities = [
-        f"{kind}/{name}" for kind in source.children(CONFIG) if kind != "changes" for name in _below(source, kind)
+        ConfigEntity(kind, name)
+        for kind in source.children(CONFIG)
+        if kind != "changes"
+        for name in source.children(f"{CONFIG}/{kind}")
     ]
-    users = [entity for entity in entities if entity.startswith("users/")]
+    users = [each for each in entities if each.kind == "users"]
     clients = source.children_many([f"{CONFIG}/{user}/clients" for user in users])
-    entities += [f"{user}/clients/{each}" for user, names in zip(users, clients, strict=True) for each in names or ()]
+    entities += [
+        ConfigEntity(user.kind, f"{user.name}/clients/{each}")
+        for user, names in zip(users, clients, strict=True)
+        for each in names or ()
+    ]
     values = source.decode_many({each: f"{CONFIG}/{each}" for each in entities}, lambda _, node: decode_config(node))
-    return config_table({desanitize(entity): each for entity, each in values.items()}, read_tolerantly(source))
-
-
-def _below(source: ZnodeReader, kind: str) -> tuple[str, ...]:
-    return source.children(f"{CONFIG}/{kind}")
+    configs = {ConfigEntity(each.kind, desanitize(each.name)): found for each, found in values.items()}
+    return config_table(configs, read_tolerantly(source))
 
 
 def _notifications(source: ZnodeReader) -> Table:
@@ -204,7 +210,7 @@ def _znode(source: ZnodeReader, path: str) -> Table:
 
 def _absent(path: str) -> StalePlanError:
     return StalePlanError(
-        f"There is no znode {path}.", next_command=f"kadmin inspect tree {path.rpartition('/')[0] or '/'}"
+        f"There is no znode {path}.", next_step=command("inspect tree", path.rpartition("/")[0] or "/")
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import NotZooKeeperModeError
+from kadmin.next_step import command
 
 if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.model import ControllerNode
@@ -61,5 +62,5 @@ def led_by_kraft(connect: str, phase: MigrationPhase) -> NotZooKeeperModeError:
     return NotZooKeeperModeError(
         f"The cluster at {connect} is migrating to KRaft, or has migrated.",
         cause=cause,
-        next_command=f"{way}; to see both sides: kadmin doctor migration -z {connect} -b BROKERS",
+        next_step=f"{way}; to see both sides: " + command("doctor migration", "-z", connect, "-b", "BROKERS"),
     )

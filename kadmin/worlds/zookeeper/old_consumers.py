@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import StalePlanError
 from kadmin.insight.predict.consumers import changed_hands, idle, preview_table, resized, shares, threads_of
+from kadmin.next_step import command
 from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.reader import registrations
 
@@ -49,7 +50,7 @@ def preview(context: ZooKeeperContext, group: str, change: Change, strategy: Str
         raise StalePlanError(
             f"Group {group} has no live member in ZooKeeper.",
             cause="only old consumers register there; newer groups are known to their coordinator alone",
-            next_command=f"kadmin consumers coordinator {group}",
+            next_step=command("consumers coordinator", group),
         )
     left = _left(members, change)
     partitions = {name: len(topic.replicas) for name, topic in state.topics.items()}
@@ -60,7 +61,7 @@ def preview(context: ZooKeeperContext, group: str, change: Change, strategy: Str
         raise StalePlanError(
             f"The cluster has no topic that group {group} subscribes to.",
             cause=f"its members subscribe to {name_some(wanted)}",
-            next_command="kadmin inspect topics",
+            next_step=command("inspect topics"),
         )
     grown = {name: number + change.add_partitions * (name in used) for name, number in partitions.items()}
     before = shares(strategy, threads, partitions)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
 from kadmin.operations.port import PublishOutcome
 from kadmin.operations.record.codec import encode_step
-from kadmin.operations.record.record import Channel
+from kadmin.operations.record.keys import step_key
+from kadmin.operations.record.steps import Channel
 from kadmin.plan.model import DeletionLayout
 from kadmin.schema import require_valid_payload
 from kadmin.worlds.zookeeper.model import Check, Create, SetData, details_of
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, PendingRequest
     from kadmin.operations.decide.actions import Publish, TakeBack
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Step
+    from kadmin.operations.record.steps import Step
     from kadmin.worlds.zookeeper.controller_move import ControllerMove
     from kadmin.worlds.zookeeper.model import Acl, Op
     from kadmin.worlds.zookeeper.values.paths import Paths
@@ -102,7 +104,7 @@ class Publisher:
     def _creation(self, action: PublishTopic) -> list[Op]:
         # The config comes first: brokers read it when they create the first log.
         recipe = action.recipe
-        config, data = config_path("topics", recipe.topic), encode_config(recipe.configs)
+        config, data = config_path(ConfigEntity.of_topic(recipe.topic)), encode_config(recipe.configs)
         left = self._store.exists(config)
         write: Op = Create(config, data, self._store.acl(f"{CONFIG}/topics"))
         if left is not None:
@@ -137,7 +139,7 @@ class Publisher:
 
     def send(self, step: Step, ops: Iterable[Op], lease: Lease, occupiable: str = "") -> PublishOutcome:
         """Write the step and `ops` in one multi; an existing node at or below `occupiable` makes it OCCUPIED."""
-        step_path = self._paths.step(lease.operation_id, step.number)
+        step_path = self._paths.of(step_key(lease.operation_id, step.number))
         head = [Create(step_path, encode_step(step), self._acl()), *lease_checks(lease, self._paths)]
         result = write(
             self._store,

@@ -8,9 +8,11 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import ClusterState, PartitionState, PendingRequest, Requests, Topic
 from kadmin.cluster.names import is_legal_topic_name
 from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
+from kadmin.next_step import command
 from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.migration import MigrationNodes, led_by_kraft
 from kadmin.worlds.zookeeper.model import EntityConfig, ZooKeeperDetails
@@ -24,7 +26,7 @@ from kadmin.worlds.zookeeper.znodes.admin import (
     decode_reassignment,
 )
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS, broker_path, decode_broker
-from kadmin.worlds.zookeeper.znodes.configs import CONFIG, DEFAULT_ENTITY, config_path, decode_config
+from kadmin.worlds.zookeeper.znodes.configs import config_path, decode_config
 from kadmin.worlds.zookeeper.znodes.consumers import CONSUMERS, decode_registration, group_path
 from kadmin.worlds.zookeeper.znodes.controller import (
     CLUSTER_ID,
@@ -63,14 +65,14 @@ def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
         raise NotZooKeeperModeError(
             f"The chroot {store.chroot} does not exist at {store.connect_string}.",
             cause=f"mistyped, or another ensemble{_elsewhere(store)}",
-            next_command=where,
+            next_step=where,
         )
     if store.exists(CONTROLLER_EPOCH) is None or store.exists(BROKER_IDS) is None:
         raise NotZooKeeperModeError(
             f"No Kafka cluster keeps its metadata at {store.connect_string}.",
             cause="no /controller_epoch and /brokers/ids there: a missing chroot, an empty ZooKeeper, or KRaft mode"
             + _elsewhere(store),
-            next_command=where,
+            next_step=where,
         )
     phase = read_migration(ZnodeReader(store, tolerant=tolerant)).phase()
     if not phase.led_by_broker:
@@ -85,7 +87,7 @@ def read_cluster(
     With `settle`, topics that changed while they were read are read again, SETTLE_ATTEMPTS times at most; those that
     still change are in `unsettled`. Raises NotCompletedError for a znode that cannot be decoded.
     """
-    with _reading(store):
+    with _reading():
         return _read(ZnodeReader(store), topics, with_configs=with_configs, settle=settle)
 
 
@@ -94,14 +96,14 @@ def read_tolerantly(source: ZnodeReader) -> ClusterState:
     return _read(source, None, with_configs=True, settle=False)
 
 
-def read_configs(store: Store, entities: Iterable[str]) -> dict[str, EntityConfig]:
-    """Return the configs of entities such as `topics/orders` or `brokers/1`.
+def read_configs(store: Store, entities: Iterable[ConfigEntity]) -> dict[ConfigEntity, EntityConfig]:
+    """Return the configs of topics and brokers.
 
     Raises NotCompletedError for a znode that cannot be decoded: it must not be overwritten.
     """
     asked = list(entities)
-    nodes = store.get_many([f"{CONFIG}/{entity}" for entity in asked])
-    with _reading(store):
+    nodes = store.get_many(list(map(config_path, asked)))
+    with _reading():
         return {
             entity: EntityConfig(node, {} if node is None else decode_config(node))
             for entity, node in zip(asked, nodes, strict=True)
@@ -130,7 +132,7 @@ def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str,
 def read_migration(source: ZnodeReader) -> MigrationNodes:
     """Read the znodes of the migration to KRaft; raises NotCompletedError for a znode that cannot be decoded."""
     nodes = source.get_many([CONTROLLER, MIGRATION])
-    with _reading(source.store):
+    with _reading():
         controller, migration = source.decode(decode_controller, nodes[0]), source.decode(decode_migration, nodes[1])
     brokers = frozenset(int(each) for each in source.children(BROKER_IDS) if each.isdecimal())
     return MigrationNodes(controller, migration, brokers)
@@ -151,14 +153,14 @@ def _below(store: Store, path: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def _reading(store: Store) -> Iterator[None]:
+def _reading() -> Iterator[None]:
     try:
         yield
     except MalformedZnodeError as error:
         raise NotCompletedError(
             f"A znode cannot be read: {error.path}.",
             cause=error.reason,
-            next_command=f"kadmin doctor -z {store.connect_string}",
+            next_step=command("doctor"),
         ) from error
 
 
@@ -190,8 +192,8 @@ def _read(source: ZnodeReader, topics: Iterable[str] | None, *, with_configs: bo
         topics=found,
         states=states,
         requests=requests,
-        topic_configs=configs_of(source, "topics", found) if with_configs else {},
-        broker_defaults=configs_of(source, "brokers", [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {}) if with_configs else {},
+        topic_configs=_topic_configs(source, found) if with_configs else {},
+        broker_defaults=configs_of(source, [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {}) if with_configs else {},
         unsettled=unsettled,
         details=ZooKeeperDetails(controller, -1 if epoch_node is None else epoch_node.version, source.unreadable),
     )
@@ -286,10 +288,13 @@ def _version(found: Znode | PartitionState | None) -> int:
     return found.fingerprint if isinstance(found, PartitionState) else found.version
 
 
-def configs_of(source: ZnodeReader, entity_type: str, names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return the configs of entities of one type, by name; those without a znode are left out."""
-    paths = {name: config_path(entity_type, name) for name in names}
-    return source.decode_many(paths, lambda _, node: decode_config(node))
+def configs_of(source: ZnodeReader, entities: Iterable[ConfigEntity]) -> dict[ConfigEntity, dict[str, str]]:
+    """Return the configs of topics and brokers; those without a znode are left out."""
+    return source.decode_many({each: config_path(each) for each in entities}, lambda _, node: decode_config(node))
+
+
+def _topic_configs(source: ZnodeReader, topics: Iterable[str]) -> dict[str, dict[str, str]]:
+    return {each.name: found for each, found in configs_of(source, map(ConfigEntity.of_topic, topics)).items()}
 
 
 def registrations(store: Store, groups: Sequence[str]) -> dict[str, list[ConsumerRegistration]]:

@@ -46,7 +46,7 @@ def check_rights(store: Store, root: str) -> tuple[list[MissingRight], list[str]
             unchecked.append(f"{path}: only the servers know whether its ACL grants {''.join(lacking)}")
         elif lacking:
             right = f"{''.join(lacking)} on {path}"
-            missing.append(MissingRight(right, needed_for, remedy(store, [path])))
+            missing.append(MissingRight(right, needed_for, granting(store, [path])))
     return missing, unchecked
 
 
@@ -66,7 +66,7 @@ def is_granted(acl: Iterable[Acl], letter: str, identity: Authentication) -> boo
     return any(each.permissions & bit and (each.scheme, each.credential) in known for each in acl)
 
 
-def remedy(store: Store, paths: Iterable[str]) -> str:
+def granting(store: Store, paths: Iterable[str]) -> str:
     """Return the commands with which the brokers' principal grants this client every permission on some znodes."""
     if store.authentication.principal is None:
         return _NOBODY

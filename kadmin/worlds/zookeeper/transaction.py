@@ -6,8 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotAuthorizedError, UnknownOutcomeError, UnreachableError
+from kadmin.next_step import command
 from kadmin.worlds.zookeeper.model import Create, Delete
-from kadmin.worlds.zookeeper.rights import remedy
+from kadmin.worlds.zookeeper.rights import granting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +53,7 @@ def _denied(store: Store, result: MultiResult) -> NotAuthorizedError:
     return NotAuthorizedError(
         f"Not allowed to write {path}.",
         cause=f"the ACL of {guarded} grants {store.authentication} no such right",
-        next_command=remedy(store, [guarded]),
+        next_step=granting(store, [guarded]),
     )
 
 
@@ -61,7 +62,7 @@ def _never_arrives(what: str, lost: UnknownOutcomeError) -> CutOffError:
     return CutOffError(
         f"A write was cut off {ATTEMPTS} times and never happened: {what}.",
         cause=lost.cause or lost.message,
-        next_command="check jute.maxbuffer on the ZooKeeper servers, or lower spec.waves.max_payload",
+        next_step="check jute.maxbuffer on the ZooKeeper servers, or lower spec.waves.max_payload",
     )
 
 
@@ -73,7 +74,7 @@ def _look(store: Store, happened: Callable[[], bool], what: str, lost: UnknownOu
         raise UnknownOutcomeError(
             f"The outcome of a write is unknown: {what}.",
             cause=f"{lost.message} Afterwards: {error.message}",
-            next_command="kadmin status, when ZooKeeper is reachable; then kadmin resume",
+            next_step=command("status") + ", when ZooKeeper is reachable; then " + command("resume"),
         ) from error
 
 
@@ -83,7 +84,7 @@ def ensure(store: Store, paths: Sequence[str], acl: tuple[Acl, ...]) -> None:
         ops = [Create(path, b"", acl) for path in missing]
         result = write(store, ops, partial(_exists, store, missing[-1]), f"create {missing[-1]}")
         if result is not None and not result.committed and result.reason != "NodeExists":
-            raise BusyError(f"{missing[-1]} could not be created: {result.reason}.", next_command="kadmin status")
+            raise BusyError(f"{missing[-1]} could not be created: {result.reason}.", next_step=command("status"))
 
 
 def _exists(store: Store, path: str) -> bool:

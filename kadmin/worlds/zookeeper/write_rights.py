@@ -15,16 +15,17 @@ from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.model import DeletionLayout
 from kadmin.worlds.zookeeper.model import Check, Create, SetData
-from kadmin.worlds.zookeeper.rights import is_granted, remedy
+from kadmin.worlds.zookeeper.rights import granting, is_granted
 from kadmin.worlds.zookeeper.transaction import write
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS
-from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
+from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES, config_path
 from kadmin.worlds.zookeeper.znodes.topics import TOPICS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.operations.decide.actions import OperationSpec
     from kadmin.worlds.zookeeper.model import Op
     from kadmin.worlds.zookeeper.values.paths import Paths
@@ -47,7 +48,7 @@ class _Need:
 
 
 def denied_writes(
-    store: Store, paths: Paths, work: OperationSpec, throttled: Collection[str]
+    store: Store, paths: Paths, work: OperationSpec, throttled: Collection[ConfigEntity]
 ) -> NotAuthorizedError | None:
     """Return the error that names every right that some work lacks, with the commands that grant them; None if none.
 
@@ -66,7 +67,7 @@ def denied_writes(
     return NotAuthorizedError(
         f"ACLs of ZooKeeper at {store.connect_string} do not grant {store.authentication} what this needs.",
         cause=f"missing: {', '.join(_named(denied))}; nothing was written",
-        next_command=remedy(store, [each.path for each in denied]),
+        next_step=granting(store, [each.path for each in denied]),
     )
 
 
@@ -99,14 +100,14 @@ def _of_work(work: OperationSpec) -> Iterator[_Need]:
         yield _Need(ADMIN, "c")
 
 
-def _of_throttle(store: Store, throttled: Collection[str]) -> Iterator[_Need]:
+def _of_throttle(store: Store, throttled: Collection[ConfigEntity]) -> Iterator[_Need]:
     """Yield the needs of config changes: the znodes of some entities exist only once they have configs."""
     entities = sorted(throttled)
     if entities:
         yield _Need(CONFIG_CHANGES, "c")
-    there = store.exists_many([f"{CONFIG}/{entity}" for entity in entities])
+    there = store.exists_many(list(map(config_path, entities)))
     for entity, node in zip(entities, there, strict=True):
-        yield _Need(f"{CONFIG}/{entity}", "w") if node else _Need(f"{CONFIG}/{entity.partition('/')[0]}", "c")
+        yield _Need(node.path, "w") if node else _Need(f"{CONFIG}/{entity.kind}", "c")
 
 
 def _is_denied(store: Store, need: _Need) -> bool:

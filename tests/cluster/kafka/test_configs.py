@@ -8,7 +8,7 @@ import pytest
 from support.live.kraft import make_topic
 from support.live.waiting import wait_until
 
-from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.errors import NotCompletedError
 from kadmin.worlds.kafka.wire.configs import (
     MOST_VALUE_BYTES,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
+BROKER_2 = ConfigEntity.of_broker(2)
 pytestmark = pytest.mark.live
 
 LEADERS, FOLLOWERS = "leader.replication.throttled.replicas", "follower.replication.throttled.replicas"
@@ -36,7 +37,9 @@ def put(value: str) -> ConfigEdit:
 DELETE = ConfigEdit(ConfigOperation.DELETE)
 
 
-def wait_shown(connection: KafkaConnection, entity: str, own: Mapping[str, str], broker_id: int | None = None) -> None:
+def wait_shown(
+    connection: KafkaConnection, entity: ConfigEntity, own: Mapping[str, str], broker_id: int | None = None
+) -> None:
     wait_until(
         lambda: (
             read_own_configs(connection, [entity], keys=(LEADERS, FOLLOWERS, RATE), broker_id=broker_id)[entity] == own
@@ -47,7 +50,7 @@ def wait_shown(connection: KafkaConnection, entity: str, own: Mapping[str, str],
 
 def test_lists_are_joined_and_reduced_by_entries(connection: KafkaConnection) -> None:
     """What another client added stays; the last entry subtracted leaves an empty value, and * takes no entries."""
-    entity = f"topics/{make_topic(connection, {0: (1, 2)})}"
+    entity = ConfigEntity.of_topic(make_topic(connection, {0: (1, 2)}))
 
     def edit(operation: ConfigOperation, value: str | None) -> str | None:
         answer = alter_configs(connection, {entity: {LEADERS: ConfigEdit(operation, value)}}, broker_id=1)[entity]
@@ -69,22 +72,22 @@ def test_lists_are_joined_and_reduced_by_entries(connection: KafkaConnection) ->
 
 def test_the_own_value_of_a_broker_is_told_from_the_default_of_all(connection: KafkaConnection) -> None:
     assert alter_configs(connection, {DEFAULT_ENTITY: {RATE: put("7000000")}}) == {DEFAULT_ENTITY: None}
-    assert alter_configs(connection, {"brokers/2": {RATE: put("5000000")}}, broker_id=2) == {"brokers/2": None}
-    elsewhere = alter_configs(connection, {"brokers/2": {RATE: put("1")}}, broker_id=1)["brokers/2"]
+    assert alter_configs(connection, {BROKER_2: {RATE: put("5000000")}}, broker_id=2) == {BROKER_2: None}
+    elsewhere = alter_configs(connection, {BROKER_2: {RATE: put("1")}}, broker_id=1)[BROKER_2]
     assert elsewhere is not None
     assert "expected 1" in (elsewhere.message or ""), "a broker's own configs take that broker"
-    wait_shown(connection, "brokers/2", {RATE: "5000000"}, 2)
+    wait_shown(connection, BROKER_2, {RATE: "5000000"}, 2)
     wait_shown(connection, DEFAULT_ENTITY, {RATE: "7000000"}, 1)
-    wait_shown(connection, "brokers/1", {}, 1)
+    wait_shown(connection, ConfigEntity.of_broker(1), {}, 1)
     alter_configs(connection, {DEFAULT_ENTITY: {RATE: DELETE}})
-    alter_configs(connection, {"brokers/2": {RATE: DELETE}}, broker_id=2)
-    wait_shown(connection, "brokers/2", {}, 2)
+    alter_configs(connection, {BROKER_2: {RATE: DELETE}}, broker_id=2)
+    wait_shown(connection, BROKER_2, {}, 2)
     wait_shown(connection, DEFAULT_ENTITY, {}, 2)
 
 
 def test_entities_are_independent_and_one_entity_changes_whole_or_not_at_all(connection: KafkaConnection) -> None:
-    good, bad = (f"topics/{make_topic(connection, {0: (1,)})}" for _ in range(2))
-    absent = "topics/no-such-topic"
+    good, bad = (ConfigEntity.of_topic(make_topic(connection, {0: (1,)})) for _ in range(2))
+    absent = ConfigEntity.of_topic("no-such-topic")
     answers = alter_configs(
         connection,
         {good: {LEADERS: put("0:1")}, bad: {LEADERS: put("0:1"), FOLLOWERS: put("none")}, absent: {LEADERS: put("*")}},
@@ -100,7 +103,7 @@ def test_entities_are_independent_and_one_entity_changes_whole_or_not_at_all(con
 
 def test_k18_a_value_that_brokers_would_not_take_is_not_sent(connection: KafkaConnection) -> None:
     """They close the connection without an answer at a longer one; the longest value is taken."""
-    entity = f"topics/{make_topic(connection, {0: (1,)})}"
+    entity = ConfigEntity.of_topic(make_topic(connection, {0: (1,)}))
     entries = ",".join(f"{number}:1" for number in range(10_000))
     longest = entries[:MOST_VALUE_BYTES].rpartition(",")[0]
     with pytest.raises(NotCompletedError, match="at most 32767"):

@@ -10,6 +10,7 @@ from support.cli.in_process import command
 from support.live.records import consume_all
 from support.live.waiting import wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.errors import NotCompletedError, StalePlanError, UnreachableError
@@ -40,7 +41,7 @@ def make_topic(sandbox: Sandbox, replicas: Mapping[int, Replicas]) -> str:
     name = f"requests-{next(_numbers)}"
     with Store.connect(sandbox.connect_string) as store:
         made = [
-            Create(config_path("topics", name), encode_config({})),
+            Create(config_path(ConfigEntity.of_topic(name)), encode_config({})),
             Create(topic_path(name), encode_topic(replicas)),
         ]
         assert store.multi(made).committed

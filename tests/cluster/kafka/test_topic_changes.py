@@ -8,6 +8,7 @@ import pytest
 from support.live.kraft import make_topic, unanswered, wait_assigned
 from support.live.waiting import wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.worlds.kafka.wire import deletions
 from kadmin.worlds.kafka.wire.configs import read_own_configs
@@ -90,7 +91,7 @@ def test_a_topic_is_created_with_its_replicas_and_configs(connection: KafkaConne
     assert {
         number: each.replicas for number, each in read_metadata(connection, [topic]).topics[topic].partitions.items()
     } == replicas
-    assert read_own_configs(connection, [f"topics/{topic}"]) == {f"topics/{topic}": own}
+    assert read_own_configs(connection, [ConfigEntity.of_topic(topic)]) == {ConfigEntity.of_topic(topic): own}
 
 
 @pytest.mark.eras

@@ -130,7 +130,7 @@ def test_a_topic_znode_with_string_ids_is_named(store: Store) -> None:
     with pytest.raises(NotCompletedError, match="/brokers/topics/beta") as caught:
         read_cluster(store)
     assert "partitions of 0" in (caught.value.cause or "")
-    assert caught.value.next_command == f"kadmin doctor -z {store.connect_string}"
+    assert caught.value.next_command == "kadmin doctor"
     assert list(read_cluster(store, ["alpha"]).topics) == ["alpha"]
 
 

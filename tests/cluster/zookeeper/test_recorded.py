@@ -5,6 +5,7 @@ import json
 import pytest
 from support.zookeeper.recorded_znodes import CLUSTERS, OLD_CONSUMERS, recorded
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.groups import ConsumerRegistration
 from kadmin.cluster.model import Broker, Controller, Endpoint, TopicPartition
 from kadmin.worlds.zookeeper.znodes.brokers import broker_path, decode_broker
@@ -110,12 +111,14 @@ def test_controller_and_cluster(version: str) -> None:
 @pytest.mark.parametrize("version", CLUSTERS)
 def test_configs(version: str) -> None:
     nodes = recorded(version)
-    assert decode_config(nodes[config_path("topics", "alpha")]) == {}
-    beta = decode_config(nodes[config_path("topics", "beta")])
+    assert decode_config(nodes[config_path(ConfigEntity.of_topic("alpha"))]) == {}
+    beta = decode_config(nodes[config_path(ConfigEntity.of_topic("beta"))])
     assert beta == {"retention.ms": "3600000", "cleanup.policy": "compact"}
-    assert decode_config(nodes[config_path("topics", "__consumer_offsets")])["segment.bytes"] == "104857600"
-    assert json.loads(encode_config(beta)) == json.loads(nodes[config_path("topics", "beta")].data or b"")
-    assert encode_config_change("topics/beta") == nodes["/config/changes/config_change_0000000000"].data
+    assert (
+        decode_config(nodes[config_path(ConfigEntity.of_topic("__consumer_offsets"))])["segment.bytes"] == "104857600"
+    )
+    assert json.loads(encode_config(beta)) == json.loads(nodes[config_path(ConfigEntity.of_topic("beta"))].data or b"")
+    assert encode_config_change(ConfigEntity.of_topic("beta")) == nodes["/config/changes/config_change_0000000000"].data
 
 
 def test_producer_id_blocks() -> None:

@@ -110,7 +110,7 @@ def test_a_foreign_node_waits_for_a_dead_broker() -> None:
     found = only(stayed(encode_reassignment({tp("foo-0"): (99, 1)}), version=1))
     assert found.code is Trouble.FOREIGN_NODE
     assert "foo-0: brokers that are not alive: 99" in found.evidence
-    assert (found.hint or "").startswith("start the brokers")
+    assert str(found.next_step).startswith("start the brokers")
 
 
 def test_up_to_2_3_a_union_that_waits_is_no_zombie() -> None:
@@ -139,9 +139,9 @@ def test_lock_and_unfinished_operations() -> None:
     assert (held.code, held.znode, held.stops_apply) == (Trouble.LOCK_HELD, "/kadmin/lock", True)
     assert held.evidence == ("by me@here (pid 7)",)
     assert (unfinished.code, unfinished.znode) == (Trouble.UNFINISHED_OPERATION, "/kadmin/operations/op-1")
-    assert unfinished.hint == "kadmin status"
+    assert str(unfinished.next_step) == "kadmin status"
     orphan = only(evidence(operations=(replace(ours, whole=False),)))
-    assert orphan.hint == "kadmin resume op-1"
+    assert str(orphan.next_step) == "kadmin resume op-1"
     assert "incomplete" in orphan.evidence[1]
 
 

@@ -16,6 +16,7 @@ from kadmin.cluster.model import (
 )
 from kadmin.cluster.names import MIGRATION_SETTING
 from kadmin.insight.diagnosis.finding import Finding, MigrationTrouble, Trouble
+from kadmin.next_step import command
 from kadmin.worlds.zookeeper.doctor.evidence import AdminLook
 from kadmin.worlds.zookeeper.migration import MigrationNodes
 from kadmin.worlds.zookeeper.model import Znode
@@ -92,7 +93,7 @@ def test_brokers_that_are_older_or_restarted_in_part() -> None:
 
 
 def test_a_move_is_nobodys_until_the_history_is_there() -> None:
-    foreign = Finding(Trouble.FOREIGN_MOVE, "nobody asked for it", "kadmin cancel --foreign")
+    foreign = Finding(Trouble.FOREIGN_MOVE, "nobody asked for it", command("cancel", "--foreign"))
     evidence = replace(HEALTHY, phase=MigrationPhase.KRAFT_BROKERS)
     assert found(evidence, foreign) == {"foreign-move": True}
     assert found(replace(evidence, not_carried=("one",)), foreign) == {MigrationTrouble.HISTORY_BEHIND: False}

@@ -13,7 +13,8 @@ from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_S, STALLED_S, Finish, Memory, Observed, TakeBack, Wait
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.record import Intent, OperationState, Sending, Step, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import CancelStep, Intent, Sending, WaveStep
 from kadmin.plan.model import Elect, PartitionTarget
 from kadmin.worlds.zookeeper.reader import not_begun
 
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.errors import KadminError
     from kadmin.operations.decide.cancel_now import CancelAction
+    from kadmin.operations.record.steps import Step
 
 NODE = "/admin/reassign_partitions"
 A = PartitionTarget(tp("a-0"), (3, 4), (2, 1))
 B = PartitionTarget(tp("b-0"), (4, 1), (2, 3))
 WORK = ReassignmentWork(((A, B),), (A, B), Elect.NONE)
-WAVE = Step(1, StepKind.WAVE, "now", wave=0)
-CANCEL = Step(2, StepKind.CANCEL, "now", partitions=(tp("a-0"), tp("b-0")))
+WAVE = WaveStep(1, "now", 0)
+CANCEL = CancelStep(2, "now", (tp("a-0"), tp("b-0")))
 START = {"a-0": (2, 1), "b-0": (2, 3), "c-0": (1, 2)}
 IN_FLIGHT = {"a-0": (3, 4, 2, 1), "b-0": (4, 1, 2, 3), "c-0": (1, 2)}
 

@@ -14,18 +14,20 @@ from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_S, STALLED_S, Finish, Memory, Observed, TakeBack, Wait
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.foreign import back_to_original, foreign_moves
-from kadmin.operations.record.record import OperationState, Step, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import CancelStep
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 from kadmin.plan.model import PartitionTarget
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action
+    from kadmin.operations.record.steps import Step
 
 OURS = PartitionTarget(tp("a-0"), (3, 4), (1, 2))
 THEIRS = PartitionTarget(tp("x-0"), (1, 2), (3, 4, 1, 2))
 WORK = CancellationWork((THEIRS,))
-ASKED = Step(1, StepKind.CANCEL, "now", partitions=(tp("x-0"),))
+ASKED = CancelStep(1, "now", (tp("x-0"),))
 HERE = cluster({"a-0": (3, 4, 1, 2), "x-0": (3, 4, 1, 2)}, states={"x-0": (1, (1, 2))})
 IN_FLIGHT = moving(moving(HERE, "a-0", adding=(3, 4), removing=(1, 2)), "x-0", adding=(3, 4), removing=(1, 2))
 

@@ -20,16 +20,18 @@ from kadmin.operations.decide.actions import (
 )
 from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.election import ElectionWork
-from kadmin.operations.record.record import Channel, OperationState, Sending, Step, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import Channel, DeletionStep, ElectionStep, Sending
 from kadmin.plan.model import DeletionLayout, DeletionPlan, PlanHeader, TopicRecipe
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action
+    from kadmin.operations.record.steps import Step
 
 HEARD = Memory(epoch=1, listening=frozenset({Channel.ELECTION}))
 TARGETS = tuple(tp(f"a-{n}") for n in range(3))
-ASKED = Step(1, StepKind.ELECTION, "now", partitions=TARGETS[:1])
+ASKED = ElectionStep(1, "now", TARGETS[:1])
 
 
 def elect(state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0) -> Action:
@@ -51,7 +53,7 @@ def test_elections_go_in_batches_of_500() -> None:
     state = cluster({str(t): (1, 2) for t in targets}, states={str(t): (2, (1, 2)) for t in targets})
     first = decide(ElectionWork(targets), Observed(state, (), NODES), HEARD, 0.0)
     assert first == PublishElection(targets[:500])
-    asked = Step(1, StepKind.ELECTION, "now", partitions=targets[:500])
+    asked = ElectionStep(1, "now", targets[:500])
     assert decide(ElectionWork(targets), Observed(state, (asked,), NODES), HEARD, 0.0) == PublishElection(
         targets[500:1_000]
     )
@@ -87,7 +89,7 @@ def test_f34_a_dead_preferred_replica_is_told_per_partition() -> None:
 
 
 PLAN = DeletionPlan(PlanHeader(), ("old",))
-DELETED = Step(1, StepKind.DELETION, "now", topics=("old",))
+DELETED = DeletionStep(1, "now", ("old",))
 
 
 def delete(state: ClusterState, *steps: Step, now: float = 0.0, plan: DeletionPlan = PLAN) -> Action:

@@ -8,6 +8,7 @@ from support.cluster.capabilities import API, NODES
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.next_step import command
 from kadmin.operations.decide import decide, remember
 from kadmin.operations.decide.actions import (
     Advance,
@@ -22,19 +23,21 @@ from kadmin.operations.decide.actions import (
     Wait,
 )
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.record import Channel, OperationState, Step, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import Channel, ElectionStep, ProbeStep, Step, WaveStep
 from kadmin.plan.model import Elect, PartitionTarget
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.errors import KadminError
     from kadmin.operations.decide.actions import Action
+    from kadmin.operations.record.steps import Step
 
 A = PartitionTarget(tp("a-0"), (1, 4), (1, 2))
 B = PartitionTarget(tp("b-0"), (2, 3), (2, 1))
 WORK = ReassignmentWork(((A,), (B,)), (A, B), Elect.NONE)
 START = {"a-0": (1, 2), "b-0": (2, 1)}
-WAVE_1 = Step(1, StepKind.WAVE, "now", wave=0)
+WAVE_1 = WaveStep(1, "now", 0)
 HEARD = Memory(epoch=1, listening=frozenset(Channel))
 
 UNDER_REPLICATED = "under-replicated at the target, waiting for the in-sync replicas"
@@ -162,14 +165,14 @@ def test_a_topic_that_may_be_deleted_is_skipped_and_named_at_the_end() -> None:
 def test_every_deleted_partition_of_a_topic_is_named_and_what_moved_already_can_be_undone() -> None:
     """Also one of a later wave; nothing is to undo where only deleted partitions were published."""
     later = PartitionTarget(tp("a-1"), (1, 4), (1, 2))
-    waves = ReassignmentWork(((B,), (A,), (later,)), (B, A, later), Elect.NONE, "undo it")
-    steps = WAVE_1, Step(2, StepKind.WAVE, "now", wave=1)
+    waves = ReassignmentWork(((B,), (A,), (later,)), (B, A, later), Elect.NONE, command("rollback"))
+    steps = WAVE_1, WaveStep(2, "now", 1)
     action = act(cluster({"b-0": (2, 3)}), *steps, memory=replace(HEARD, wave=1), work=waves)
     error = failure(action, StalePlanError, OperationState.FAILED)
     assert error.message == "Changed by others since the plan was made: a-0, a-1."
     assert error.cause == "deleted: a-0, a-1"
-    assert error.next_command == "kadmin diff FILE, to see what changed; undo it"
-    alone = act(cluster({"b-0": (2, 1)}), WAVE_1, work=replace(WORK, undo="undo it"))
+    assert error.next_command == "kadmin diff FILE, to see what changed; kadmin rollback"
+    alone = act(cluster({"b-0": (2, 1)}), WAVE_1, work=replace(WORK, rollback=command("rollback")))
     assert failure(alone, StalePlanError, OperationState.FAILED).next_command == "kadmin diff FILE, to see what changed"
 
 
@@ -186,7 +189,7 @@ def test_three_refused_publishes_end_it() -> None:
 
 
 def test_our_unanswered_probe_is_not_foreign_and_ends_in_deafness() -> None:
-    probe = Step(1, StepKind.PROBE, "now")
+    probe = ProbeStep(1, "now", Channel.REASSIGNMENT)
     state = with_node(cluster(START), {"!probe-0": (1,)})
     memory = Memory(epoch=1, last_step=1, step_seen_at=0.0, probe=probe)
     assert isinstance(act(state, probe, memory=memory, now=9.0), Wait)
@@ -194,7 +197,7 @@ def test_our_unanswered_probe_is_not_foreign_and_ends_in_deafness() -> None:
 
 
 def test_an_answered_probe_proves_listening_until_the_epoch_changes() -> None:
-    probe = Step(1, StepKind.PROBE, "now", channel=Channel.REASSIGNMENT)
+    probe = ProbeStep(1, "now", Channel.REASSIGNMENT)
     asked = Memory(epoch=1, last_step=1, probe=probe)
     heard = remember(asked, Observed(cluster(START), (probe,), NODES), 1.0)
     assert heard.listening == {Channel.REASSIGNMENT}
@@ -205,7 +208,7 @@ def test_an_answered_probe_proves_listening_until_the_epoch_changes() -> None:
 
 
 def test_an_unanswered_probe_proves_nothing() -> None:
-    probe = Step(1, StepKind.PROBE, "now")
+    probe = ProbeStep(1, "now", Channel.REASSIGNMENT)
     state = with_node(cluster(START), {"!probe-0": (1,)})
     memory = remember(Memory(epoch=1, probe=probe), Observed(state, (probe,), NODES), 1.0)
     assert memory.probe is probe
@@ -226,12 +229,12 @@ def test_elect_at_end_elects_only_what_is_off() -> None:
     off = cluster({"a-0": (1, 4), "b-0": (2, 3)}, states={"a-0": (4, (4, 1))})
     end = replace(HEARD, wave=2)
     assert act(off, WAVE_1, memory=end, work=work) == PublishElection((tp("a-0"),))
-    asked = Step(2, StepKind.ELECTION, "now", partitions=(tp("a-0"),))
+    asked = ElectionStep(2, "now", (tp("a-0"),))
     led = cluster({"a-0": (1, 4), "b-0": (2, 3)})
     assert act(led, WAVE_1, asked, memory=end, work=work) == Finish(
         OperationState.COMPLETED, "2 partitions at the target"
     )
-    steps = (WAVE_1, *(replace(asked, number=number) for number in (2, 3, 4)))
+    steps: tuple[Step, ...] = (WAVE_1, *(replace(asked, number=number) for number in (2, 3, 4)))
     assert act(off, *steps[:3], memory=end, work=work) == PublishElection((tp("a-0"),))
     failure(act(off, *steps, memory=end, work=work), NotCompletedError, OperationState.FAILED)
 
@@ -240,7 +243,7 @@ def test_elect_after_each_wave_elects_before_the_next() -> None:
     work = replace(WORK, elect=Elect.AFTER_EACH_WAVE)
     off = cluster({**START, "a-0": (1, 4)}, states={"a-0": (4, (4, 1))})
     assert act(off, WAVE_1, work=work) == PublishElection((tp("a-0"),))
-    asked = Step(2, StepKind.ELECTION, "now", partitions=(tp("a-0"),))
+    asked = ElectionStep(2, "now", (tp("a-0"),))
     led = cluster({**START, "a-0": (1, 4)})
     assert act(led, WAVE_1, asked, work=work) == Advance(1)
 

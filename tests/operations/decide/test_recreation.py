@@ -11,7 +11,8 @@ from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Finish, Memory, Observed, PublishTopic, Wait
 from kadmin.operations.decide.recreation import RecreationWork
-from kadmin.operations.record.record import OperationState, Sending, Step, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import CreationStep, Sending
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import PlanHeader, RecreationPlan, TopicRecipe
 
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.errors import KadminError
     from kadmin.operations.decide.actions import Action
+    from kadmin.operations.record.steps import Step
 
 FIRST, SECOND = (TopicRecipe(topic, {0: (1, 2)}, {"a": "b"}) for topic in ("first", "second"))
 WORK = RecreationWork(RecreationPlan(PlanHeader(), (FIRST, SECOND)))
-STEPS = tuple(
-    Step(number, StepKind.CREATION, "now", topics=(recipe.topic,)) for number, recipe in enumerate((FIRST, SECOND), 1)
-)
+STEPS = tuple(CreationStep(number, "now", (recipe.topic,)) for number, recipe in enumerate((FIRST, SECOND), 1))
 NONE = cluster({})
 ONE = cluster({"first-0": (1, 2)})
 BOTH = cluster({"first-0": (1, 2), "second-0": (1, 2)})

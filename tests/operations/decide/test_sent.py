@@ -12,16 +12,13 @@ from kadmin.documents.dump import plan_digest
 from kadmin.operations.decide.sent import askers, sent_lists
 from kadmin.operations.record.record import (
     Author,
-    Intent,
     Listing,
     OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
-    Sending,
-    Step,
-    StepKind,
 )
+from kadmin.operations.record.steps import CancelStep, Intent, Sending, WaveStep
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
@@ -42,8 +39,8 @@ RECORD = OperationRecord(
     {tp("a-0"): (1, 2), tp("a-1"): (2, 1)},
     ((0,), (1,)),
 )
-FIRST = Step(1, StepKind.WAVE, "now", 0, sending=Sending.ANSWERED, intent=Intent({tp("a-0"): (3, 4)}, {"a": "id"}))
-BACK = Step(2, StepKind.CANCEL, "now", partitions=(tp("a-0"),), intent=Intent({tp("a-0"): None}, {"a": "id"}))
+FIRST = WaveStep(1, "now", 0, sending=Sending.ANSWERED, intent=Intent({tp("a-0"): (3, 4)}, {"a": "id"}))
+BACK = CancelStep(2, "now", (tp("a-0"),), intent=Intent({tp("a-0"): None}, {"a": "id"}))
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 1)})
 STATE = replace(STATE, topics={"a": replace(STATE.topics["a"], topic_id="id")})
 
@@ -68,9 +65,9 @@ def test_what_did_not_leave_was_refused_or_was_meant_for_an_earlier_topic_is_lef
 
 
 def test_where_step_and_request_are_one_write_the_wave_tells() -> None:
-    wave = Step(1, StepKind.WAVE, "now", 1)
+    wave = WaveStep(1, "now", 1)
     assert sent_lists(RECORD, [wave], STATE) == {tp("a-1"): {(4, 3)}}
-    back = Step(2, StepKind.CANCEL, "now", partitions=(tp("a-1"),))
+    back = CancelStep(2, "now", (tp("a-1"),))
     assert sent_lists(RECORD, [wave, back], STATE) == {tp("a-1"): {(4, 3), (2, 1)}}
 
 

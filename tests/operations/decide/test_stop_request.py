@@ -8,6 +8,7 @@ from support.cluster.capabilities import NODES
 from support.cluster.states import cluster, moving, tp, with_node
 
 from kadmin.errors import NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, PublishElection, PublishWave, Wait
 from kadmin.operations.decide.deletion import DeletionWork
@@ -16,18 +17,29 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.operations.decide.undo import undo_of
 from kadmin.operations.record.codec import decode_request, encode_request
-from kadmin.operations.record.record import ROLLS_BACK, Channel, OperationState, Step, StepKind
+from kadmin.operations.record.record import ROLLS_BACK, OperationState
+from kadmin.operations.record.steps import (
+    CancelStep,
+    Channel,
+    CreationStep,
+    DeletionStep,
+    ElectionStep,
+    WaveStep,
+)
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader, RecreationPlan, TopicRecipe
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import OperationSpec
+    from kadmin.operations.record.steps import (
+        Step,
+    )
 
 START = {"a-0": (1, 2), "b-0": (2, 1)}
 A, B = PartitionTarget(tp("a-0"), (1, 4), (1, 2)), PartitionTarget(tp("b-0"), (2, 3), (2, 1))
 WORK = ReassignmentWork(((A,), (B,)), (A, B), Elect.NONE)
-WAVE_1 = Step(1, StepKind.WAVE, "now", wave=0)
+WAVE_1 = WaveStep(1, "now", 0)
 HEARD = Memory(epoch=1, listening=frozenset(Channel))
 PAUSE, CANCEL = (StopRequest(kind, "ann@h1", "then") for kind in (Stop.PAUSE, Stop.CANCEL))
 COPYING = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
@@ -71,7 +83,7 @@ class TestAnyRequest:
         assert isinstance(action, Finish)
         assert action.state is state
         running = with_node(off, {"a-0": ()}, election=True)
-        asked = Step(1, StepKind.ELECTION, "now", partitions=(tp("a-0"),))
+        asked = ElectionStep(1, "now", (tp("a-0"),))
         assert isinstance(decide(work, Observed(running, (asked,), NODES, request_), HEARD, 0.0), Wait)
 
     def test_what_is_done_is_done(self, request_: StopRequest, state: OperationState) -> None:
@@ -96,7 +108,10 @@ def queued(state: ClusterState) -> ClusterState:
 
 def next_after_cancel(state: ClusterState, steps: tuple[Step, ...], wave: int) -> str | None:
     action = decide(
-        replace(WORK, undo="undo it"), Observed(state, steps, NODES, CANCEL), replace(HEARD, wave=wave), 0.0
+        replace(WORK, rollback=command("rollback")),
+        Observed(state, steps, NODES, CANCEL),
+        replace(HEARD, wave=wave),
+        0.0,
     )
     assert isinstance(action, Finish)
     assert action.error is not None
@@ -106,31 +121,33 @@ def next_after_cancel(state: ClusterState, steps: tuple[Step, ...], wave: int) -
 def test_a_cancelled_operation_names_its_rollback_only_where_it_moved_something() -> None:
     """Of topics that are not read, an earlier wave counts; one that was taken back does not."""
     later = cluster({"b-0": START["b-0"]})
-    back = Step(2, StepKind.CANCEL, "now", partitions=(A.partition,))
-    assert next_after_cancel(later, (WAVE_1,), wave=1) == "undo it"
+    back = CancelStep(2, "now", (A.partition,))
+    assert next_after_cancel(later, (WAVE_1,), wave=1) == "kadmin rollback"
     assert next_after_cancel(later, (WAVE_1, back), wave=1) == "kadmin history"
     assert next_after_cancel(cluster(START), (), wave=0) == "kadmin history"
 
 
 def test_a_wave_that_was_taken_back_whole_leaves_nothing_to_undo() -> None:
-    back = Step(2, StepKind.CANCEL, "now", partitions=(A.partition,))
-    work, seen = replace(WORK, undo="undo it"), (WAVE_1, back)
+    back = CancelStep(2, "now", (A.partition,))
+    work, seen = replace(WORK, rollback=command("rollback")), (WAVE_1, back)
     assert work.undone_by(Observed(cluster(START), seen, NODES), None) is None
-    assert work.undone_by(Observed(cluster({**START, "a-0": (1, 4)}), seen, NODES), None) == "undo it"
+    assert work.undone_by(Observed(cluster({**START, "a-0": (1, 4)}), seen, NODES), None) == command("rollback")
 
 
 def test_the_next_step_undoes_this_operation_and_of_a_rollback_completes_it_first() -> None:
     """Without an id, `kadmin rollback` would roll back the operation that the rollback undid in part."""
     undo = "kadmin rollback op-2, to undo the moves that were completed"
-    assert undo_of("op-2", PlanHeader()) == undo
+    assert str(undo_of("op-2", PlanHeader())) == undo
     labels = {ROLLS_BACK: "op-1"}
-    assert undo_of("op-2", PlanHeader(labels=labels)) == f"kadmin rollback op-1, to complete the rollback; or {undo}"
+    assert (
+        str(undo_of("op-2", PlanHeader(labels=labels))) == f"kadmin rollback op-1, to complete the rollback; or {undo}"
+    )
 
 
 def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:
     """Removing the child brings the topic back empty."""
     work = DeletionWork(DeletionPlan(PlanHeader(), ("a",)))
-    asked = Step(1, StepKind.DELETION, "now", topics=("a",))
+    asked = DeletionStep(1, "now", ("a",))
     assert isinstance(decide(work, Observed(queued(cluster(START)), (asked,), NODES, CANCEL), HEARD, 0.0), Wait)
     before = decide(work, Observed(cluster(START), (), NODES, CANCEL), HEARD, 0.0)
     assert isinstance(before, Finish)
@@ -143,25 +160,25 @@ def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:
         (
             DeletionWork(DeletionPlan(PlanHeader(), ("a",))),
             queued(cluster({"a-0": (1, 9)}, states={"a-0": (-1, (1,))})),
-            Step(1, StepKind.DELETION, "now", topics=("a",)),
+            DeletionStep(1, "now", ("a",)),
             "waits for 9",
         ),
         (
             DeletionWork(DeletionPlan(PlanHeader(), ("a",))),
             queued(cluster({"a-0": (1, 2)}, states={"a-0": (-1, (1, 2))})),
-            Step(1, StepKind.DELETION, "now", topics=("a",)),
+            DeletionStep(1, "now", ("a",)),
             "Nothing has changed for 60 s: deleting",
         ),
         (
             RecreationWork(RecreationPlan(PlanHeader(), recipes=(TopicRecipe("a", {0: (1, 9)}, {}),))),
             cluster({"a-0": (1, 9)}, states={"a-0": (-1, ())}),
-            Step(1, StepKind.CREATION, "now", topics=("a",)),
+            CreationStep(1, "now", ("a",)),
             "has not chosen leaders for a",
         ),
         (
             ElectionWork((tp("a-0"),)),
             with_node(cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))}), {"z-9": ()}, election=True),
-            Step(1, StepKind.ELECTION, "now", partitions=(tp("a-0"),)),
+            ElectionStep(1, "now", (tp("a-0"),)),
             "holds entries of another tool",
         ),
     ],

@@ -16,18 +16,20 @@ from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import SETTLE_S, settle
-from kadmin.operations.record.record import Channel, Intent, OperationState, Sending, Step, StepKind, published_by
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import CancelStep, Channel, Intent, Sending, WaveStep, published_by
 from kadmin.plan.model import Elect, PartitionTarget
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.cancel_now import CancelAction
+    from kadmin.operations.record.steps import Step
 
 A = PartitionTarget(tp("a-0"), (3, 4), (2, 1))
 WORK = ReassignmentWork(((A,),), (A,), Elect.NONE)
-WAVE = Step(1, StepKind.WAVE, "now", 0, sending=Sending.ANSWERED, intent=Intent({A.partition: (3, 4)}, {"a": "id"}))
+WAVE = WaveStep(1, "now", 0, sending=Sending.ANSWERED, intent=Intent({A.partition: (3, 4)}, {"a": "id"}))
 UNANSWERED = replace(WAVE, sending=Sending.UNANSWERED)
-CANCEL = Step(2, StepKind.CANCEL, "now", partitions=(A.partition,), sending=Sending.ANSWERED)
+CANCEL = CancelStep(2, "now", (A.partition,), sending=Sending.ANSWERED)
 HEARD = Memory(epoch=1, listening=frozenset(Channel))
 HALTED = moving(cluster({"a-0": (2, 1, 3, 4)}), "a-0", adding=(3, 4), removing=(3, 4))
 """From Kafka 4.3 on: asked to return to (2, 1), and in flight for ever."""
@@ -52,6 +54,15 @@ def test_an_original_list_that_ended_nothing_is_followed_by_another_try() -> Non
     )
     work = CancellationWork((PartitionTarget(A.partition, (2, 1), (2, 1, 3, 4)),))
     assert work.decide(seen(HALTED, CANCEL), HEARD, 0.0) == TakeBack({A.partition: (2, 1)}, by_api=True)
+
+
+def test_a_list_that_came_after_the_end_of_the_move_begins_a_copy_back_which_is_not_ended() -> None:
+    """To end it would return to the target that was just left."""
+    back = moving(cluster({"a-0": (2, 1, 3, 4)}), "a-0", adding=(2, 1), removing=(3, 4))
+    assert cancel(back, WAVE, CANCEL) == Wait("going back to the original replicas")
+    work = CancellationWork((PartitionTarget(A.partition, (2, 1), (2, 1, 3, 4)),))
+    for now in (0.0, 1000.0):
+        assert isinstance(work.decide(seen(back, CANCEL), HEARD, now), Wait), "however late"
 
 
 def test_an_order_that_was_lost_is_restored_unless_the_list_was_refused() -> None:

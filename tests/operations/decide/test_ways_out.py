@@ -26,13 +26,24 @@ from support.executor.ways_out import (
 )
 
 from kadmin.operations.decide.actions import Finish
-from kadmin.operations.record.record import Intent, Sending, Step, StepKind
+from kadmin.operations.record.steps import (
+    CancelStep,
+    CreationStep,
+    DeletionStep,
+    ElectionStep,
+    Intent,
+    Sending,
+    WaveStep,
+)
 from kadmin.worlds.zookeeper.znodes.admin import PROBE_PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from kadmin.cluster.model import Replicas, TopicPartition
+    from kadmin.operations.record.steps import (
+        Step,
+    )
 
 API_PLACES = (
     *("original", "in flight", "halted", "reordered", "redirected", "target", "elsewhere", "deleted"),
@@ -52,10 +63,10 @@ NODES = {
     "a probe": (((PROBE_PARTITION, (1,)),),),
     "unreadable": (None,),
 }
-WAVES = tuple(Step(number, StepKind.WAVE, "now", wave=number - 1) for number in (1, 2))
+WAVES = tuple(WaveStep(number, "now", number - 1) for number in (1, 2))
 
 
-def sent(step: Step, *partitions: TopicPartition) -> Step:
+def sent(step: WaveStep | CancelStep, *partitions: TopicPartition) -> Step:
     """Return the step as it is sent to brokers."""
     return replace(step, sending=Sending.ANSWERED, intent=Intent(dict.fromkeys(partitions, TARGET), IDS))
 
@@ -90,7 +101,7 @@ def reassignments_through_nodes() -> Iterator[World]:
 def elections() -> Iterator[World]:
     ours, foreign = ((A, ()), (B, ())), ((OTHERS, ()),)
     nodes = ((), (ours,), (foreign,), (None,), ((),))
-    steps = ((), (Step(1, StepKind.ELECTION, "now", partitions=(A, B)),))
+    steps = ((), (ElectionStep(1, "now", (A, B)),))
     isrs: tuple[Replicas, ...] = ((2, 1), (1, 2), (2,), ())
     for isr, dead, asked, node, deaf, controlled in product(isrs, DEAD, steps, nodes, (False, True), (True, False)):
         others = "original" if node == (foreign,) else ""
@@ -100,8 +111,8 @@ def elections() -> Iterator[World]:
             yield replace(world, api=True, controlled=controlled)
 
 
-def topics(work: str, kind: StepKind) -> Iterator[World]:
-    one, both = (Step(1, kind, "now", topics=names) for names in (("a",), ("a", "b")))
+def topics(work: str, kind: type[DeletionStep | CreationStep]) -> Iterator[World]:
+    one, both = (kind(1, "now", names) for names in (("a",), ("a", "b")))
     refused = replace(both, sending=Sending.ANSWERED, refused_topics={"b": "POLICY_VIOLATION"})
     by_api = (refused, replace(both, sending=Sending.UNANSWERED))
     at: tuple[tuple[str, Replicas], ...] = (
@@ -125,7 +136,7 @@ def cancellations() -> Iterator[World]:
             world = World("cancellation", (place, other), (isr, other_isr), dead, api=api)
             yield from (world, replace(world, controlled=False))
             if not api:
-                asked = Step(1, StepKind.CANCEL, "now", partitions=(A,))
+                asked = CancelStep(1, "now", (A,))
                 yield from (on(world, node) for node in NODES)
                 yield replace(world, steps=(asked,))
                 yield replace(world, steps=(asked,), controlled=False)
@@ -135,8 +146,8 @@ KINDS: dict[str, Callable[[], Iterator[World]]] = {
     "a reassignment through the brokers": reassignments_through_brokers,
     "a reassignment through nodes": reassignments_through_nodes,
     "an election": elections,
-    "a deletion": lambda: topics("deletion", StepKind.DELETION),
-    "a recreation": lambda: topics("recreation", StepKind.CREATION),
+    "a deletion": lambda: topics("deletion", DeletionStep),
+    "a recreation": lambda: topics("recreation", CreationStep),
     "a cancellation": cancellations,
 }
 

@@ -10,7 +10,8 @@ from support.controller.eras import ERAS
 from support.controller.znodes import REASSIGN, reassignment_payload
 from support.executor.runs import Practice, apply, cancel_foreign, resume, status, stop
 
-from kadmin.operations.record.record import OperationKind, OperationState, StepKind
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import StepKind
 from kadmin.operations.record.stop_request import Stop
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits
 

@@ -30,6 +30,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import waves_of
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.throttles.by_hand import Scope
 from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
@@ -236,7 +237,7 @@ class ExecutorStates(RuleBasedStateMachine):
                 continue
             origin = journal.record(listing.operation_id).origin
             assert self.origins.setdefault(listing.operation_id, dict(origin)) == dict(origin)
-            waves = [step.wave for step in journal.steps(listing.operation_id) if step.wave is not None]
+            waves = waves_of(journal.steps(listing.operation_id))
             assert waves == sorted(waves), "waves in order"
             # Up to 2.3 a union that was left behind is repaired by publishing the same wave again.
             assert not self.era.marks_moves or len(waves) == len(set(waves)), "each wave once"

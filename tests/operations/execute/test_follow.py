@@ -11,6 +11,7 @@ import pytest
 from support.executor.fast_clock import FastClock
 
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, StoppedError, UnreachableError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.actions import Finish, Wait
@@ -58,7 +59,7 @@ class Play:
             on_wait=lambda wait, _: self.waits.append(wait.reason),
             past_deadline=lambda reason, _: NotCompletedError(f"Not done by the deadline: {reason}."),
             kept="the operation is on record",
-            again="kadmin resume",
+            again=command("resume"),
         )
         context = cast("Context", SimpleNamespace(clock=self.clock, tell=self.told.append))
         return follow(loop, context)[0]

@@ -6,14 +6,14 @@ import signal
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from support.stores import in_folder
 
 from kadmin.cli.deadline import alarm
 from kadmin.errors import StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.events import Event, Note
 from kadmin.worlds.kafka.cluster import KafkaCluster
-from kadmin.worlds.kafka.values.folder import FolderOperations
-from kadmin.worlds.kafka.values.no_store import NoOperations
+from kadmin.worlds.kafka.values.folder import FolderValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ def hang(_: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with alarm(0.1):
             signal.pause()
 
-    monkeypatch.setattr(FolderOperations, "release", release)
+    monkeypatch.setattr(FolderValues, "release", release)
 
 
 @pytest.mark.parametrize("spoil", [damage, replace, hang])
@@ -48,7 +48,7 @@ def test_a_lock_that_cannot_be_released_never_replaces_the_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path, pytest.MonkeyPatch], None], *, fails: bool
 ) -> None:
     told, reached = list[Event](), list[str]()
-    operations = FolderOperations(tmp_path, Clock(), NoOperations(), told.append)
+    operations = in_folder(tmp_path, told.append)
     context = KafkaCluster(cast("Backend", None), operations, Clock(), told.append, cast("KafkaConnection", None))
 
     def run() -> None:

@@ -15,7 +15,7 @@ from support.zookeeper.fault_proxy import MULTI
 from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
-from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -69,11 +69,11 @@ def test_f38_a_lock_released_by_hand_and_taken_while_a_publish_is_in_flight_stop
         leases: list[Lease] = []
 
         def rob() -> None:
-            found = Lock(bob, Paths(), Clock()).holder()
+            found = ZnodeLock(bob, Paths(), Clock()).holder()
             assert found is not None
-            Lock(bob, Paths(), Clock()).release_by_hand(found.operation_id)
+            ZnodeLock(bob, Paths(), Clock()).release_by_hand(found.operation_id)
             thief = Holder(Author("bob", "host-b", 8), "op-of-bob", "now", 10.0)
-            leases.append(Lock(bob, Paths(), Clock()).take(thief, 0))
+            leases.append(ZnodeLock(bob, Paths(), Clock()).take(thief, 0))
 
         robbed = practice.process(apply(plan_of("orders", TARGETS[0])))
         robbed.proxy.faults.append(Fault(Action.CALL, publishes, then=rob))
@@ -81,10 +81,10 @@ def test_f38_a_lock_released_by_hand_and_taken_while_a_publish_is_in_flight_stop
         assert run.exit_code == 5, run.error
         assert "lock was lost" in str(run.error)
         assert published(practice) == []
-        holder = Lock(bob, Paths(), Clock()).holder()
+        holder = ZnodeLock(bob, Paths(), Clock()).holder()
         assert holder is not None
         assert holder.operation_id == "op-of-bob"
-        Lock(bob, Paths(), Clock()).release(leases[0])
+        ZnodeLock(bob, Paths(), Clock()).release(leases[0])
     resumed = practice.run(resume())
     assert resumed.outcome is not None, resumed.error
     assert len(published(practice)) == 1

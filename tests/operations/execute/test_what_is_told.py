@@ -15,6 +15,7 @@ from support.documents.plans import UNASKED, deletion, document, election, reass
 
 from kadmin.cli.execution import plan_named
 from kadmin.errors import StalePlanError
+from kadmin.next_step import command as command_to_type
 from kadmin.operations.context import Clock
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
@@ -62,12 +63,12 @@ def heal(cluster: SimpleController) -> str:
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
         holder = context.new_holder("20260301T120000Z-4f9a1c", "now")
-        lease = context.operations.take(holder, 0)
+        lease = context.operations.lock.take(holder, 0)
         record = OperationRecord(
             holder.operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {}
         )
         context.operations.create(record, lease, "now")
-        context.operations.release(lease)
+        context.operations.lock.release(lease)
     return record.operation_id
 
 
@@ -91,7 +92,7 @@ def runner(cluster: SimpleController) -> Iterator[Holder]:
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
         holder = context.new_holder(operation_id, "now")
-        lease = context.operations.take(holder, 0)
+        lease = context.operations.lock.take(holder, 0)
 
         def confirm() -> None:
             while not ended.wait(0.05):
@@ -107,7 +108,7 @@ def runner(cluster: SimpleController) -> Iterator[Holder]:
         finally:
             ended.set()
             confirming.join()
-            context.operations.release(lease)
+            context.operations.lock.release(lease)
 
 
 def test_a_rollback_of_what_cannot_be_rolled_back_says_what_can_be_done(
@@ -178,10 +179,10 @@ def test_a_command_that_waits_for_the_lock_says_so(cluster: SimpleController, tm
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
         holder = context.new_holder("20260301T120000Z-4f9a1c", "now")
-        lease = context.operations.take(holder, 0)
+        lease = context.operations.lock.take(holder, 0)
         waited = kadmin(cluster, "apply", plan, "--yes", "--lock-timeout", "1")
         at_once = kadmin(cluster, "apply", plan, "--yes")
-        context.operations.release(lease)
+        context.operations.lock.release(lease)
     told = f"waiting at most 1 s for the lock: {holder} holds it for operation {holder.operation_id}\n"
     assert (waited.status, at_once.status) == (5, 5)
     assert told in waited.err
@@ -263,9 +264,10 @@ def test_a_run_that_others_overtook_names_a_command_that_can_be_typed(
 
 
 def test_an_error_of_a_run_names_the_file_that_was_applied(tmp_path: Path) -> None:
-    error = StalePlanError(
-        "Changed.", next_command="kadmin diff FILE, to see what changed; kadmin cancel --origin FILE"
+    following = (
+        command_to_type("diff", "FILE") + ", to see what changed; " + command_to_type("cancel", "--origin", "FILE")
     )
+    error = StalePlanError("Changed.", next_step=following)
     file = tmp_path / "two words.yaml"
     with pytest.raises(StalePlanError) as told, plan_named(file):
         raise error
@@ -313,10 +315,10 @@ def test_a_cancelled_operation_is_called_so_once(cluster: SimpleController, inte
     operation_id = last(cluster)
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
-        lease = context.operations.take(context.new_holder(operation_id, "now"), 0)
+        lease = context.operations.lock.take(context.new_holder(operation_id, "now"), 0)
         back = OperationStatus(OperationState.CANCELLED, "now", "cancelled; 2 partitions back")
         context.operations.set_status(operation_id, back, lease)
-        context.operations.release(lease)
+        context.operations.lock.release(lease)
     again = kadmin(cluster, "cancel", operation_id, "--yes").out
     assert again == f"already cancelled; 2 partitions back (operation {operation_id})\n"
 

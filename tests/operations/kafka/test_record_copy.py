@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from support.stores import in_folder
 
 from kadmin.errors import BusyError
-from kadmin.operations.context import Clock
 from kadmin.operations.record.codec import decode_status, encode_status, restate
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
-from kadmin.worlds.kafka.values.folder import FolderOperations
-from kadmin.worlds.kafka.values.no_store import NoOperations
 from kadmin.worlds.kafka.values.record_copy import LostRecordError, RecordCopy, operations_in
 
 if TYPE_CHECKING:
@@ -114,22 +112,22 @@ def test_a_machine_that_can_keep_no_copy_says_so_once(copy: RecordCopy, tmp_path
 def test_a_runner_of_the_topic_and_one_with_records_never_hold_one_folder(copy: RecordCopy, tmp_path: Path) -> None:
     """Runners of the topic share it, one that was frozen too: their fence is the topic's."""
     records = tmp_path / "records"
-    folder = FolderOperations(records / "cluster", Clock(), NoOperations(), lambda _: None)
+    folder = in_folder(records / "cluster")
     successor = RecordCopy(records, "cluster", lambda _: None)
     for runner in (copy, successor):
         runner.hold()
     copy.sign(ANN)
     with pytest.raises(BusyError, match=f"ann@host-a.*for operation {OPERATION}"):
-        folder.take(BEN, 0)
+        folder.lock.take(BEN, 0)
     copy.let_go()
     with pytest.raises(BusyError):
-        folder.take(BEN, 0)
+        folder.lock.take(BEN, 0)
     successor.let_go()
-    lease = folder.take(BEN, 0)
+    lease = folder.lock.take(BEN, 0)
     with pytest.raises(BusyError, match=f"ben@host-b.*with --records {records}") as held:
         copy.hold()
     assert held.value.next_command == f"kadmin status --records {records}"
-    folder.release(lease)
+    folder.lock.release(lease)
     copy.hold()
 
 

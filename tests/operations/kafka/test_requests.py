@@ -6,17 +6,16 @@ import signal
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from support.stores import in_folder
 
 from kadmin.cli.deadline import alarm
 from kadmin.errors import NotCompletedError
-from kadmin.operations.context import Clock
 from kadmin.operations.decide.actions import PublishTopic
 from kadmin.operations.record.holder import Holder
-from kadmin.operations.record.record import Author, Sending, Step, StepKind
+from kadmin.operations.record.record import Author
+from kadmin.operations.record.steps import CreationStep, Sending
 from kadmin.plan.model import TopicRecipe
 from kadmin.worlds.kafka.requests import TopicPublisher
-from kadmin.worlds.kafka.values.folder import FolderOperations
-from kadmin.worlds.kafka.values.no_store import NoOperations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,12 +31,12 @@ def test_a_creation_that_the_alarm_ends_was_not_refused(tmp_path: Path, monkeypa
             signal.pause()
 
     monkeypatch.setattr("kadmin.worlds.kafka.requests.create_topic", create_topic)
-    operations = FolderOperations(tmp_path, Clock(), NoOperations(), lambda _: None)
+    operations = in_folder(tmp_path)
     operation_id = "20260101T000000Z-000001"
-    lease = operations.take(Holder(Author("ann", "host", 7), operation_id, "now", 0.0), 0)
+    lease = operations.lock.take(Holder(Author("ann", "host", 7), operation_id, "now", 0.0), 0)
     publisher = TopicPublisher(cast("KafkaConnection", None), operations)
     recipe = TopicRecipe("a", {0: (1, 2)}, {})
     with pytest.raises(NotCompletedError, match="Not finished"):
-        publisher.creation(Step(1, StepKind.CREATION, "now", topics=("a",)), PublishTopic(recipe), lease)
+        publisher.creation(CreationStep(1, "now", ("a",)), PublishTopic(recipe), lease)
     (step,) = operations.steps(operation_id)
-    assert (step.sending, step.refused_topics) == (Sending.UNANSWERED, {})
+    assert step == CreationStep(1, "now", ("a",), sending=Sending.UNANSWERED)

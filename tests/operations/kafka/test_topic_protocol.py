@@ -15,8 +15,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
-from kadmin.worlds.kafka.values.record_keys import CLAIM, LOCK
-from kadmin.worlds.kafka.values.topic_log import Ignored, TopicLog, encode_lock
+from kadmin.worlds.kafka.values.topic_log import CLAIM, LOCK, Ignored, TopicLog, encode_lock
 from kadmin.worlds.kafka.values.topic_protocol import Add, Begin, CatchUp, Commit, take, write
 from kadmin.worlds.kafka.values.topic_reader import ignored_notes
 from kadmin.worlds.kafka.wire.partition_log import LogEntry

@@ -11,13 +11,14 @@ from support.cli.in_process import command
 from support.controller.simple_controller import Manner, SimpleController
 from support.documents.plans import document, reassignment
 from support.executor.fast_clock import FastClock
+from support.stores import ignore
 
 from kadmin.errors import BusyError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.stop_request import Stop
-from kadmin.worlds.kafka.values.folder import FolderOperations
-from kadmin.worlds.kafka.values.no_store import NoOperations
+from kadmin.operations.store import OperationStore
+from kadmin.worlds.kafka.values.folder import FolderValues
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.to_kraft.history_import import import_history
 from kadmin.worlds.zookeeper.values.paths import Paths
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.operations.context import Context
-    from kadmin.operations.port import OperationStore
 
 pytestmark = pytest.mark.zookeeper
 
@@ -85,9 +85,9 @@ def in_zookeeper(connect: str, root: str, death: Death, monkeypatch: pytest.Monk
 
 
 def in_folder(context: Context, folder: Path, death: Death, monkeypatch: pytest.MonkeyPatch) -> Context:
-    operations = FolderOperations(folder, context.clock, NoOperations(), lambda _: None)
-    monkeypatch.setattr(operations, "_put", death.around(operations._put))
-    return replace(context, operations=operations)
+    values = FolderValues(folder, context.clock, None, ignore)
+    monkeypatch.setattr(values, "put", death.around(values.put))
+    return replace(context, operations=OperationStore(values, ignore))
 
 
 def content(operations: OperationStore) -> list[tuple[object, ...]]:
@@ -168,12 +168,12 @@ def test_a_runner_is_asked_to_pause_and_waited_for(
     ):
         source = replace(plain, clock=FastClock())
         running = runner.operations.unfinished()[0].operation_id
-        lease = runner.operations.take(runner.new_holder(running, runner.clock.timestamp()), 0)
+        lease = runner.operations.lock.take(runner.new_holder(running, runner.clock.timestamp()), 0)
         target = in_folder(source, tmp_path / "records", Death(), monkeypatch)
         with pytest.raises(BusyError, match="still run by"):
             import_history(source, target)
         request = source.operations.request(running)
         assert request is not None
         assert request.stop is Stop.PAUSE
-        runner.operations.release(lease)
+        runner.operations.lock.release(lease)
         assert running in import_history(source, target).carried

@@ -22,6 +22,7 @@ from kadmin.errors import NotCompletedError, UnreachableError
 from kadmin.operations.context import Clock
 from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.keys import step_key
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.report.operations.status import status_answer, status_text
 from kadmin.report.operations.watched import Watched
@@ -56,9 +57,9 @@ def test_status_says_that_the_runner_s_process_is_gone_while_its_lock_is_not(kil
         (listing,) = context.operations.listings()
         for pid, gone in ((NO_PID, True), (context.author.pid, False)):
             holder = Holder(replace(context.author, pid=pid), listing.operation_id, "now", 10.0)
-            lease = context.operations.take(holder, 0)
+            lease = context.operations.lock.take(holder, 0)
             text = command("status", "-z", killed.connect_string).out
-            context.operations.release(lease)
+            context.operations.lock.release(lease)
             assert f"  runner: {holder}" in text
             said = "its process no longer runs; another runner can continue in 15 s at most: kadmin resume"
             assert (said in text) == gone
@@ -80,14 +81,14 @@ def test_what_cannot_be_decoded_is_named_and_what_can_is_shown(killed: Practice)
     with Store.connect(killed.connect_string) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
         (listing,) = context.operations.listings()
-        step = Paths().step(listing.operation_id, 1)
+        step = Paths().of(step_key(listing.operation_id, 1))
         store.multi([SetData(step, b"garbage", -1)])
         assert context.read_each((listing,), lambda each: context.operations.steps(each.operation_id)) == {}
     found = command("status", "-z", killed.connect_string)
     assert found.status == NotCompletedError.exit_code
     assert f"operation {listing.operation_id} (reassignment, interrupted)" in found.out
-    assert f"  progress: unknown: {Paths().steps(listing.operation_id)} cannot be decoded" in found.out
-    assert f"{Paths().steps(listing.operation_id)} cannot be decoded" in found.err
+    assert f"  progress: unknown: {step} cannot be decoded" in found.out
+    assert f"{step} cannot be decoded" in found.err
 
 
 class NoController(ZooKeeperBackend):

@@ -21,13 +21,9 @@ from kadmin.operations.record.record import (
     OperationRecord,
     OperationState,
     OperationStatus,
-    Replaced,
-    Sending,
-    Step,
-    StepKind,
-    ThrottleChange,
     ThrottleRecord,
 )
+from kadmin.operations.record.steps import HealStep, Replaced, Sending, ThrottleChange, ThrottleStep
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.report.operations.history import moment_text, operation_answer, operation_text
 from kadmin.schema import validate_value
@@ -151,11 +147,9 @@ def heal_of(changes: tuple[OperationStatus, ...] = ()) -> tuple[OperationRecord,
 def test_a_heal_tells_what_it_deleted_and_what_it_replaced() -> None:
     record, listing = heal_of()
     steps = [
-        Step(1, StepKind.REPAIR, "2026-01-01T00:00:01Z", replaced=Replaced("/admin/x", 4, b'{"a":\n1}', deleted=True)),
-        Step(
-            2, StepKind.REPAIR, "2026-01-01T00:00:02Z", replaced=Replaced("/brokers/topics/t", 1, None, deleted=False)
-        ),
-        Step(3, StepKind.REPAIR, "2026-01-01T00:00:03Z"),
+        HealStep(1, "2026-01-01T00:00:01Z", Replaced("/admin/x", 4, b'{"a":\n1}', deleted=True)),
+        HealStep(2, "2026-01-01T00:00:02Z", Replaced("/brokers/topics/t", 1, None, deleted=False)),
+        HealStep(3, "2026-01-01T00:00:03Z"),
     ]
     found = timeline(record, listing, steps, READ_AT)
     assert [moment_text(each, found) for each in moments(found)] == [
@@ -173,7 +167,7 @@ def test_every_rate_of_the_throttle_is_shown_when_it_came_and_its_removal() -> N
     record = replace(record, throttle=ThrottleRecord(5_000_000, {}))
     removed = replace(listing, status=replace(listing.status, throttle_removed=True))
     changes = [
-        Step(number, StepKind.THROTTLE, f"2026-01-01T00:00:0{number}Z", throttle=ThrottleChange(rate, {}, None))
+        ThrottleStep(number, f"2026-01-01T00:00:0{number}Z", ThrottleChange(rate, {}, None))
         for number, rate in ((1, 80_000_000), (2, 20_000_000))
     ]
     found = timeline(record, removed, changes, READ_AT)
@@ -189,7 +183,7 @@ def test_every_rate_of_the_throttle_is_shown_when_it_came_and_its_removal() -> N
 
 def test_config_writes_are_shown_where_a_request_got_no_answer() -> None:
     """A step that only wrote configs: the throttle on record says what it set."""
-    writes = [Step(number, StepKind.THROTTLE, "2026-01-01T00:00:01Z") for number in (1, 2)]
+    writes = [ThrottleStep(number, "2026-01-01T00:00:01Z") for number in (1, 2)]
     steps = [replace(writes[0], sending=Sending.ANSWERED), replace(writes[1], sending=Sending.UNANSWERED)]
     found = timeline(*heal_of(), steps, READ_AT)
     (shown,) = [moment_text(each, found) for each in moments(found) if each.turn is TimelineEventKind.STEP]
@@ -199,7 +193,7 @@ def test_config_writes_are_shown_where_a_request_got_no_answer() -> None:
 def test_a_step_ends_at_the_pause_that_follows_it_and_older_records_show_their_last_state() -> None:
     paused = OperationStatus(OperationState.PAUSED, "2026-01-01T00:00:04Z", "nothing is in flight")
     resumed = OperationStatus(OperationState.RUNNING, "2026-01-01T01:00:00Z", by="bob@h2")
-    steps = [Step(1, StepKind.REPAIR, "2026-01-01T00:00:01Z"), Step(2, StepKind.REPAIR, "2026-01-01T01:00:00Z")]
+    steps = [HealStep(1, "2026-01-01T00:00:01Z"), HealStep(2, "2026-01-01T01:00:00Z")]
     record, listing = heal_of((OperationStatus(OperationState.RUNNING, "2026-01-01T00:00:00Z"), paused, resumed))
     found = timeline(record, listing, steps, READ_AT)
     assert [(span.at_s, span.until_s) for span in found.spans] == [(1, 4), (3600, None)]
@@ -219,7 +213,7 @@ def test_how_long_a_step_took_is_unknown_where_no_runner_was_at_work_meanwhile()
     running = OperationStatus(OperationState.RUNNING, "2026-01-01T00:00:00Z")
     resumed = OperationStatus(OperationState.RUNNING, "2026-01-01T01:00:00Z", by="bob@h2")
     times = ("2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z", "2026-01-01T01:00:00Z", "2026-01-01T01:00:03Z")
-    steps = [Step(number, StepKind.REPAIR, at) for number, at in enumerate(times, start=1)]
+    steps = [HealStep(number, at) for number, at in enumerate(times, start=1)]
     found = timeline(*heal_of((running, resumed)), steps, READ_AT)
     assert [(span.at_s, span.until_s) for span in found.spans] == [(1, 2), (2, None), (3600, 3603), (3603, None)]
 

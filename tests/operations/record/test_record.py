@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import tp
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import KadminError, NotCompletedError
 from kadmin.insight.diagnosis.health import Health
@@ -36,21 +37,31 @@ from kadmin.operations.record.record import (
     ROLLS_BACK,
     TRANSITIONS,
     Author,
-    Channel,
     HighWatermark,
-    Intent,
     OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
-    Replaced,
-    Sending,
-    Step,
-    StepKind,
-    ThrottleChange,
     ThrottleRecord,
     require_transition,
 )
+from kadmin.operations.record.steps import (
+    CancelStep,
+    Channel,
+    CreationStep,
+    DeletionStep,
+    ElectionStep,
+    HealStep,
+    Intent,
+    ProbeStep,
+    Replaced,
+    Sending,
+    StepKind,
+    ThrottleChange,
+    ThrottleStep,
+    WaveStep,
+)
+from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import TopicRecipe
 from kadmin.plan.throttle import LISTS, RATES, ConfigChange, require_throttles
 from kadmin.report.operations.status import history_text
@@ -58,6 +69,12 @@ from kadmin.report.operations.status import history_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from kadmin.operations.record.steps import (
+        Step,
+    )
+
+TOPIC_A = ConfigEntity.of_topic("a")
+BROKER_1 = ConfigEntity.of_broker(1)
 partitions = st.builds(TopicPartition, st.text("abc._-", min_size=1, max_size=20), st.integers(0, 2**31 - 1))
 replicas = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=5, unique=True).map(tuple)
 
@@ -92,7 +109,7 @@ records = st.builds(
     | st.builds(
         ThrottleRecord,
         st.integers(1, 2**63 - 1),
-        st.fixed_dictionaries({}, optional={"topics/a": changes_of(LISTS), "brokers/1": changes_of(RATES)}),
+        st.fixed_dictionaries({}, optional={TOPIC_A: changes_of(LISTS), BROKER_1: changes_of(RATES)}),
     ),
 )
 
@@ -142,7 +159,7 @@ def test_a_record_of_another_layout_is_refused(layout: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entity", "key"),
+    ("text", "key"),
     [
         ("topics/a", "retention.ms"),
         ("topics/a", RATES[0]),
@@ -155,13 +172,14 @@ def test_a_record_of_another_layout_is_refused(layout: dict[str, int]) -> None:
         ("", LISTS[0]),
     ],
 )
-def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(entity: str, key: str) -> None:
+def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(text: str, key: str) -> None:
     """As a record and as a step; what is to be written says the same, but for the default of all brokers."""
+    entity = ConfigEntity.parse(text)
     changes = {entity: {key: ConfigChange(None, "1000")}}
     author = Author("ann", "h1", 7)
     record = OperationRecord("id", OperationKind.REASSIGNMENT, "{}", "sha256:1", None, "then", author, {})
     packed = encode_record(replace(record, throttle=ThrottleRecord(5, changes)))
-    step = encode_step(Step(1, StepKind.THROTTLE, "now", throttle=ThrottleChange(5, changes, None)))
+    step = encode_step(ThrottleStep(1, "now", ThrottleChange(5, changes, None)))
     for decode in (lambda: decode_record(packed, "id"), lambda: decode_step(step)):
         with (
             pytest.raises(UndecodableError, match="operations/id cannot be decoded") as refused,
@@ -169,7 +187,7 @@ def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(entity:
         ):
             decode()
         assert f"{key} of {entity} is no throttle of an operation" in str(refused.value.cause)
-    if entity == "brokers/<default>":
+    if entity == DEFAULT_ENTITY:
         require_throttles({entity: {key: None}})
     else:
         with pytest.raises(NotCompletedError, match="is no throttle; no config was written"):
@@ -194,9 +212,22 @@ def test_only_listed_transitions_are_legal(before: OperationState, after: Operat
             require_transition("id", before, after, lose)
 
 
-@given(st.sampled_from(StepKind), st.lists(partitions, max_size=5), st.lists(st.text(max_size=5), max_size=3))
+@given(
+    st.sampled_from(StepKind), st.lists(partitions, max_size=5), st.lists(st.text(max_size=5), max_size=3, unique=True)
+)
 def test_a_step_survives_the_round_trip(kind: StepKind, named: list[TopicPartition], topics: list[str]) -> None:
-    step = Step(3, kind, "now", 2, tuple(named), tuple(topics), Channel.ELECTION, refused=dict.fromkeys(named, "no"))
+    refused, refused_topics = dict.fromkeys(named, "no"), dict.fromkeys(topics, "no")
+    every: tuple[Step, ...] = (
+        ProbeStep(3, "now", Channel.ELECTION),
+        ThrottleStep(3, "now"),
+        WaveStep(3, "now", 2, refused=refused),
+        CancelStep(3, "now", tuple(named), refused=refused),
+        ElectionStep(3, "now", tuple(named), refused),
+        DeletionStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
+        CreationStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
+        HealStep(3, "now", Replaced("/a", 1, b"")),
+    )
+    (step,) = (each for each in every if each.kind is kind)
     assert decode_step(encode_step(step)) == step
 
 
@@ -205,12 +236,12 @@ def test_a_step_with_an_intent_survives_the_round_trip(
     targets: dict[TopicPartition, tuple[int, ...] | None], sending: Sending
 ) -> None:
     ids = {each.topic: "id" for each in targets}
-    step = Step(3, StepKind.WAVE, "now", 0, sending=sending, intent=Intent(targets, ids, dict.fromkeys(targets, 7)))
+    step = WaveStep(3, "now", 0, sending=sending, intent=Intent(targets, ids, dict.fromkeys(targets, 7)))
     assert decode_step(encode_step(step)) == step
 
 
 def test_steps_without_an_intent_are_as_older_versions_write_them_and_a_newer_layout_is_refused() -> None:
-    plain = json.loads(encode_step(Step(1, StepKind.WAVE, "now", 0)))
+    plain = json.loads(encode_step(WaveStep(1, "now", 0)))
     assert not {"sending", "intent", "min_reader"} & set(plain)
     newer = json.dumps({**plain, "min_reader": RECORD_VERSION + 1}).encode()
     with pytest.raises(NotCompletedError, match="another version"):
@@ -265,6 +296,16 @@ def test_changes_are_kept_up_to_a_number_and_added_to_data_of_older_versions() -
     assert {each.by for each in changes} == {"bob@h2"}
 
 
+def test_a_confirmed_request_is_on_record_and_data_of_older_versions_has_its_text() -> None:
+    asked = replace(ASKED, stop=Stop.CANCEL_NOW, allow_foreign=True)
+    data = encode_status(OperationStatus(OperationState.RUNNING, "now", str(asked), answered=asked), WHOLE)
+    assert decode_status(data).answered == asked
+    assert decode_status(restate(data, OperationStatus(OperationState.RUNNING, "later"))).answered is None
+    older = json.loads(data)
+    del older["answered"]
+    assert decode_status(json.dumps(older).encode()).answered == replace(asked, allow_foreign=False)
+
+
 def test_preparing_running_and_paused_are_unfinished() -> None:
     assert {state for state in OperationState if not state.finished} == {
         OperationState.PREPARING,
@@ -294,7 +335,8 @@ def refused(decode: Callable[[], object]) -> bool:
 
 
 ANN = Author("ann", "host", 1)
-STATUS = OperationStatus(OperationState.RUNNING, "now", "copying", "ben")
+ASKED = StopRequest(Stop.PAUSE, "ann@host-a", "2026-01-02T00:00:00Z")
+STATUS = OperationStatus(OperationState.RUNNING, "now", "copying", "ben", answered=ASKED)
 WHOLE = OperationRecord(
     "id",
     OperationKind.REASSIGNMENT,
@@ -307,7 +349,7 @@ WHOLE = OperationRecord(
     ((0,),),
     (tp("a-0"),),
     (TopicRecipe("b", {0: (1,)}, {"k": "v"}),),
-    throttle=ThrottleRecord(5, {"brokers/1": {RATES[0]: ConfigChange("1", "2")}}),
+    throttle=ThrottleRecord(5, {BROKER_1: {RATES[0]: ConfigChange("1", "2")}}),
     to_copy_bytes=5,
 )
 
@@ -321,6 +363,8 @@ WHOLE = OperationRecord(
         "message",
         "by",
         "throttle_removed",
+        "answered|by",
+        "answered|stop",
         "kind",
         "plan_digest",
         "created_at",
@@ -372,8 +416,16 @@ def test_a_record_of_other_types_is_refused(path: str, other: object) -> None:
     "path", ["number", "kind", "at", "wave", "partitions", "topics|0", "refused|0|2", "replaced|path"]
 )
 def test_a_step_of_other_types_is_refused(path: str, other: object) -> None:
-    step = Step(1, StepKind.REPAIR, "now", 0, topics=("a",), replaced=Replaced("/a", 1, b""), refused={tp("a-0"): "no"})
-    assert refused(lambda: decode_step(put(json.loads(encode_step(step)), path, other)))
+    """Whatever the kind of the step."""
+    step = json.loads(encode_step(HealStep(1, "now", Replaced("/a", 1, b""))))
+    step |= {"wave": 0, "topics": ["a"], "refused": [["a", 0, "no"]]}
+    assert refused(lambda: decode_step(put(step, path, other)))
+
+
+@pytest.mark.parametrize("odd", [{"wave": None}, {"another": 1}])
+def test_a_step_without_a_field_of_its_kind_and_one_with_an_odd_field_are_refused(odd: dict[str, Any]) -> None:
+    step = json.loads(encode_step(WaveStep(1, "now", 0)))
+    assert refused(lambda: decode_step(json.dumps(step | odd).encode()))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from support.executor.throttling import (
 from support.zookeeper.znode_cluster import configure, seed
 
 from kadmin.operations.context import Clock
-from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock
 
 if TYPE_CHECKING:
     from kadmin.operations.record.holder import Lease
@@ -24,4 +24,4 @@ def lease(store: Store) -> Lease:
     seed(store, {"a": {0: (1, 2)}})
     for entity, values in BEFORE.items():
         configure(store, entity, values)
-    return Lock(store, PATHS, Clock()).take(LOCKED, 0)
+    return ZnodeLock(store, PATHS, Clock()).take(LOCKED, 0)

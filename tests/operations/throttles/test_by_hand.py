@@ -9,8 +9,10 @@ import pytest
 from support.answers import violations
 from support.cli.in_process import command
 from support.cluster.states import tp
+from support.stores import OPERATION
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.documents import dump_json
 from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
@@ -49,7 +51,7 @@ from kadmin.report.throttles import (
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.reader import read_cluster
-from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock
 from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
@@ -57,6 +59,9 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.wire.store import Store
 
+TOPIC_A = ConfigEntity.of_topic("a")
+BROKER_1 = ConfigEntity.of_broker(1)
+BROKER_2 = ConfigEntity.of_broker(2)
 pytestmark = pytest.mark.zookeeper
 
 PATHS = Paths()
@@ -103,22 +108,22 @@ def operation(context: ZooKeeperContext, state: OperationState) -> OperationReco
     plan = ReassignmentPlan(PlanHeader(), (target,))
     origin = {tp("a-0"): (1, 2)}
     record = OperationRecord(
-        "op", OperationKind.REASSIGNMENT, dump_json(plan), plan_digest(plan), "x", "now", ANN, origin, ((0,),)
+        OPERATION, OperationKind.REASSIGNMENT, dump_json(plan), plan_digest(plan), "x", "now", ANN, origin, ((0,),)
     )
     record = replace(record, throttle=record_throttle(context.backend, throttle))
-    lease = Lock(context.store, PATHS, Clock()).take(Holder(ANN, "op", "now", 10.0), 0)
+    lease = ZnodeLock(context.store, PATHS, Clock()).take(Holder(ANN, OPERATION, "now", 10.0), 0)
     context.operations.create(record, lease, "now")
     Throttling(context, record, spec_of(record)).set_up(lease)
     if state is not OperationState.RUNNING:
-        context.operations.set_status("op", OperationStatus(state, "now"), lease)
-    Lock(context.store, PATHS, Clock()).release(lease)
+        context.operations.set_status(OPERATION, OperationStatus(state, "now"), lease)
+    ZnodeLock(context.store, PATHS, Clock()).release(lease)
     return record
 
 
 def test_whole_topics_are_throttled_at_the_brokers_that_hold_them(context: ZooKeeperContext) -> None:
     configure(context.store, "topics/a", {LEADER_REPLICAS: "0:9", "retention.ms": "7"})
     changes = written(context, Scope(topics=("a",)), 5000)
-    assert changes["topics/a"] == {
+    assert changes[TOPIC_A] == {
         LEADER_REPLICAS: ConfigChange("0:9", "*"),
         FOLLOWER_REPLICAS: ConfigChange(None, "*"),
     }
@@ -130,8 +135,8 @@ def test_whole_topics_are_throttled_at_the_brokers_that_hold_them(context: ZooKe
 
 
 def test_named_brokers_get_the_rate_and_no_list(context: ZooKeeperContext) -> None:
-    assert set(written(context, Scope(brokers=(3,)), 5000)) == {"brokers/3"}
-    assert set(written(context, Scope(brokers=(1,), topics=("b",)), 5000)) == {"brokers/1", "topics/b"}
+    assert set(written(context, Scope(brokers=(3,)), 5000)) == {ConfigEntity.of_broker(3)}
+    assert set(written(context, Scope(brokers=(1,), topics=("b",)), 5000)) == {BROKER_1, ConfigEntity.of_topic("b")}
 
 
 def test_with_nothing_in_flight_and_nothing_named_there_is_nothing_to_set(context: ZooKeeperContext) -> None:
@@ -161,14 +166,14 @@ def test_only_what_is_named_is_cleared_of_dead_brokers_and_deleted_topics_too(co
     configure(context.store, "topics/a", EVERYTHING)
     found = show(context)
     assert {each.entity: each.present for each in found} == {
-        "topics/a": True,
-        "topics/gone": False,
-        "brokers/77": False,
+        TOPIC_A: True,
+        ConfigEntity.of_topic("gone"): False,
+        ConfigEntity.of_broker(77): False,
     }
     assert violations(throttles_answer(found), "throttle-show") == []
     assert "brokers/77" in throttles_text(found)
     written(context, Scope(brokers=(77,), topics=("gone",)), None)
-    assert show(context) == (ThrottledEntity("topics/a", EVERYTHING, present=True),)
+    assert show(context) == (ThrottledEntity(TOPIC_A, EVERYTHING, present=True),)
     assert config(context.store, "brokers/77") == {"other": "1"}
     written(context, Scope(), None)
     assert throttles_text(show(context)) == "no throttles"
@@ -180,7 +185,7 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
     operation(context, OperationState.FAILED)
     findings = audit(context)
     assert {each.origin for each in findings} == {Origin.LEFT_OVER}
-    assert {each.next_command for each in findings} == {
+    assert {str(each.next_step) for each in findings} == {
         "kadmin throttle clear --topic a",
         "kadmin throttle clear --broker 1",
         "kadmin throttle clear --broker 2",
@@ -188,17 +193,17 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
     }
     told = written_text(Written(plan_clear(context, Scope(), now=False)), by_api=False)
     assert (
-        f"brokers/2 {LEADER_RATE} is restored to its value before operation op: 99 B/s; "
+        f"brokers/2 {LEADER_RATE} is restored to its value before operation {OPERATION}: 99 B/s; "
         "to remove that as well: kadmin throttle clear"
     ) in told
     assert "brokers/1" not in told.split("restored")[0].splitlines()[-1]
     written(context, Scope(), None)
     assert {each.entity: each.values for each in show(context)} == {
-        "brokers/2": {LEADER_RATE: "99"},
-        "topics/a": {LEADER_REPLICAS: "8:8"},
+        BROKER_2: {LEADER_RATE: "99"},
+        TOPIC_A: {LEADER_REPLICAS: "8:8"},
     }
     found = audit(context)
-    assert {(each.origin, each.next_command) for each in found} == {
+    assert {(each.origin, str(each.next_step)) for each in found} == {
         (Origin.NOT_ON_RECORD, "kadmin throttle clear --topic a"),
         (Origin.NOT_ON_RECORD, "kadmin throttle clear --broker 2"),
     }
@@ -207,12 +212,12 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
 def test_an_operation_that_removed_its_throttle_owns_no_later_value(context: ZooKeeperContext) -> None:
     configure(context.store, "brokers/2", {LEADER_RATE: "99"})
     operation(context, OperationState.RUNNING)
-    lease = Lock(context.store, PATHS, Clock()).take(Holder(ANN, "op", "now", 10.0), 0)
+    lease = ZnodeLock(context.store, PATHS, Clock()).take(Holder(ANN, OPERATION, "now", 10.0), 0)
     removed = OperationStatus(OperationState.PAUSED, "now", throttle_removed=True)
-    context.operations.set_status("op", removed, lease)
+    context.operations.set_status(OPERATION, removed, lease)
     assert Origin.IN_USE in {each.origin for each in audit(context)}, "a paused operation sets it again"
-    context.operations.set_status("op", replace(removed, state=OperationState.CANCELLED), lease)
-    Lock(context.store, PATHS, Clock()).release(lease)
+    context.operations.set_status(OPERATION, replace(removed, state=OperationState.CANCELLED), lease)
+    ZnodeLock(context.store, PATHS, Clock()).release(lease)
     assert {(each.origin, each.operation_id) for each in audit(context)} == {(Origin.NOT_ON_RECORD, None)}
     assert plan_clear(context, Scope(), now=False).restored == {}, "a value set by hand is cleared, not restored"
 
@@ -221,11 +226,11 @@ def test_the_default_of_all_brokers_is_cleared_alone(context: ZooKeeperContext, 
     """With the command that the audit advises."""
     configure(context.store, "brokers/<default>", {LEADER_RATE: "7"})
     configure(context.store, "brokers/2", {LEADER_RATE: "99"})
-    advised = next(each.next_command for each in audit(context) if each.entity == "brokers/<default>")
+    advised = next(str(each.next_step) for each in audit(context) if each.entity == DEFAULT_ENTITY)
     assert advised == "kadmin throttle clear --broker default"
     cleared = command(*advised.split()[1:], "-z", chroot, "--yes")
     assert cleared.status == 0, cleared.err
-    assert [each.entity for each in show(context)] == ["brokers/2"]
+    assert [each.entity for each in show(context)] == [BROKER_2]
     assert command("throttle", "clear", "--broker", "x", "-z", chroot, "--yes").status == 64
 
 
@@ -236,28 +241,28 @@ def test_the_audit_tells_in_use_changed_and_taken_away_apart(context: ZooKeeperC
     configure(context.store, "brokers/2", {FOLLOWER_RATE: "5000"})
     configure(context.store, "brokers/9", {LEADER_RATE: "7"})
     findings = audit(context)
-    assert AuditedThrottle("brokers/1", LEADER_RATE, "7", Origin.CHANGED, "op") in findings
-    assert AuditedThrottle("brokers/1", FOLLOWER_RATE, "5000", Origin.IN_USE, "op") in findings
-    assert AuditedThrottle("brokers/2", LEADER_RATE, None, Origin.CHANGED, "op") in findings
-    assert AuditedThrottle("brokers/9", LEADER_RATE, "7", Origin.NOT_ON_RECORD) in findings
-    assert AuditedThrottle("topics/a", FOLLOWER_REPLICAS, "0:3", Origin.IN_USE, "op") in findings
+    assert AuditedThrottle(BROKER_1, LEADER_RATE, "7", Origin.CHANGED, OPERATION) in findings
+    assert AuditedThrottle(BROKER_1, FOLLOWER_RATE, "5000", Origin.IN_USE, OPERATION) in findings
+    assert AuditedThrottle(BROKER_2, LEADER_RATE, None, Origin.CHANGED, OPERATION) in findings
+    assert AuditedThrottle(ConfigEntity.of_broker(9), LEADER_RATE, "7", Origin.NOT_ON_RECORD) in findings
+    assert AuditedThrottle(TOPIC_A, FOLLOWER_REPLICAS, "0:3", Origin.IN_USE, OPERATION) in findings
     assert violations(audit_answer(findings), "throttle-audit") == []
     assert audit_text(findings).splitlines()[-2:] == [
-        "next: kadmin resume op",
+        f"next: kadmin resume {OPERATION}",
         "next: kadmin throttle clear --broker 9",
     ]
 
 
 def test_the_audit_leaves_what_a_runner_has_set_to_the_runner(context: ZooKeeperContext) -> None:
     operation(context, OperationState.RUNNING)
-    lease = context.operations.take(Holder(ANN, "op", "now", 10.0), 0)
+    lease = context.operations.lock.take(Holder(ANN, OPERATION, "now", 10.0), 0)
     findings = audit(context)
-    assert {(each.origin, each.runner, each.next_command) for each in findings} == {
+    assert {(each.origin, each.runner, str(each.next_step)) for each in findings} == {
         (Origin.IN_USE, True, "kadmin status")
     }
     assert violations(audit_answer(findings), "throttle-audit") == []
-    context.operations.release(lease)
-    assert {each.next_command for each in audit(context)} == {"kadmin resume op"}
+    context.operations.lock.release(lease)
+    assert {str(each.next_step) for each in audit(context)} == {f"kadmin resume {OPERATION}"}
 
 
 def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(context: ZooKeeperContext) -> None:
@@ -269,7 +274,7 @@ def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(context: Zo
 
 
 def test_a_held_lock_is_named(context: ZooKeeperContext) -> None:
-    lease = Lock(context.store, PATHS, Clock()).take(Holder(ANN, "op-of-ann", "now", 10.0), 0)
+    lease = ZnodeLock(context.store, PATHS, Clock()).take(Holder(ANN, "op-of-ann", "now", 10.0), 0)
     del lease
     with type(context.store).connect(context.store.connect_string) as other:
         elsewhere = zookeeper_context(other, PATHS, context.clock, context.tell)
@@ -292,15 +297,15 @@ def test_the_lock_says_what_it_is_held_for(context: ZooKeeperContext) -> None:
 
 
 def test_more_than_a_minute_may_take_is_told(context: ZooKeeperContext) -> None:
-    changes = {f"brokers/{number}": {LEADER_RATE: ConfigChange(None, "5")} for number in range(1001)}
+    changes = {ConfigEntity.of_broker(number): {LEADER_RATE: ConfigChange(None, "5")} for number in range(1001)}
     context.clock.until = context.clock.now() + 5
     with pytest.raises(NotCompletedError, match="before every throttle"):
         write_planned(context, lambda: Planned(changes), 0)
 
 
 def test_what_is_written_unseen_says_so_and_what_is_not_written_names_the_command() -> None:
-    planned = Planned({"brokers/2": {LEADER_RATE: ConfigChange(None, None)}}, unseen=frozenset({"brokers/2"}))
-    done, failed = Written(planned), Written(planned, left=still_throttled("may remain", {"brokers/2": "no listener"}))
+    planned = Planned({BROKER_2: {LEADER_RATE: ConfigChange(None, None)}}, unseen=frozenset({BROKER_2}))
+    done, failed = Written(planned), Written(planned, left=still_throttled("may remain", {BROKER_2: "no listener"}))
     assert "(not known)" in written_text(done, by_api=True)
     assert "next: kadmin throttle show" in written_text(done, by_api=True)
     assert "next:" not in written_text(failed, by_api=True), "the error has the next command"
@@ -315,4 +320,4 @@ def test_a_throttle_record_holds_just_what_it_changes(context: ZooKeeperContext)
     configure(context.store, "brokers/1", {**RATES, LEADER_RATE: "9"})
     record = operation(context, OperationState.FAILED)
     assert isinstance(record.throttle, ThrottleRecord)
-    assert record.throttle.changes["brokers/1"] == {LEADER_RATE: ConfigChange("9", "5000")}
+    assert record.throttle.changes[BROKER_1] == {LEADER_RATE: ConfigChange("9", "5000")}

@@ -10,7 +10,8 @@ from support.cluster.states import tp
 from support.controller.eras import ERAS
 from support.executor.runs import Practice, apply, change_throttle, clear_throttles, resume, stop
 
-from kadmin.operations.record.record import StepKind, current_throttle
+from kadmin.operations.record.keys import key_of
+from kadmin.operations.record.steps import StepKind, current_throttle
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.throttles.by_hand import Scope
@@ -156,7 +157,7 @@ def test_a_request_of_another_version_is_told_and_the_run_goes_on(site: Site) ->
     steered = Steered(site, SLOW)
 
     def foreign() -> None:
-        path = Paths().throttle_request(steered.operation)
+        path = Paths().of(key_of(steered.operation, "throttle"))
         steered.practice.model.znodes.create(path, b'{"pace":"brisk"}')
 
     ended = steered.run({20: foreign})

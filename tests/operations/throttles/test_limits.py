@@ -20,12 +20,13 @@ from support.executor.throttling import (
 )
 from support.zookeeper.znode_cluster import config, configure, notified, seed
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, ConfigChange
 from kadmin.worlds.zookeeper.configs import PER_MINUTE
 from kadmin.worlds.zookeeper.model import Create
-from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock
 from kadmin.worlds.zookeeper.znodes.configs import MANY_CONFIG_CHANGES
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ pytestmark = pytest.mark.zookeeper
 def test_no_more_than_a_thousand_notifications_a_minute(store: Store) -> None:
     topics = [f"t{number:04d}" for number in range(PER_MINUTE + 100)]
     seed(store, {topic: {0: (1, 2)} for topic in topics})
-    lease = Lock(store, PATHS, Clock()).take(LOCKED, 0)
+    lease = ZnodeLock(store, PATHS, Clock()).take(LOCKED, 0)
     record = recorded(store, targets(topics))
     clock = FastClock()
     clock.until = 59.0
@@ -74,7 +75,10 @@ def test_what_is_no_throttle_is_never_written(store: Store, lease: Lease) -> Non
     """Whatever is on record: configs are as before, the throttles beside it too."""
     record = recorded(store, targets())
     assert record.throttle is not None
-    forged = {**record.throttle.changes, "topics/bystander": {"retention.ms": ConfigChange(None, "1000")}}
+    forged = {
+        **record.throttle.changes,
+        ConfigEntity.of_topic("bystander"): {"retention.ms": ConfigChange(None, "1000")},
+    }
     seed(store, {"bystander": {0: (1, 2)}})
     before = configs(store)
     throttle = throttling(store, replace(record, throttle=replace(record.throttle, changes=forged)))
@@ -88,7 +92,7 @@ def test_large_configs_go_in_groups_that_fit_a_packet(store: Store) -> None:
     seed(store, {topic: {0: (1, 2)} for topic in topics})
     for topic in topics:
         configure(store, f"topics/{topic}", {"x": topic * 300_000})
-    lease = Lock(store, PATHS, Clock()).take(LOCKED, 0)
+    lease = ZnodeLock(store, PATHS, Clock()).take(LOCKED, 0)
     throttle = throttling(store, recorded(store, targets(topics)))
     throttle.set_up(lease)
     assert [config(store, f"topics/{topic}")[FOLLOWER_REPLICAS] for topic in topics] == ["0:3"] * 3

@@ -19,13 +19,14 @@ from support.executor.throttling import (
     throttling,
 )
 from support.network.frame_proxy import Action, Fault, Side
+from support.stores import OPERATION
 from support.zookeeper.fault_proxy import MULTI, FaultProxy
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned
 
 from kadmin.errors import BusyError, KadminError
 from kadmin.operations.context import Clock
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS
-from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
@@ -67,10 +68,10 @@ def test_a_lost_request_or_reply_is_resolved_and_nobody_is_notified_twice(
     store: Store, lease: Lease, chroot: str, side: Side, way: str
 ) -> None:
     del lease
-    Lock(store, PATHS, Clock()).release_by_hand("op")
+    ZnodeLock(store, PATHS, Clock()).release_by_hand(OPERATION)
     record = recorded(store, targets())
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as cut:
-        lease = Lock(cut, PATHS, Clock()).take(LOCKED, 0)
+        lease = ZnodeLock(cut, PATHS, Clock()).take(LOCKED, 0)
         throttle = throttling(cut, record)
         if way == "off":
             throttle.set_up(lease)
@@ -97,7 +98,7 @@ def test_killed_at_any_write_another_machine_restores_every_value(
 ) -> None:
     """F27: throttles are restored, whichever config write the runner died at."""
     del lease
-    Lock(store, PATHS, Clock()).release_by_hand("op")
+    ZnodeLock(store, PATHS, Clock()).release_by_hand(OPERATION)
     record, seen = recorded(store, targets()), 0
     matches = writes_configs(side)
 
@@ -107,13 +108,13 @@ def test_killed_at_any_write_another_machine_restores_every_value(
         return matches(frame) and seen == nth
 
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect, timeout_s=1.0) as dying:
-        lease = Lock(dying, PATHS, Clock()).take(LOCKED, 0)
+        lease = ZnodeLock(dying, PATHS, Clock()).take(LOCKED, 0)
         proxy.faults.append(Fault(Action.CUT_BEFORE, the_nth, then=proxy.refuse))
         with pytest.raises(KadminError):
             on_and_off(throttling(dying, record), lease)
         assert proxy.faults[0].times == 0
-    Lock(store, PATHS, Clock()).release_by_hand("op")
-    lease = Lock(store, PATHS, Clock()).take(LOCKED, 0)
+    ZnodeLock(store, PATHS, Clock()).release_by_hand(OPERATION)
+    lease = ZnodeLock(store, PATHS, Clock()).take(LOCKED, 0)
     taken_over = throttling(store, record)
     taken_over.set_up(lease)
     assert config(store, "brokers/1") == RATES
@@ -125,10 +126,10 @@ def test_killed_at_any_write_another_machine_restores_every_value(
 def test_an_edit_in_the_very_moment_of_our_write_is_seen(store: Store, lease: Lease, chroot: str) -> None:
     """Kafka's own tools check no version: an edit between our read and our write would be lost with them."""
     del lease
-    Lock(store, PATHS, Clock()).release_by_hand("op")
+    ZnodeLock(store, PATHS, Clock()).release_by_hand(OPERATION)
     record = recorded(store, targets())
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as behind:
-        lease = Lock(behind, PATHS, Clock()).take(LOCKED, 0)
+        lease = ZnodeLock(behind, PATHS, Clock()).take(LOCKED, 0)
         throttle = throttling(behind, record)
         throttle.set_up(lease)
         edit = {"retention.ms": "8", LEADER_REPLICAS: "7:7,0:1,0:2,9:9", FOLLOWER_REPLICAS: "0:3"}
@@ -142,10 +143,10 @@ def test_an_edit_in_the_very_moment_of_our_write_is_seen(store: Store, lease: Le
 
 def test_an_entity_that_never_stands_still_is_named(store: Store, lease: Lease, chroot: str) -> None:
     del lease
-    Lock(store, PATHS, Clock()).release_by_hand("op")
+    ZnodeLock(store, PATHS, Clock()).release_by_hand(OPERATION)
     edits = iter(range(100))
     with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect) as behind:
-        lease = Lock(behind, PATHS, Clock()).take(LOCKED, 0)
+        lease = ZnodeLock(behind, PATHS, Clock()).take(LOCKED, 0)
         throttle = throttling(behind, recorded(store, targets()))
 
         def edit() -> None:

@@ -24,6 +24,7 @@ from support.executor.throttling import (
     targets,
     throttling,
 )
+from support.stores import OPERATION
 from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
 
 from kadmin.errors import BusyError, NotCompletedError
@@ -31,14 +32,15 @@ from kadmin.operations.context import Clock
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.codec import encode_step
 from kadmin.operations.record.holder import LostLockError, lost_lock
-from kadmin.operations.record.record import Step, StepKind
+from kadmin.operations.record.keys import key_of, step_key
+from kadmin.operations.record.steps import WaveStep
 from kadmin.operations.throttles.operation import RECONCILE_S, Throttling
 from kadmin.plan.model import Elect
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS
 from kadmin.worlds.zookeeper.backend import ZooKeeperBackend
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.model import Create, Delete, SetData
-from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
@@ -114,8 +116,8 @@ def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(stor
     """F39: the operator's edit is kept and reported."""
     record, told = recorded(store, targets()), Told()
     throttling(store, record).set_up(lease)
-    store.multi([Create(PATHS.operation("op"), b""), Create(PATHS.steps("op"), b"")])
-    store.multi([Create(PATHS.step("op", 1), encode_step(Step(1, StepKind.WAVE, "now", wave=0)))])
+    store.multi([Create(PATHS.of(key_of(OPERATION, "status")), b""), Create(PATHS.of(key_of(OPERATION, "steps")), b"")])
+    store.multi([Create(PATHS.of(step_key(OPERATION, 1)), encode_step(WaveStep(1, "now", 0)))])
     configure(store, "brokers/2", {**RATES, LEADER_RATE: "777"})
     configure(store, "topics/a", {LEADER_REPLICAS: "7:7,0:1,0:2,8:8", FOLLOWER_REPLICAS: "*"})
     resumed = throttling(store, record, told)
@@ -159,7 +161,7 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
     throttle = throttling(store, recorded(store, targets()), told)
     throttle.set_up(lease)
     with Store.connect(chroot) as other:
-        Lock(other, PATHS, Clock()).release_by_hand("op")
+        ZnodeLock(other, PATHS, Clock()).release_by_hand(OPERATION)
     with pytest.raises(LostLockError):
         throttle.take_down(lease, OFF)
     assert config(store, "brokers/1") == RATES
@@ -169,7 +171,7 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
     ]
 
 
-@pytest.mark.parametrize(("operation_id", "notes"), [("op", 0), ("heal", 1)])
+@pytest.mark.parametrize(("operation_id", "notes"), [(OPERATION, 0), ("heal", 1)])
 def test_a_runner_that_took_over_is_left_the_throttle(
     store: Store, lease: Lease, operation_id: str, notes: int
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from support.executor.fast_clock import FastClock
 
 from kadmin.errors import NotCompletedError, StoppedError
+from kadmin.operations.port import Postponed
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.controller_move import (
     PATIENCE_S,
@@ -98,10 +99,10 @@ def test_where_zookeeper_does_not_tell_everything_must_stand_still(
 ) -> None:
     monkeypatch.setattr(type(context.store), "four_letter_words", lambda *_: {"server": None})
     failover = ControllerMover(context.store, context.clock)
-    assert isinstance(failover.ask(), str)
+    assert isinstance(failover.ask(), Postponed)
     context.clock.wait(STILL_S - 1)
     context.store.multi([SetData("/controller_epoch", b"2", -1)])
-    assert isinstance(failover.ask(), str), "it moved, so the time begins anew"
+    assert isinstance(failover.ask(), Postponed), "it moved, so the time begins anew"
     context.clock.wait(STILL_S)
     assert failover.ask() == ControllerMove(epoch_version=1, controller_version=0)
 

@@ -183,7 +183,7 @@ def test_hostile_names_reach_no_terminal(brokers: Store) -> None:
 
 def test_an_unfinished_operation_and_a_record_that_cannot_be_read(brokers: Store) -> None:
     write(brokers, *(Create(path) for path in ("/kadmin", "/kadmin/operations")))
-    write(brokers, Create("/kadmin/operations/20260101T000000Z-abc", b"nonsense"))
+    write(brokers, Create("/kadmin/operations/20260101T000000Z-abcdef", b"nonsense"))
     status, value = doctor(brokers)
     assert status == 8
     assert [found["path"] for found in value["findings"]] == ["/kadmin/operations"]

@@ -13,11 +13,12 @@ from kadmin.errors import InvalidInputError, KadminError, UsageError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.record.codec import decode_step, encode_step
-from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, Replaced, Step, StepKind
+from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.operations.record.steps import HealStep, Replaced, StepKind
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.heal.heal import heal
 from kadmin.worlds.zookeeper.model import Create
-from kadmin.worlds.zookeeper.values.lock import Lock
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock
 from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 def test_a_step_keeps_what_it_replaced_byte_for_byte() -> None:
     for data in (None, b"", b"null", bytes(range(256)) * 100):
-        step = Step(3, StepKind.REPAIR, "now", replaced=Replaced("/x", 7, data))
+        step = HealStep(3, "now", Replaced("/x", 7, data))
         assert decode_step(encode_step(step)) == step
 
 
@@ -87,7 +88,7 @@ def test_who_declines_leaves_everything_as_it_is(context: ZooKeeperContext) -> N
 
 @pytest.mark.zookeeper
 def test_a_heal_that_died_is_named_and_taken_over(context: ZooKeeperContext) -> None:
-    record = heal_record(context, "20261121T000000Z-abc")
+    record = heal_record(context, "20261121T000000Z-abcdef")
     for arguments in (("status",), ("history",)):
         shown = command(*arguments, "-z", context.store.connect_string)
         assert shown.status == 0, shown.err
@@ -105,8 +106,8 @@ def test_a_heal_that_died_is_named_and_taken_over(context: ZooKeeperContext) -> 
 def heal_record(context: ZooKeeperContext, operation_id: str) -> OperationRecord:
     """Leave a heal unfinished, as one that was killed."""
     holder = context.new_holder(operation_id, "now")
-    lease = Lock(context.store, context.paths, context.clock).take(holder, 0)
+    lease = ZnodeLock(context.store, context.paths, context.clock).take(holder, 0)
     record = OperationRecord(operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {})
     context.operations.create(record, lease, "now")
-    Lock(context.store, context.paths, Clock()).release(lease)
+    ZnodeLock(context.store, context.paths, Clock()).release(lease)
     return record

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.network.frame_proxy import Action, Fault, Side, reply_to, request_with
+from support.stores import in_znodes
 from support.zookeeper.fault_proxy import MULTI
 
 from kadmin.cluster.connect_string import parse_connect_string
@@ -14,8 +15,7 @@ from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
 from kadmin.worlds.zookeeper.model import Create, SetData
-from kadmin.worlds.zookeeper.values.journal import Journal
-from kadmin.worlds.zookeeper.values.lock import Lock, lease_checks
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock, lease_checks
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -28,16 +28,17 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.zookeeper
 
 PATHS = Paths()
+OP_1, OP_2, OP_9 = (f"20260101T000000Z-00000{number}" for number in (1, 2, 9))
 REQUESTS_OF_TAKE = 6
 """The fence, the holder and the write; before them what is made where it is missing."""
 
 
-def holder(operation_id: str = "op-1") -> Holder:
+def holder(operation_id: str = OP_1) -> Holder:
     return Holder(Author("ann", "host-a", 7), operation_id, "2026-11-21T08:00:00Z", 10.0)
 
 
-def grab(store: Store, operation_id: str = "op-1", wait_s: float = 0) -> Lease:
-    return Lock(store, PATHS, Clock()).take(holder(operation_id), wait_s)
+def grab(store: Store, operation_id: str = OP_1, wait_s: float = 0) -> Lease:
+    return ZnodeLock(store, PATHS, Clock()).take(holder(operation_id), wait_s)
 
 
 def record(operation_id: str) -> OperationRecord:
@@ -51,55 +52,55 @@ def test_taking_makes_the_lock_ephemeral_and_moves_the_fence(store: Store) -> No
     node = store.get(PATHS.lock)
     assert node is not None
     assert node.ephemeral_owner == store.session_id
-    assert Lock(store, PATHS, Clock()).holder() == Holder(
-        Author("ann", "host-a", 7), "op-1", "2026-11-21T08:00:00Z", 10.0, store.session_id
+    assert ZnodeLock(store, PATHS, Clock()).holder() == Holder(
+        Author("ann", "host-a", 7), OP_1, "2026-11-21T08:00:00Z", 10.0, store.session_id
     )
-    Lock(store, PATHS, Clock()).release(first)
-    assert Lock(store, PATHS, Clock()).holder() is None
+    ZnodeLock(store, PATHS, Clock()).release(first)
+    assert ZnodeLock(store, PATHS, Clock()).holder() is None
     assert grab(store).token > first.token
 
 
 def test_a_second_taker_is_told_who_holds_it(store: Store, chroot: str) -> None:
     grab(store)
-    with Store.connect(chroot) as other, pytest.raises(BusyError, match=r"ann@host-a \(pid 7\).*op-1"):
-        grab(other, "op-2")
+    with Store.connect(chroot) as other, pytest.raises(BusyError, match=rf"ann@host-a \(pid 7\).*{OP_1}"):
+        grab(other, OP_2)
 
 
 def test_a_lock_goes_with_its_session_and_a_waiting_taker_gets_it(store: Store, chroot: str) -> None:
     with Store.connect(chroot) as other:
         grab(other)
-    assert grab(store, "op-2", wait_s=5).session_id == store.session_id
+    assert grab(store, OP_2, wait_s=5).session_id == store.session_id
 
 
 def taken_again(store: Store, lease: Lease) -> LostLockError:
     """What the holder is told that wants its lock back."""
     with pytest.raises(LostLockError) as lost:
-        Lock(store, PATHS, Clock()).retake(lease, holder())
+        ZnodeLock(store, PATHS, Clock()).retake(lease, holder())
     return lost.value
 
 
 def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(store: Store, chroot: str) -> None:
     """The lock alone does not fence: a node made again at the same path has the same version."""
     lease = grab(store)
-    journal = Journal(store, PATHS)
-    journal.create(record("op-1"), lease, "now")
+    journal = in_znodes(store, PATHS)
+    journal.create(record(OP_1), lease, "now")
     with Store.connect(chroot) as other:
-        assert Lock(other, PATHS, Clock()).release_by_hand("op-1").operation_id == "op-1"
+        assert ZnodeLock(other, PATHS, Clock()).release_by_hand(OP_1).operation_id == OP_1
         with pytest.raises(LostLockError):
-            journal.set_status("op-1", OperationStatus(OperationState.FAILED, "later"), lease)
+            journal.set_status(OP_1, OperationStatus(OperationState.FAILED, "later"), lease)
         assert taken_again(store, lease).successor is None
-        again = grab(other, "op-2")
+        again = grab(other, OP_2)
         lost = taken_again(store, lease)
-        assert "ann@host-a (pid 7) took over, for operation op-2" in lost.message
+        assert f"ann@host-a (pid 7) took over, for operation {OP_2}" in lost.message
         assert lost.next_command == "kadmin status"
         with pytest.raises(LostLockError):
-            journal.set_status("op-1", OperationStatus(OperationState.FAILED, "later"), lease)
-        Lock(store, PATHS, Clock()).release(lease)
-        assert Lock(other, PATHS, Clock()).holder() is not None, (
+            journal.set_status(OP_1, OperationStatus(OperationState.FAILED, "later"), lease)
+        ZnodeLock(store, PATHS, Clock()).release(lease)
+        assert ZnodeLock(other, PATHS, Clock()).holder() is not None, (
             "a late release of the old holder must not free the new one's lock"
         )
         assert again.token > lease.token
-    assert journal.status("op-1").state is OperationState.RUNNING
+    assert journal.status(OP_1).state is OperationState.RUNNING
 
 
 @pytest.mark.parametrize("lost", [True, False], ids=["reply lost", "reply comes"])
@@ -120,7 +121,7 @@ def test_a_taker_that_stands_still_past_its_session_never_writes_beside_its_succ
                 break
             if lease is not None:
                 with pytest.raises(LostLockError):
-                    Journal(zombie, paths).create(record("op-1"), lease, "now")
+                    in_znodes(zombie, paths).create(record(OP_1), lease, "now")
         owner = store.exists(paths.lock)
         assert owner is not None
         assert owner.ephemeral_owner == store.session_id
@@ -141,7 +142,7 @@ class Skipped:
 
 def grabbed(store: Store, paths: Paths) -> Lease | None:
     try:
-        return Lock(store, paths, Clock()).take(holder(), 0)
+        return ZnodeLock(store, paths, Clock()).take(holder(), 0)
     except BusyError:
         return None
 
@@ -154,14 +155,14 @@ def test_a_lock_that_another_had_meanwhile_is_not_taken_again(store: Store, chro
     """Its successor may have completed the operation, and freed the lock."""
 
     def take_and_free() -> None:
-        lock = Lock(store, PATHS, Clock())
-        lock.release(lock.take(holder("op-2"), 0))
+        lock = ZnodeLock(store, PATHS, Clock())
+        lock.release(lock.take(holder(OP_2), 0))
 
     with Store.connect(f"{proxy.connect_string}{parse_connect_string(chroot).chroot}") as zombie:
         lease = grab(zombie)
         proxy.expire(take_and_free)
         with pytest.raises(LostLockError):
-            Journal(zombie, PATHS).create(record("op-1"), lease, "now")
+            in_znodes(zombie, PATHS).create(record(OP_1), lease, "now")
         assert taken_again(zombie, lease).successor is None
         assert store.exists(PATHS.lock) is None
 
@@ -169,21 +170,21 @@ def test_a_lock_that_another_had_meanwhile_is_not_taken_again(store: Store, chro
 @pytest.mark.usefixtures("store")
 def test_a_lock_that_expired_is_taken_again_where_nobody_had_it(chroot: str, proxy: FaultProxy) -> None:
     with Store.connect(f"{proxy.connect_string}{parse_connect_string(chroot).chroot}") as sleeper:
-        lease, journal = grab(sleeper), Journal(sleeper, PATHS)
+        lease, journal = grab(sleeper), in_znodes(sleeper, PATHS)
         proxy.expire()
         with pytest.raises(LostLockError):
-            journal.create(record("op-1"), lease, "now")
-        again = Lock(sleeper, PATHS, Clock()).retake(lease, holder())
-        journal.create(record("op-1"), again, "now")
+            journal.create(record(OP_1), lease, "now")
+        again = ZnodeLock(sleeper, PATHS, Clock()).retake(lease, holder())
+        journal.create(record(OP_1), again, "now")
     assert again.session_id != lease.session_id
 
 
 def test_releasing_by_hand_wants_the_right_operation(store: Store) -> None:
     with pytest.raises(InvalidInputError, match="The lock is free"):
-        Lock(store, PATHS, Clock()).release_by_hand("op-1")
+        ZnodeLock(store, PATHS, Clock()).release_by_hand(OP_1)
     grab(store)
-    with pytest.raises(BusyError, match="op-1, not op-9"):
-        Lock(store, PATHS, Clock()).release_by_hand("op-9")
+    with pytest.raises(BusyError, match=f"{OP_1}, not {OP_9}"):
+        ZnodeLock(store, PATHS, Clock()).release_by_hand(OP_9)
 
 
 def test_a_lock_that_somebody_else_wrote_is_still_a_lock(store: Store) -> None:
@@ -201,7 +202,7 @@ def test_everything_carries_the_acl_of_admin(store: Store) -> None:
 
 def test_the_root_can_lie_elsewhere(store: Store) -> None:
     paths = Paths("/ops/tools/kadmin")
-    lease = Lock(store, paths, Clock()).take(holder(), 0)
+    lease = ZnodeLock(store, paths, Clock()).take(holder(), 0)
     assert store.exists("/ops/tools/kadmin/lock") is not None
     assert lease_checks(lease, paths)[0].path == "/ops/tools/kadmin/fence"
 
@@ -210,4 +211,4 @@ def test_a_foreign_write_to_the_fence_is_noticed(store: Store) -> None:
     lease = grab(store)
     store.multi([SetData(PATHS.fence, b"x", lease.token)])
     with pytest.raises(LostLockError):
-        Journal(store, PATHS).create(record("op-1"), lease, "now")
+        in_znodes(store, PATHS).create(record(OP_1), lease, "now")

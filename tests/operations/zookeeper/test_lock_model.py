@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.network.frame_proxy import Action, Fault, reply_of, request_of
+from support.stores import in_znodes
 from support.zookeeper.explore import explore
 from support.zookeeper.fault_proxy import MULTI, FaultProxy
 from support.zookeeper.modelled import Ensemble
@@ -18,18 +19,17 @@ from kadmin.errors import BusyError, KadminError, UnknownOutcomeError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.codec import encode_status
 from kadmin.operations.record.holder import Holder, Lease, LostLockError
+from kadmin.operations.record.keys import key_of, step_key
 from kadmin.operations.record.record import (
     Author,
     OperationKind,
     OperationRecord,
     OperationState,
     OperationStatus,
-    Step,
-    StepKind,
 )
+from kadmin.operations.record.steps import ElectionStep
 from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData, Znode
-from kadmin.worlds.zookeeper.values.journal import Journal
-from kadmin.worlds.zookeeper.values.lock import Lock, lease_checks
+from kadmin.worlds.zookeeper.values.lock import ZnodeLock, lease_checks
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -41,23 +41,24 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.model import MultiResult, Op
 
 PATHS = Paths()
+OP = "20260101T000000Z-000001"
 RUNNING = OperationStatus(OperationState.RUNNING, "now")
 COMPLETED = OperationStatus(OperationState.COMPLETED, "later")
 
 
 def runner(number: int) -> Program:
     """Take the lock, write a step, complete the operation and free the lock, as a runner of kadmin's does."""
-    holder = Holder(Author(f"runner-{number}", "host", number), "op", "now", 10.0)
+    holder = Holder(Author(f"runner-{number}", "host", number), OP, "now", 10.0)
 
     def run(store: Store) -> object:
-        lock, journal = Lock(store, PATHS, Clock()), Journal(store, PATHS)
+        lock, journal = ZnodeLock(store, PATHS, Clock()), in_znodes(store, PATHS)
         writes: tuple[Callable[[Lease], None], ...] = (
-            lambda lease: journal.write_step(Step(number, StepKind.ELECTION, "now"), lease),
-            lambda lease: journal.set_status("op", COMPLETED, lease),
+            lambda lease: journal.write_step(ElectionStep(number, "now", ()), lease),
+            lambda lease: journal.set_status(OP, COMPLETED, lease),
         )
         try:
             lease = lock.take(holder, 0)
-            for write in () if journal.status("op").state.finished else writes:
+            for write in () if journal.status(OP).state.finished else writes:
                 lease = written(lock, lease, write)
         except LostLockError:
             return "lost"
@@ -67,7 +68,7 @@ def runner(number: int) -> Program:
             lock.release(lease)
         return "ended"
 
-    def written(lock: Lock, lease: Lease, write: Callable[[Lease], None]) -> Lease:
+    def written(lock: ZnodeLock, lease: Lease, write: Callable[[Lease], None]) -> Lease:
         """Write under the lock, which is taken again where it expired; return the lease."""
         try:
             write(lease)
@@ -84,7 +85,7 @@ def runner(number: int) -> Program:
 def release_by_hand(store: Store) -> object:
     """Take the lock away from whoever holds it."""
     try:
-        Lock(store, PATHS, Clock()).release_by_hand("op")
+        ZnodeLock(store, PATHS, Clock()).release_by_hand(OP)
     except KadminError:
         return "was free"
     return "released"
@@ -99,10 +100,10 @@ def check(before: World, number: int, ops: tuple[Op, ...]) -> None:
 
 def prepared() -> Ensemble:
     """An ensemble with an operation that is running."""
-    record = OperationRecord("op", OperationKind.ELECTION, "{}", "", None, "now", Author("ann", "host", 1), {})
-    parents = ["/kadmin", PATHS.fence, PATHS.operations, PATHS.operation("op"), PATHS.steps("op")]
+    record = OperationRecord(OP, OperationKind.ELECTION, "{}", "", None, "now", Author("ann", "host", 1), {})
+    parents = ["/kadmin", PATHS.fence, PATHS.operations, PATHS.of(key_of(OP, "status")), PATHS.of(key_of(OP, "steps"))]
     znodes = [Znode(path, b"", 0) for path in parents]
-    znodes[3] = Znode(PATHS.operation("op"), encode_status(RUNNING, record), 0)
+    znodes[3] = Znode(PATHS.of(key_of(OP, "status")), encode_status(RUNNING, record), 0)
     return Ensemble(tuple(znodes))
 
 
@@ -132,19 +133,19 @@ def test_two_runners_and_a_release_by_hand_in_every_order() -> None:
 
 
 def test_a_taker_that_reads_its_token_after_the_write_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    take = Lock._try_take
+    take = ZnodeLock._try_take
 
-    def read_later(lock: Lock, holder: Holder, version: int) -> Lease | None:
+    def read_later(lock: ZnodeLock, holder: Holder, version: int) -> Lease | None:
         lease = take(lock, holder, version)
         return None if lease is None else replace(lease, token=lock._fence_version())
 
-    monkeypatch.setattr(Lock, "_try_take", read_later)
+    monkeypatch.setattr(ZnodeLock, "_try_take", read_later)
     with pytest.raises(AssertionError):
         explored(runner(1), runner(2), expiries=1)
 
 
 def test_a_runner_that_takes_a_lock_again_which_another_had_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Lock, "retake", lambda lock, _, holder: lock.take(holder, 0))
+    monkeypatch.setattr(ZnodeLock, "retake", lambda lock, _, holder: lock.take(holder, 0))
     with pytest.raises(AssertionError, match="somebody had it meanwhile"):
         explored(runner(1), runner(2), expiries=1)
 
@@ -216,8 +217,8 @@ def play(side: Modelled | Live, sequence: tuple[str, ...]) -> Iterator[tuple[str
         else:
             if what == "takes":
                 tokens[who] = fence.version + 1
-            lease = Lease(tokens[who], 0, "op")
-            step = Create(PATHS.step("op", next(numbers)), b"")
+            lease = Lease(tokens[who], 0, OP)
+            step = Create(PATHS.of(step_key(OP, next(numbers))), b"")
             ops: dict[str, list[Op]] = {
                 "takes": [Create(PATHS.lock, b"", ephemeral=True), SetData(PATHS.fence, b"", fence.version)],
                 "writes": [*lease_checks(lease, PATHS), step],

@@ -13,6 +13,7 @@ from support.cluster.states import cluster, moving, tp, with_node
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, StalePlanError, UnreachableError
+from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.facts import ClusterFacts
@@ -71,7 +72,7 @@ def test_a_topic_in_mid_move_is_refused_whatever_is_waived(state: Any) -> None: 
         waived |= each
     everything = check(plan("a", **waived), ClusterView(state, QUIET), Policy())
     assert [violation.code for violation in everything] == [codes.BEING_REASSIGNED]
-    assert "cannot be waived" in (everything[0].hint or "")
+    assert "cannot be waived" in str(everything[0].next_step)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_the_hint_of_a_refusal_is_in_its_message_and_a_command_is_what_to_type_n
     assert shared.message == "a; b (look)."
     (apart,) = refusals_of([Diagnostic(codes.UNKNOWN_TOPIC, name, f"{name}?") for name in "ab"])
     assert apart.message == "a (a?); b (b?)."
-    (typed,) = refusals_of([Diagnostic(codes.NO_ROOM, "no room", "kadmin inspect brokers, to choose")])
+    (typed,) = refusals_of([Diagnostic(codes.NO_ROOM, "no room", command("inspect brokers") + ", to choose")])
     assert (typed.message, typed.next_command) == ("no room.", "kadmin inspect brokers, to choose")
 
 

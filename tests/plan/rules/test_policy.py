@@ -23,7 +23,7 @@ def test_a_pattern_that_matches_no_name_is_refused(pattern: str) -> None:
     (found,) = check(Policy(deny=("a", pattern)))
     assert (found.code, found.field) == (codes.MALFORMED, ("spec", "deletion", "deny", 1))
     assert found.message.startswith(f"{pattern} matches no topic")
-    assert found.hint == "close the bracket, with characters in it: [ab], [0-9], [!x]"
+    assert found.next_step == "close the bracket, with characters in it: [ab], [0-9], [!x]"
     assert [each.field for each in check(Policy(allow=(pattern,)))] == [("spec", "deletion", "allow", 0)]
 
 

@@ -88,11 +88,11 @@ def test_every_unknown_name_is_listed() -> None:
     )
     found = unknown_names(plan, [1, 2, 3])
     assert _codes(found) == [codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER, codes.UNKNOWN_BROKER]
-    assert found[0].hint == "did you mean aaa?"
+    assert found[0].next_step == "did you mean aaa?"
     assert (found[0].message, found[0].partition) == ("aab-0: the cluster has no topic aab", TopicPartition("aab", 0))
     assert found[1].message == "aaa-9: topic aaa has 2 partitions, counted from 0"
     assert [violation.broker for violation in found[2:]] == [8, 9]
-    assert found[2].hint == "its brokers are 1, 2, 3"
+    assert found[2].next_step == "its brokers are 1, 2, 3"
 
 
 def test_what_several_partitions_of_a_topic_have_alike_is_one_diagnostic() -> None:
@@ -111,9 +111,9 @@ def test_what_several_partitions_of_a_topic_have_alike_is_one_diagnostic() -> No
 
 def test_ten_brokers_are_named_of_many() -> None:
     (found,) = unknown_names(_plan(PartitionTarget(A0, (99,))), range(12))
-    assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert found.next_step == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
     found = unknown_names(_plan(PartitionTarget(A0, (99,))), ())[-1]
-    assert found.hint == "none is registered"
+    assert found.next_step == "none is registered"
 
 
 def test_unknown_names_of_elections_and_deletions() -> None:
@@ -121,14 +121,14 @@ def test_unknown_names_of_elections_and_deletions() -> None:
     assert _codes(unknown_names(election, RACKS)) == [codes.UNKNOWN_TOPIC]
     deletion = DeletionPlan(PlanHeader(), ("aaa", "zzz"))
     (violation,) = unknown_names(deletion, RACKS)
-    assert (violation.topic, violation.hint) == ("zzz", None)
+    assert (violation.topic, violation.next_step) == ("zzz", None)
 
 
 def test_a_wholly_foreign_plan_gets_few_guesses() -> None:
     topics = tuple(f"aaa{number}" for number in range(300))
     found = unknown_names(DeletionPlan(PlanHeader(), topics), RACKS)
     assert len(found) == 300
-    assert sum(violation.hint is not None for violation in found) <= 100
+    assert sum(violation.next_step is not None for violation in found) <= 100
 
 
 def test_stale_means_neither_current_nor_target() -> None:

@@ -48,7 +48,7 @@ def test_every_place_that_names_a_broker_is_looked_at() -> None:
         (28, (spec, "pins", 0, "replicas", 1)),
         (29, (spec, "free", "broker")),
     ]
-    assert {each.hint for each in found if each.broker} == {"its brokers are 1, 2"}
+    assert {each.next_step for each in found if each.broker} == {"its brokers are 1, 2"}
     assert found[0].message == "the inventory has no broker 21"
 
 
@@ -65,7 +65,7 @@ def test_a_request_that_fits_has_nothing_to_say() -> None:
 
 def test_ten_brokers_are_named_of_many() -> None:
     (found,) = check(RebalanceRequest(PlanHeader(), drain=(99,)), on({}, range(12)))
-    assert found.hint == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert found.next_step == "its brokers are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
 
 
 def test_what_leaders_only_cannot_do_is_told_field_by_field() -> None:

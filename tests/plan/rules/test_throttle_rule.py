@@ -42,7 +42,7 @@ def test_what_copies_without_a_throttle_is_a_warning_with_a_rate_to_type() -> No
     assert (found.code, found.severity, found.partition) == (codes.UNTHROTTLED, "warning", tp("t-0"))
     assert found.message.startswith("1 partition would be copied without a throttle")
     assert "--throttle 41MB/s" in found.message
-    assert found.hint == "set spec.throttle: {rate: 41MB/s}, or spec.throttle: none if this is meant"
+    assert found.next_step == "set spec.throttle: {rate: 41MB/s}, or spec.throttle: none if this is meant"
     assert severities(PartitionTarget(tp("t-0"), (1, 3), (1, 2)), world=None) == ["warning"], "of unknown size, too"
 
 

@@ -29,7 +29,6 @@ GOOD = encode_reassignment({tp("foo-0"): (3, 1)})
 def evidence(state: ClusterState = STATE, **changes: Any) -> Evidence:  # noqa: ANN401 - fields of the value
     """Return the evidence of a healthy 2.8 cluster whose controller listens, with these changes."""
     healthy = Evidence(
-        zookeeper="zk:2181",
         versions=KafkaVersions((2, 8), (3, 3)),
         state=state if state.details else replace(state, details=DETAILS),
         samples=STEADY,

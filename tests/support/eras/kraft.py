@@ -9,8 +9,8 @@ from kafka.protocol.admin import AlterPartitionReassignmentsRequest, CreateTopic
 from support.live.kraft import THROTTLED_RATES, THROTTLED_REPLICAS, make_topic
 from support.live.waiting import PATIENCE_S, wait_until
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.names import DEFAULT_ENTITY
 from kadmin.errors import UnknownOutcomeError
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
 from kadmin.worlds.kafka.wire.deletions import delete_topics
@@ -52,12 +52,12 @@ def slow_copies(connection: KafkaConnection) -> Iterator[None]:
 @contextmanager
 def held(connection: KafkaConnection, topic: str) -> Iterator[None]:
     """All replicas of a topic are throttled."""
-    with _configs(connection, f"topics/{topic}", THROTTLED_REPLICAS, "*"):
+    with _configs(connection, ConfigEntity.of_topic(topic), THROTTLED_REPLICAS, "*"):
         yield
 
 
 @contextmanager
-def _configs(connection: KafkaConnection, entity: str, keys: Sequence[str], value: str) -> Iterator[None]:
+def _configs(connection: KafkaConnection, entity: ConfigEntity, keys: Sequence[str], value: str) -> Iterator[None]:
     assert alter_configs(connection, {entity: dict.fromkeys(keys, ConfigEdit(SET, value))}) == {entity: None}
     wait_until(
         lambda: all(
@@ -141,13 +141,13 @@ def elect(
 
 
 def change_config(
-    connection: KafkaConnection, entity: str, key: str, edit: ConfigEdit, server_id: int | None = None
+    connection: KafkaConnection, entity: ConfigEntity, key: str, edit: ConfigEdit, server_id: int | None = None
 ) -> Refusal | None:
     return alter_configs(connection, {entity: {key: edit}}, broker_id=server_id)[entity]
 
 
 def config_code(
-    connection: KafkaConnection, entity: str, key: str, edit: ConfigEdit, server_id: int | None = None
+    connection: KafkaConnection, entity: ConfigEntity, key: str, edit: ConfigEdit, server_id: int | None = None
 ) -> int:
     """The error code of a change, 0 for none, also where it leaves open what was done."""
     try:

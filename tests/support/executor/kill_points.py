@@ -13,6 +13,7 @@ from support.zookeeper.transaction_log import CREATE
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import waves_of
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
 from kadmin.worlds.zookeeper.values.paths import Paths
 
@@ -119,7 +120,7 @@ def _judge(practice: Practice) -> Iterator[str]:
     for listing in completed:
         if set(practice.journal.record(listing.operation_id).origin.values()) != {ORIGIN}:
             yield "the original assignment is lost"
-        steps = [step.wave for step in practice.journal.steps(listing.operation_id) if step.wave is not None]
+        steps = waves_of(practice.journal.steps(listing.operation_id))
         if steps != list(range(len(WAVES))):
             yield f"step records of waves {steps}"
 

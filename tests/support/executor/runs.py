@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from kazoo.client import KazooClient
 from support.controller.model import ControllerModel
 from support.network.frame_proxy import Action, Fault, reply_number, request_number
+from support.stores import in_znodes
 from support.zookeeper.fault_proxy import FaultProxy
 from support.zookeeper.transaction_log import TransactionLog
 
@@ -33,7 +34,6 @@ from kadmin.operations.repair import rollback as undo
 from kadmin.operations.throttles.by_hand import plan_clear, write_planned
 from kadmin.plan.facts import ClusterFacts
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
-from kadmin.worlds.zookeeper.values.journal import Journal
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.record.stop_request import Stop, StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.operations.store import OperationStore
     from kadmin.operations.throttles.by_hand import Scope
     from kadmin.plan.model import Plan
     from kadmin.sandbox import Sandbox
@@ -243,7 +244,7 @@ class Practice:
     def ask(self, request: StopRequest) -> None:
         """Write what pause and cancel write where a runner is at work."""
         with Store.connect(self.connect_string) as store:
-            journal = Journal(store, Paths())
+            journal = in_znodes(store)
             for listing in journal.unfinished():
                 if listing.status.state is not OperationState.PREPARING:
                     journal.ask(listing.operation_id, request)
@@ -251,7 +252,7 @@ class Practice:
     def ask_throttle(self, request: ThrottleRequest) -> None:
         """Write what `throttle set` writes where a runner is at work."""
         with Store.connect(self.connect_string) as store:
-            journal = Journal(store, Paths())
+            journal = in_znodes(store)
             journal.ask_throttle(journal.listings()[-1].operation_id, request)
 
     def end_session(self, session: tuple[int, bytes]) -> None:
@@ -287,9 +288,9 @@ class Practice:
         return f"{self._site.server}{self.chroot}"
 
     @property
-    def journal(self) -> Journal:
+    def journal(self) -> OperationStore:
         """The operations on record, read past every proxy."""
-        return Journal(self._site.store, Paths(f"{self.chroot}{Paths().root}"))
+        return in_znodes(self._site.store, Paths(f"{self.chroot}{Paths().root}"))
 
     def configs(self) -> dict[str, dict[str, str]]:
         """Every config of every topic and broker that has one."""

@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from support.cluster.states import tp
+from support.stores import OPERATION
 from support.zookeeper.znode_cluster import config
 
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
 
 PATHS = Paths()
-LOCKED = Holder(Author("ann", "host-a", 7), "op", "now", 10.0)
-OFF = "kadmin resume op"
+LOCKED = Holder(Author("ann", "host-a", 7), OPERATION, "now", 10.0)
+OFF = command("resume", OPERATION)
 RATE = ThrottleSpec(ThrottleBy.RATE, 5000)
 RATES = {LEADER_RATE: "5000", FOLLOWER_RATE: "5000"}
 ENTITIES = ["brokers/1", "brokers/2", "brokers/3", "topics/a"]
@@ -54,7 +56,7 @@ def targets(topics: Sequence[str] = ("a",)) -> tuple[PartitionTarget, ...]:
 def recorded(store: Store, entries: Sequence[PartitionTarget]) -> OperationRecord:
     backend = ZooKeeperBackend(store, PATHS, Clock())
     throttle = throttle_of(RATE, [entries], backend.read(), {})
-    record = OperationRecord("op", OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", LOCKED.author, {})
+    record = OperationRecord(OPERATION, OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", LOCKED.author, {})
     return replace(record, throttle=record_throttle(backend, throttle))
 
 
@@ -62,7 +64,7 @@ def throttling(
     store: Store, record: OperationRecord, told: Told | None = None, clock: Clock | None = None
 ) -> Throttling:
     entries = targets(
-        sorted({e.partition("/")[2] for e in record.throttle.changes if "topics/" in e}) if record.throttle else ()
+        sorted({each.name for each in record.throttle.changes if each.is_topic}) if record.throttle else ()
     )
     context = zookeeper_context(store, PATHS, clock or Clock(), Told() if told is None else told)
     return Throttling(context, record, ReassignmentWork((entries,), entries, Elect.NONE))

@@ -39,7 +39,7 @@ from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.operations.decide.settling import settle, settles
-from kadmin.operations.record.record import Intent, Sending, Step, StepKind
+from kadmin.operations.record.steps import CancelStep, Intent, Sending, StepKind, WaveStep, intents
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader, RecreationPlan, TopicRecipe
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, OperationSpec
+    from kadmin.operations.record.steps import Step
     from kadmin.worlds.zookeeper.heal.repair_steps import RepairStep
 
 A, B, OTHERS = tp("a-0"), tp("b-0"), tp("c-0")
@@ -160,7 +161,10 @@ class World:
 
     def __str__(self) -> str:
         """Name what differs from a healthy cluster without requests."""
-        steps = [f"{step.kind} {[*map(str, step.partitions or step.topics)]}" for step in self.steps]
+        steps = [
+            f"{step.kind} {[*map(str, getattr(step, 'partitions', ()) or getattr(step, 'topics', ()))]}"
+            for step in self.steps
+        ]
         told = (self.requested, self.elections, self.deletions, self.others, self.deaf and "deaf")
         mode = "KRaft" if self.api else "ZooKeeper"
         found = [f"{each} {place}, ISR {isr}" for (each, place), isr in zip(self.of.items(), self.isrs, strict=False)]
@@ -307,7 +311,7 @@ def _learned(memory: Memory, action: Advance | AskListening | AskHealth, now: fl
 
 def _answers_of_controllers(world: World, action: TakeBack) -> Iterator[World]:
     """The node is replaced and the controller moved: it ends the moves, drops them, or does nothing for ever."""
-    step = Step(len(world.steps) + 1, StepKind.CANCEL, "now", partitions=tuple(action.origin))
+    step = CancelStep(len(world.steps) + 1, "now", tuple(action.origin))
     listed = dict(world.requested[0] or ()) if world.requested else {}
     rest = {each: replicas for each, replicas in listed.items() if each not in action.origin}
     asked = replace(world, steps=(*world.steps, step), deaf=False)
@@ -322,12 +326,12 @@ def _answers_of_controllers(world: World, action: TakeBack) -> Iterator[World]:
 
 def _answers_of_brokers(world: World, action: TakeBack) -> Iterator[World]:
     """Each partition is asked to return to a list or, once that was asked for, to end; see kadmin/operations/kafka."""
-    tried = {each: target for step in world.steps if step.intent for each, target in step.intent.targets.items()}
+    tried = {each: target for _, intent in intents(world.steps) for each, target in intent.targets.items()}
     targets = {
         each: None if not original or tried.get(each) == original else original
         for each, original in action.origin.items()
     }
-    step = Step(len(world.steps) + 1, StepKind.CANCEL, "now", partitions=tuple(targets))
+    step = CancelStep(len(world.steps) + 1, "now", tuple(targets))
     if world.api:
         step = replace(step, sending=Sending.ANSWERED, intent=Intent(targets, IDS))
 
@@ -350,7 +354,7 @@ def _answers_of_brokers(world: World, action: TakeBack) -> Iterator[World]:
 
 def _published(world: World, action: PublishWave) -> Iterator[World]:
     """A union that was left behind is sent again: the controller goes on to the end, or does nothing."""
-    step = Step(len(world.steps) + 1, StepKind.WAVE, "now", wave=action.wave)
+    step = WaveStep(len(world.steps) + 1, "now", action.wave)
     asked = replace(world, steps=(*world.steps, step))
     yield replace(asked, requested=(tuple((each.partition, each.replicas) for each in action.targets),))
     yield asked.moved({each.partition for each in action.targets}, "target")

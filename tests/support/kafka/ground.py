@@ -15,13 +15,14 @@ from support.kafka.writes import points_of, sent_off_record, targets_of
 from support.live.kraft import make_topic, wait_assigned
 from support.live.waiting import freeze, thaw, wait_until
 from support.network.frame_proxy import Action
+from support.stores import in_topic
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
-from kadmin.operations.context import Clock
-from kadmin.operations.record.record import OperationState, Sending, StepKind
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import Sending, intents, waves_of
 from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.worlds.kafka.reader import read_cluster
-from kadmin.worlds.kafka.values.topic import TopicOperations
 from kadmin.worlds.kafka.wire.configs import read_own_configs
 from kadmin.worlds.kafka.wire.connection import uptime_s
 
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from support.network.frame_proxy import Frame
 
     from kadmin.cluster.model import Replicas
-    from kadmin.operations.record.record import Listing, OperationRecord, Step
+    from kadmin.operations.record.record import Listing, OperationRecord
+    from kadmin.operations.record.steps import Step
+    from kadmin.plan.throttle import ConfigValues
     from kadmin.sandbox import Sandbox
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
@@ -50,7 +53,7 @@ class Seen:
     """What a cluster shows of one topic: replicas, throttles, and all that is on record about its operations."""
 
     replicas: dict[TopicPartition, Replicas | None]
-    throttles: dict[str, dict[str, str]]
+    throttles: ConfigValues
     record: list[tuple[Listing, OperationRecord, tuple[Step, ...]]]
 
 
@@ -148,11 +151,13 @@ class Ground:
 
     def seen(self) -> Seen:
         """Read what counts."""
-        connection, operations = self._connection, TopicOperations(self._connection, Clock(), lambda _: None)
+        connection, operations = self._connection, in_topic(self._connection)
         state = read_cluster(connection, [self._topic])
-        throttles = read_own_configs(connection, [f"topics/{self._topic}"], keys=THROTTLE_KEYS)
+        throttles = read_own_configs(connection, [ConfigEntity.of_topic(self._topic)], keys=THROTTLE_KEYS)
         for broker_id in self._sandbox.broker_ports:
-            own = read_own_configs(connection, [f"brokers/{broker_id}"], keys=THROTTLE_KEYS, broker_id=broker_id)
+            own = read_own_configs(
+                connection, [ConfigEntity.of_broker(broker_id)], keys=THROTTLE_KEYS, broker_id=broker_id
+            )
             throttles |= own
         all_of_them = [(each, operations.record(each.operation_id)) for each in operations.listings()]
         return Seen(
@@ -190,7 +195,7 @@ class Ground:
                 yield f"apply again: {again.err}"
 
     def _judge(self, expected: OperationState) -> Iterator[str]:
-        seen, operations = self.seen(), TopicOperations(self._connection, Clock(), lambda _: None)
+        seen, operations = self.seen(), in_topic(self._connection)
         steps = [step for _, _, steps in seen.record for step in steps]
         if expected is OperationState.COMPLETED:
             wait_assigned(self._connection, dict.fromkeys(self._partitions, TARGET))
@@ -201,19 +206,19 @@ class Ground:
             wait_assigned(self._connection, self._on_record(steps))
         if seen.throttles != self._before.throttles:
             yield f"throttles are not what they were: {seen.throttles}"
-        wait_until(lambda: operations.holder() is None, STOPPED_BY_S)  # one that was killed holds it for its lease
+        wait_until(lambda: operations.lock.holder() is None, STOPPED_BY_S)  # one that was killed holds it for its lease
         if operations.unfinished():
             yield f"unfinished: {operations.unfinished()}"
         if [each.status.state for each, _, _ in seen.record] != [expected]:
             yield f"operations: {[str(each.status) for each, _, _ in seen.record]}"
         if any(record.origin != dict.fromkeys(self._partitions, ORIGIN) for _, record, _ in seen.record):
             yield "the original assignment is lost"
-        waves = [step.wave for step in steps if step.kind is StepKind.WAVE and step.wave is not None]
+        waves = waves_of(steps)
         if waves != sorted(waves) or (expected is OperationState.COMPLETED and set(waves) != set(range(WAVES))):
             yield f"steps on record of waves {waves}"
-        intents = [step.intent.targets for step in steps if step.intent is not None]
+        sent = [intent.targets for _, intent in intents(steps)]
         for frames in self._frames:
-            yield from sent_off_record(frames, intents)
+            yield from sent_off_record(frames, sent)
 
     def _on_record(self, steps: Iterable[Step]) -> dict[TopicPartition, Replicas]:
         """Return where the record leaves the partitions: at the last list that was asked for, and did leave.
@@ -222,9 +227,9 @@ class Ground:
         """
         found: dict[TopicPartition, Replicas] = dict.fromkeys(self._partitions, ORIGIN)
         sent = [targets_of(frame) for frames in self._frames for frame in frames]
-        for step in steps:
-            if step.intent is not None and (step.sending is Sending.ANSWERED or step.intent.targets in sent):
-                found |= {each: replicas or ORIGIN for each, replicas in step.intent.targets.items()}
+        for step, intent in intents(steps):
+            if step.sending is Sending.ANSWERED or intent.targets in sent:
+                found |= {each: replicas or ORIGIN for each, replicas in intent.targets.items()}
         return found
 
 

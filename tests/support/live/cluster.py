@@ -16,6 +16,7 @@ from support.documents.plans import deletion
 from support.live.controllers import REASSIGN, Controllers, read_znode
 from support.live.records import consume_all
 from support.live.waiting import wait_until
+from support.stores import in_znodes
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_election
@@ -25,8 +26,6 @@ from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.records import produce
 from kadmin.worlds.zookeeper.reader import read_cluster
-from kadmin.worlds.zookeeper.values.journal import Journal
-from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION
 
@@ -37,7 +36,8 @@ if TYPE_CHECKING:
     from support.cli.in_process import Answer
 
     from kadmin.cluster.model import ClusterState, Replicas
-    from kadmin.operations.record.record import Listing, Step
+    from kadmin.operations.record.record import Listing
+    from kadmin.operations.record.steps import Step
     from kadmin.sandbox import Sandbox
 
 UNREGISTERED = 99
@@ -191,11 +191,11 @@ class Cluster:
 
     def history(self) -> tuple[Listing, ...]:
         """Read the operations on record."""
-        return Journal(self.store, Paths()).listings()
+        return in_znodes(self.store).listings()
 
     def steps(self, operation_id: str) -> tuple[Step, ...]:
         """Read an operation's step records."""
-        return Journal(self.store, Paths()).steps(operation_id)
+        return in_znodes(self.store).steps(operation_id)
 
     def fingerprint(self) -> dict[str, tuple[int, int]]:
         """Return mzxid and cversion of every znode; brokers' own ISR messages come and go by themselves."""

@@ -14,6 +14,7 @@ from kafka.protocol.admin import ElectLeadersRequest
 from support.cli.in_process import command
 from support.live.waiting import wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.documents import parse_document
 from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
@@ -139,7 +140,7 @@ def held_back(connection: KafkaConnection, partitions: Sequence[TopicPartition])
             yield
         finally:
             for topic in sorted({each.topic for each in partitions}):
-                set_configs(connection, f"topics/{topic}", THROTTLED_REPLICAS, None)
+                set_configs(connection, ConfigEntity.of_topic(topic), THROTTLED_REPLICAS, None)
 
 
 @contextmanager
@@ -148,22 +149,26 @@ def slow_brokers(connection: KafkaConnection) -> Iterator[None]:
     brokers = [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
     try:
         for each in brokers:
-            set_configs(connection, f"brokers/{each}", THROTTLED_RATES, "1", each)
+            set_configs(connection, ConfigEntity.of_broker(each), THROTTLED_RATES, "1", each)
         yield
     finally:
         for each in brokers:
-            set_configs(connection, f"brokers/{each}", THROTTLED_RATES, None, each)
+            set_configs(connection, ConfigEntity.of_broker(each), THROTTLED_RATES, None, each)
 
 
 def slow_down(connection: KafkaConnection, partitions: Sequence[TopicPartition]) -> None:
     """Give partitions something to copy, and throttle all replicas of their topics."""
     produce(connection.servers, dict.fromkeys(partitions, [b"x" * 900_000] * 3))
     for topic in sorted({each.topic for each in partitions}):
-        set_configs(connection, f"topics/{topic}", THROTTLED_REPLICAS, "*")
+        set_configs(connection, ConfigEntity.of_topic(topic), THROTTLED_REPLICAS, "*")
 
 
 def set_configs(
-    connection: KafkaConnection, entity: str, keys: Iterable[str], value: str | None, broker_id: int | None = None
+    connection: KafkaConnection,
+    entity: ConfigEntity,
+    keys: Iterable[str],
+    value: str | None,
+    broker_id: int | None = None,
 ) -> None:
     """Set configs of an entity to a value, or delete them."""
     edit = ConfigEdit(ConfigOperation.DELETE if value is None else ConfigOperation.SET, value)

@@ -25,9 +25,8 @@ from kadmin.operations.record.record import (
     OperationRecord,
     OperationState,
     OperationStatus,
-    Step,
-    StepKind,
 )
+from kadmin.operations.record.steps import Channel, ProbeStep, Step, WaveStep
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
 from kadmin.planner.load.hours import LoadHours, ResourceHours
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.record.holder import Holder
+    from kadmin.operations.record.steps import Step
     from kadmin.plan.model import Plan
 
 HTML = "<script>window.owned=1</script><img src=x onerror=window.owned=1>\"'&amp;"
@@ -143,9 +143,9 @@ def operation_text(
 
 def operation_html() -> str:
     """Return the page of an operation that did the first of its waves, and failed."""
-    steps = [
-        Step(1, StepKind.PROBE, "2026-01-01T00:00:01Z"),
-        Step(2, StepKind.WAVE, "2026-01-01T00:00:02Z", wave=0),
-        Step(3, StepKind.WAVE, "2026-01-01T00:01:30Z", wave=1),
+    steps: list[Step] = [
+        ProbeStep(1, "2026-01-01T00:00:01Z", Channel.REASSIGNMENT),
+        WaveStep(2, "2026-01-01T00:00:02Z", 0),
+        WaveStep(3, "2026-01-01T00:01:30Z", 1),
     ]
     return operation_text(steps, OperationState.FAILED, sizes={tp("orders-0"): 10**9})

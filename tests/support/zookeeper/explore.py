@@ -16,7 +16,7 @@ from kadmin.errors import UnknownOutcomeError
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from support.zookeeper.modelled import Ensemble
 
@@ -61,6 +61,9 @@ class _Replay:
         return found
 
     exists = get
+
+    def exists_many(self, paths: Iterable[str]) -> list[Znode | None]:
+        return [self.exists(path) for path in paths]
 
     def multi(self, ops: Sequence[Op]) -> MultiResult:
         answer: MultiResult | str = self._answer(tuple(ops))

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, Grant, OwnRights, Replicas, TopicPartition
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
+    from kadmin.next_step import NextStep
 
 STAYS_S = 5.0
 """Seconds between two looks: longer than the passing troubles of a server's start or a controller election."""
@@ -29,9 +31,9 @@ class ClusterLook:
 
 @dataclass(frozen=True, slots=True)
 class RecordTopic:
-    """The topic of records: `problem` names the setting that could lose records, `mend` is the command that repairs it.
+    """The topic of records: `problem` names the setting that could lose records, `next_step` repairs it.
 
-    `lost` names records that the topic lacks now; `mend` then continues without them.
+    `lost` names records that the topic lacks now; `next_step` then continues without them.
     `grants` are its ACLs, None where brokers check none or do not report them; `open_by_default`: brokers have a
     setting that opens every topic without ACLs, with a value that they do not report.
     """
@@ -39,7 +41,7 @@ class RecordTopic:
     name: str
     problem: str = ""
     lost: str = ""
-    mend: str = ""
+    next_step: NextStep | str | None = None
     grants: tuple[Grant, ...] | None = None
     open_by_default: bool = False
 
@@ -89,7 +91,7 @@ class KafkaEvidence:
     asked: Mapping[TopicPartition, str] = field(default_factory=dict)
     unanswered: tuple[UnansweredRequest, ...] = ()
     late: tuple[LateRequest, ...] = ()
-    throttles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    throttles: Mapping[ConfigEntity, tuple[str, ...]] = field(default_factory=dict)
     record_topic: RecordTopic | None = None
     hidden_topics: tuple[str, ...] = ()
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)

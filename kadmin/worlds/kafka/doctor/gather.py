@@ -10,13 +10,16 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnreachableError
+from kadmin.next_step import command
 from kadmin.operations.decide.sent import askers, sent_lists
 from kadmin.operations.reading.brokers import not_described, unused_copies
 from kadmin.operations.reading.late_requests import late_among
 from kadmin.operations.reading.open_operations import lock_held, open_operation
-from kadmin.operations.record.record import OperationKind, Sending
+from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.steps import Sending, intents
 from kadmin.operations.throttles.audit import read_throttles
 from kadmin.plan.progress import moves_in_flight
 from kadmin.worlds.kafka.doctor.diagnose import passing_troubles
@@ -29,7 +32,6 @@ from kadmin.worlds.kafka.doctor.evidence import (
     UnansweredRequest,
 )
 from kadmin.worlds.kafka.reader import read_without_controllers
-from kadmin.worlds.kafka.values.no_store import ELSEWHERE, NoOperations
 from kadmin.worlds.kafka.values.record_copy import LostRecordError
 from kadmin.worlds.kafka.values.topic_settings import check_topic
 from kadmin.worlds.kafka.wire.acls import hidden_topics, topic_acls
@@ -43,11 +45,17 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
-    from kadmin.operations.record.record import Listing, Step
+    from kadmin.operations.record.record import Listing
+    from kadmin.operations.record.steps import Step
     from kadmin.worlds.kafka.context import KafkaContext
 
 Answer = TypeVar("Answer")
 
+ELSEWHERE = (
+    "the origin of moves in flight and of throttles: operations on record are in ZooKeeper "
+    f"({command('doctor', '-z', 'CONNECT')})"
+)
+"""Facts that are unknown without the operations on record."""
 RECENT_S = 3_600.0
 """A request that got no answer for longer is not expected to be applied any more."""
 
@@ -98,12 +106,12 @@ class _Examination:
     def _pause(self) -> None:
         self._context.clock.wait(STAYS_S)
         # Looks that were cut short are not STAYS_S apart, and prove nothing.
-        self._context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
+        self._context.clock.stop_if_asked("nothing was changed", command("doctor"))
 
     def _with_operations(self, evidence: KafkaEvidence) -> KafkaEvidence:
         """Read the operations on record; of finished ones only those that asked for a move in flight."""
         operations, state = self._context.operations, evidence.state
-        if isinstance(operations, NoOperations):
+        if self._context.backend.capabilities.mode is MetadataMode.ZOOKEEPER:
             return replace(evidence, records_elsewhere=ELSEWHERE)
         lock = self._ask("the lock", lambda: lock_held(self._context))
         listings = self._ask("operations on record", operations.listings) or ()
@@ -144,11 +152,11 @@ class _Examination:
 
     def _unanswered(self, listing: Listing, steps: Mapping[str, Iterable[Step]]) -> Iterator[UnansweredRequest]:
         operation_id, now = listing.operation_id, datetime.fromisoformat(self._context.clock.timestamp())
-        for step in steps.get(operation_id, ()):
+        for step, intent in intents(steps.get(operation_id, ())):
             recent = (now - datetime.fromisoformat(step.at)).total_seconds() <= RECENT_S
-            if step.sending is Sending.UNANSWERED and step.intent is not None and recent:
+            if step.sending is Sending.UNANSWERED and recent:
                 finished = listing.status.state.finished
-                yield UnansweredRequest(operation_id, finished, step.at, step.intent.targets, step.intent.topic_ids)
+                yield UnansweredRequest(operation_id, finished, step.at, intent.targets, intent.topic_ids)
 
     def _stray(self, listing: Listing, state: ClusterState) -> Iterator[StrayFolders]:
         """Find topics of a deletion on record that had replicas on brokers which were not alive."""
@@ -195,7 +203,7 @@ class _Examination:
         try:
             self._context.operations.listings()
         except LostRecordError as error:
-            return RecordTopic(RECORD_TOPIC, lost=error.cause or "", mend=error.next_command or "")
+            return RecordTopic(RECORD_TOPIC, lost=error.cause or "", next_step=error.next_step)
         except KadminError:
             pass  # what is asked next says so
         if RECORD_TOPIC not in state.topics or not state.brokers:
@@ -210,7 +218,7 @@ class _Examination:
         except UnreachableError as error:
             self._unavailable.append(f"settings of topic {RECORD_TOPIC}: {error.message}")
         except NotCompletedError as error:
-            return replace(found, problem=error.message, mend=error.next_command or "")
+            return replace(found, problem=error.message, next_step=error.next_step)
         return found
 
     def _ask(self, what: str, question: Callable[[], Answer]) -> Answer | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.finding import Finding, Trouble
+from kadmin.next_step import command, joined
 from kadmin.plan.progress import moves_in_flight
 from kadmin.plan.sources import awaited, lacks_source
 from kadmin.wording import brokers_in_words, name_some
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.diagnostics import Severity
+    from kadmin.next_step import NextStep
     from kadmin.worlds.kafka.doctor.evidence import KafkaEvidence, UnansweredRequest
 
-_END = "kadmin cancel --foreign"
+_END = command("cancel", "--foreign")
 _SHOWN = 5
 
 
@@ -44,7 +46,7 @@ def move_troubles(evidence: KafkaEvidence, state: ClusterState) -> Iterator[Find
             Trouble.FOREIGN_MOVE,
             "Partitions are being reassigned, and no operation on record asked for it: another tool or operator is at "
             f"work: {name_some(foreign)}.",
-            f"wait until they are done: kadmin inspect admin; or {_end_of(foreign, state)}",
+            "wait until they are done: " + command("inspect admin") + "; or " + _end_of(foreign, state),
             severity=_severity(foreign, state),
             evidence=_shown(state, foreign),
         )
@@ -59,9 +61,9 @@ def unanswered_requests(evidence: KafkaEvidence) -> Iterator[Finding]:
                 Trouble.UNANSWERED_REQUEST,
                 f"A request of operation {request.operation_id} got no answer, and may still be applied: "
                 f"{name_some(waiting)}.",
-                f"kadmin doctor, again in a few minutes; a move that begins then ends with {_END}"
+                command("doctor") + ", again in a few minutes; a move that begins then ends with " + _END
                 if request.finished
-                else f"kadmin resume {request.operation_id}",
+                else command("resume", request.operation_id),
                 severity="warning",
                 evidence=(
                     f"sent at {request.sent_at}",
@@ -76,7 +78,7 @@ def late_targets(evidence: KafkaEvidence) -> Iterator[Finding]:
         yield Finding(
             Trouble.LATE_MOVE,
             f"A request that got no answer was applied after its operation was over: {late}.",
-            f"move it back: {late.remedy}",
+            "move it back: " + late.next_step,
             severity="warning",
         )
 
@@ -104,13 +106,15 @@ def _stalled(
     away = sorted({broker for brokers in waits.values() for broker in brokers})
     dead, gone = [each for each in away if each in fenced], [each for each in away if each not in fenced]
     operations = dict.fromkeys(ours[each] for each in waits if each in ours)
-    ends = [f"kadmin cancel {each} --now" for each in operations]
+    ends = [command("cancel", each, "--now") for each in operations]
     ends += [_END] if waits.keys() - ours.keys() else []
     unknown = state.fenced_brokers is None
     yield Finding(
         Trouble.STALLED_MOVE,
         f"Moves in flight wait for brokers that are not alive: {name_some(sorted(waits))}.",
-        "start the brokers" + ("" if evidence.records_elsewhere else f", or end the moves: {'; '.join(ends)}"),
+        "start the brokers"
+        if evidence.records_elsewhere
+        else "start the brokers, or end the moves: " + joined("; ", ends),
         severity="warning",
         evidence=(
             *((f"fenced: {name_some(dead)}",) if dead else ()),
@@ -124,13 +128,13 @@ def _severity(moves: Iterable[TopicPartition], state: ClusterState) -> Severity:
     return "warning" if all(lacks_source(each, state) for each in moves) else "error"
 
 
-def _end_of(moves: Iterable[TopicPartition], state: ClusterState) -> str:
+def _end_of(moves: Iterable[TopicPartition], state: ClusterState) -> NextStep:
     """Return the next step that ends moves; the controller takes none back that has no source."""
     stuck = sorted(each for each in moves if lacks_source(each, state))
     if not stuck:
-        return f"end them: {_END}"
+        return "end them: " + _END
     away = {broker for each in stuck for broker in awaited(each, state)}
-    return f"start {brokers_in_words(away)}, without which {name_some(stuck)} cannot go back; then end them: {_END}"
+    return f"start {brokers_in_words(away)}, without which {name_some(stuck)} cannot go back; then end them: " + _END
 
 
 def _shown(state: ClusterState, partitions: list[TopicPartition]) -> tuple[str, ...]:

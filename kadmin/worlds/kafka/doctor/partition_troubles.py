@@ -9,9 +9,10 @@ from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import awaited_leaders, health_of
 from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
+from kadmin.next_step import command
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import moves_in_flight
-from kadmin.plan.throttle import MAY_RETURN, is_broker
+from kadmin.plan.throttle import MAY_RETURN
 from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def partition_troubles(state: ClusterState, tool_options: str) -> Iterator[Findi
             f"Partitions with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}: {name_some(short)}.",
             f"start {brokers_in_words(away)}"
             if away
-            else "the log of a broker that is not in the ISR says why it does not follow: kadmin inspect partitions",
+            else "the log of a broker that is not in the ISR says why it does not follow: "
+            + command("inspect partitions"),
             severity="warning",
             evidence=tuple(_seen(state, each) for each in short[:_SHOWN]),
         )
@@ -61,11 +63,11 @@ def _offline(state: ClusterState, partitions: list[TopicPartition], tool_options
     if not partitions:
         return
     awaited = awaited_leaders(state, partitions)
-    hint = "the logs of their brokers say why: a log directory may have failed"
+    next_step = "the logs of their brokers say why: a log directory may have failed"
     if awaited.brokers:
-        hint = f"start {brokers_in_words(awaited.brokers)}"
+        next_step = f"start {brokers_in_words(awaited.brokers)}"
     if lost := awaited.lost:
-        hint = (
+        next_step = (
             f"start {brokers_in_words(awaited.last)}; or give up what was not copied: "
             f"kafka-leader-election.sh {tool_options} --election-type unclean "
             f"--topic {lost[0].topic} --partition {lost[0].partition}"
@@ -73,7 +75,7 @@ def _offline(state: ClusterState, partitions: list[TopicPartition], tool_options
     yield Finding(
         Trouble.OFFLINE_PARTITIONS,
         f"Partitions without a leader: {name_some(partitions)}.",
-        hint,
+        next_step,
         severity="warning",
         evidence=(
             *(_seen(state, each) for each in partitions[:_SHOWN]),
@@ -97,11 +99,11 @@ def _throttles(evidence: KafkaEvidence) -> Iterator[Finding]:
     yield Finding(
         Trouble.LEFTOVER_THROTTLE,
         "Replication throttles are set although nothing is being reassigned: "
-        f"{name_some(map(escaped, evidence.throttles))}.",
-        "kadmin throttle audit",
+        f"{name_some(escaped(str(each)) for each in evidence.throttles)}.",
+        command("throttle audit"),
         severity="warning",
         evidence=(
-            *(f"{escaped(name)}: {', '.join(keys)}" for name, keys in list(evidence.throttles.items())[:_SHOWN]),
-            *((MAY_RETURN,) if any(map(is_broker, evidence.throttles)) else ()),
+            *(f"{escaped(str(each))}: {', '.join(keys)}" for each, keys in list(evidence.throttles.items())[:_SHOWN]),
+            *((MAY_RETURN,) if any(each.broker_id is not None for each in evidence.throttles) else ()),
         ),
     )

@@ -23,7 +23,7 @@ def record_topic_troubles(evidence: KafkaEvidence, state: ClusterState) -> Itera
     topic = evidence.record_topic
     if topic is not None and topic.lost:
         lost = f"Topic {topic.name} has lost records of operations."
-        yield Finding(Trouble.UNSAFE_RECORD_TOPIC, lost, topic.mend, topic=topic.name, evidence=(topic.lost,))
+        yield Finding(Trouble.UNSAFE_RECORD_TOPIC, lost, topic.next_step, topic=topic.name, evidence=(topic.lost,))
         return
     if topic is None or topic.name not in state.topics:
         return
@@ -31,7 +31,7 @@ def record_topic_troubles(evidence: KafkaEvidence, state: ClusterState) -> Itera
         yield Finding(
             Trouble.UNSAFE_RECORD_TOPIC,
             f"Topic {topic.name} has a setting under which records of operations can be lost.",
-            topic.mend,
+            topic.next_step,
             topic=topic.name,
             evidence=(topic.problem,),
         )

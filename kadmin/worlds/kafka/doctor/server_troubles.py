@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import return_or_replace
 from kadmin.insight.diagnosis.quorum import SILENT_S, follows, has_majority, lagging
+from kadmin.next_step import command
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kadmin.cluster.model import ClusterState, Controller, QuorumMember
+    from kadmin.next_step import NextStep
     from kadmin.worlds.kafka.doctor.evidence import ClusterLook
 
 RUNS_S = 5.0
 """A process that fetched so recently runs; a broker that was killed is fenced later than this."""
-_START_CONTROLLERS = "start the controllers that are down; then kadmin inspect controller"
+_START_CONTROLLERS = "start the controllers that are down; then " + command("inspect controller")
 
 
 def server_troubles(look: ClusterLook) -> Iterator[Finding]:
@@ -51,7 +53,7 @@ def _quorum(controller: Controller) -> Iterator[Finding]:
         yield Finding(
             Trouble.LAGGING_CONTROLLER,
             f"Controllers do not follow the active one: {name_some(sorted(late))}.",
-            "start them if they are down; else their logs say why they do not follow: kadmin inspect controller",
+            "start them if they are down; else their logs say why they do not follow: " + command("inspect controller"),
             severity="warning",
             evidence=seen,
         )
@@ -87,7 +89,7 @@ def _brokers(state: ClusterState) -> Iterator[Finding]:
             Trouble.UNREGISTERED_BROKER,
             f"Servers follow the metadata and do not serve: {name_some(unregistered)}. They are not registered"
             f"{', or are fenced' if state.fenced_brokers is None else ''}.",
-            "restart them: a broker registers when it starts; kadmin inspect brokers",
+            "restart them: a broker registers when it starts; " + command("inspect brokers"),
             (f"server {each}: its process runs, assigned replicas: {held[each]}" for each in unregistered[:10]),
         )
     if missing:
@@ -103,5 +105,5 @@ def _runs(broker: int, live: set[int]) -> str:
     return "its process runs" if broker in live else "its process does not fetch the metadata"
 
 
-def _broker_finding(trouble: Trouble, message: str, hint: str, seen: Iterator[str]) -> Finding:
-    return Finding(trouble, message, hint, severity="warning", evidence=tuple(seen))
+def _broker_finding(trouble: Trouble, message: str, next_step: NextStep | str, seen: Iterator[str]) -> Finding:
+    return Finding(trouble, message, next_step, severity="warning", evidence=tuple(seen))

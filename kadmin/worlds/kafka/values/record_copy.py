@@ -9,12 +9,13 @@ from platformdirs import user_state_path
 
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.errors import BusyError, UnknownOutcomeError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.record.codec import UndecodableError, decode_listing, decode_status, decoding
 from kadmin.operations.record.holder import Holder
+from kadmin.operations.record.keys import OPERATIONS, is_asked
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.values.lock_file import SHARED, lock_file, sign
-from kadmin.worlds.kafka.values.record_keys import OPERATIONS, is_asked
 from kadmin.worlds.kafka.values.value_files import ValueFiles
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class RecordCopy:
         if isinstance(lock, Holder):
             raise BusyError(
                 f"The lock is held by {lock} for operation {lock.operation_id}, with --records {self._records}.",
-                next_command=f"kadmin status --records {self._records}",
+                next_step=command("status", "--records", self._records),
             )
         self._lock = lock
 
@@ -77,11 +78,11 @@ class RecordCopy:
                     values = {**values_of(operation), **values}
                 if status in values:  # comes last
                     values[status] = values.pop(status)
-                self._files.put(values)
+                self._files.put(values.items())
             except OSError as error:
                 self._warn(error)
                 with suppress(OSError):
-                    self._files.put({status: None})
+                    self._files.put([(status, None)])
 
     def check(self, on_record: Mapping[str, bytes]) -> None:
         """Compare with the topic; raise LostRecordError where it lacks a value of an unfinished operation.
@@ -93,26 +94,28 @@ class RecordCopy:
                 operation = f"{OPERATIONS}/{name}"
                 if not {*self._keys(operation)} <= on_record.keys():
                     raise self.lost(f"operation {name} is not on record there")
-                self._files.put({f"{operation}/status": on_record[f"{operation}/status"]})
+                self._files.put([(f"{operation}/status", on_record[f"{operation}/status"])])
         except OSError as error:
             self._warn(error)
 
     def lost(self, cause: str) -> LostRecordError:
         """Return the error that names this copy and the commands that continue with it."""
         unfinished = self._unfinished()
-        again = f"--records {self._records}"
+        again = ("--records", self._records)
+        ended = (
+            f"an operation that has ended on another machine: remove its folder below {self._files.folder / OPERATIONS}"
+        )
         return LostRecordError(
             f"The topic {RECORD_TOPIC} has lost records of operations.",
             cause=f"{cause}; this machine has a copy of the record of {name_some(unfinished) or 'no operation'}",
-            next_command=f"kadmin resume {again}, or kadmin cancel {again}; an operation that has ended on another "
-            f"machine: remove its folder below {self._files.folder / OPERATIONS}"
+            next_step=command("resume", *again) + ", or " + command("cancel", *again) + f"; {ended}"
             if unfinished
-            else "kadmin inspect admin, then kadmin throttle audit",
+            else command("inspect admin") + ", then " + command("throttle audit"),
         )
 
     def _unfinished(self) -> list[str]:
         found = []
-        for name, status in self._files.values(OPERATIONS, "/status").items():
+        for name, status in self._files.below(OPERATIONS, "/status").items():
             try:
                 with decoding(str(self._files.folder / OPERATIONS / name / "status")):
                     finished = decode_status(status).state.finished
@@ -147,7 +150,7 @@ def operations_in(records: Path, cluster_id: str | None) -> tuple[Listing, ...]:
     """
     found = []
     for each in _clusters(records) if cluster_id is None else (cluster_id,):
-        for name, status in ValueFiles(records / each).values(OPERATIONS, "/status").items():
+        for name, status in ValueFiles(records / each).below(OPERATIONS, "/status").items():
             with suppress(UndecodableError), decoding(name):
                 found.append(decode_listing(name, status))
     return tuple(sorted(found, key=lambda listing: listing.operation_id))

@@ -1,4 +1,4 @@
-"""`OperationStore` in a compacted topic of the cluster itself: lock, fence and record without ZooKeeper.
+"""Values in a compacted topic of the cluster itself: lock, fence and record without ZooKeeper.
 
 One transactional id is the fence: taking the lock begins a producer, and fences every earlier one. The lock is a lease
 that its holder renews. topic_log.py decides which of the topic's records count.
@@ -15,7 +15,7 @@ from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.record.holder import Lease, LostLockError, changed_lock, held_lock, lost_lock, require_held_for
-from kadmin.worlds.kafka.values.keyed import KeyedOperations
+from kadmin.worlds.kafka.values.topic_log import CONFIRMED
 from kadmin.worlds.kafka.values.topic_reader import LostTopicError, OpenTransactionError, TopicReader
 from kadmin.worlds.kafka.values.topic_settings import BODIES, CONTROL, create_topic, topic_to_create
 from kadmin.worlds.kafka.values.topic_writer import AGAIN_S, TopicWriter, decode_offsets, is_body
@@ -59,8 +59,8 @@ class _Watched:
         return self.holder.session_timeout_s - (now - self.since)
 
 
-class TopicOperations(KeyedOperations):
-    """The lock and the operations of one cluster, in the topic `name`."""
+class TopicValues:
+    """The lock and the values of one cluster, in the topic `name`."""
 
     def __init__(
         self,
@@ -71,8 +71,8 @@ class TopicOperations(KeyedOperations):
         name: str = RECORD_TOPIC,
         copy: RecordCopy | None = None,
     ) -> None:
-        super().__init__(tell)
         self.session_timeout_s = lease_s
+        self._tell = tell
         self._connection = connection
         self._clock = clock
         self._name = name
@@ -158,6 +158,9 @@ class TopicOperations(KeyedOperations):
                 raise held_lock(watched.holder)
             else:
                 clock.wait(POLL_S)
+
+    def sync(self) -> None:
+        """Do nothing: a read sees all that was written before it."""
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:
         """Raise LostLockError: a fenced holder that can take its lock again does so in its next write (`write`)."""
@@ -245,38 +248,41 @@ class TopicOperations(KeyedOperations):
             raise lost_lock(log.successor(self._writer.token))
         return log
 
-    def _get(self, key: str) -> bytes | None:
+    def get(self, key: str) -> bytes | None:
+        """Return a value, None where there is none; a record is read in its parts."""
         value = self._log().values.get(key)
         if value is None or not is_body(key):
             return value
         return b"".join(self._reader.body(BODIES, offset) for offset in decode_offsets(value))
 
-    def _names(self, parent: str) -> Sequence[str]:
-        return sorted({key.removeprefix(f"{parent}/").split("/")[0] for key in self._below(parent)})
-
-    def _values(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+    def below(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+        """Return the values of `<parent>/<name><leaf>` by name, sorted, as they are at one time."""
         begin = len(parent) + 1
         below = sorted(self._below(parent).items())
         return {key[begin : len(key) - len(leaf)]: value for key, value in below if key.endswith(leaf)}
 
     def _values_of(self, operation: str) -> Mapping[str, bytes]:
-        found = {key: self._get(key) for key in self._below(operation)}
+        found = {key: self.get(key) for key in self._below(operation)}
         return {key: value for key, value in found.items() if value is not None}
 
     def _below(self, parent: str) -> Mapping[str, bytes]:
         return {key: value for key, value in self._log().values.items() if key.startswith(f"{parent}/")}
 
-    def _put(self, values: Mapping[str, bytes | None], lease: Lease) -> None:
+    def put(self, values: Sequence[tuple[str, bytes | None]], lease: Lease) -> None:
+        """Write the last value of each key, all of them or none; without values, a record that changes nothing."""
         del lease
         if self._writer is None:
             raise lost_lock()
+        written = dict(values) or {CONFIRMED: None}
         self._writer.touch()
-        self._writer.write(values)
+        self._writer.write(written)
         if self._copy is not None:
-            self._copy.keep(values, self._values_of)
+            self._copy.keep(written, self._values_of)
 
-    def _leave(self, key: str, value: bytes) -> None:
+    def leave(self, key: str, value: bytes) -> None:
+        """Write a value without the lock."""
         append_record(self._connection, TopicPartition(self._name, CONTROL), key, value)
 
-    def _place(self, key: str) -> str:
+    def locate(self, key: str) -> str:
+        """Return the key and the topic."""
         return f"the record {key} of topic {self._name}"

@@ -22,12 +22,18 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
 from kadmin.operations.record.codec import RECORD_VERSION, decode_holder
-from kadmin.worlds.kafka.values.record_keys import CLAIM, LOCK, is_asked, is_key, is_of_topic
+from kadmin.operations.record.keys import is_asked, is_key
 
 if TYPE_CHECKING:
     from kadmin.operations.record.holder import Holder
     from kadmin.worlds.kafka.wire.partition_log import LogEntry
     from kadmin.worlds.kafka.wire.transactions import Producer
+
+
+CLAIM = "claim"
+LOCK = "lock"
+CONFIRMED = "confirmed"
+"""A key that never has a value."""
 
 
 class Ignored(StrEnum):
@@ -71,7 +77,7 @@ class TopicLog:
         Compaction removes claims. So records in transactions before the first claim that is left count where they are
         of the owner, or precede all of the owner's, as those of an expired id of kadmin's do.
         """
-        if not is_of_topic(entry.key):
+        if entry.key not in {CLAIM, LOCK, CONFIRMED} and not is_key(entry.key):
             return Ignored.NO_KEY
         if entry.producer is not None:
             self.writers.add(entry.producer.producer_id)
@@ -95,7 +101,7 @@ class TopicLog:
         if self._unreadable is not None:
             raise NotCompletedError(
                 f"The lock record at offset {self._unreadable} cannot be read; another version of kadmin wrote it.",
-                next_command="use that version of kadmin",
+                next_step="use that version of kadmin",
             )
         return self._lock
 

@@ -10,8 +10,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from kadmin.worlds.kafka.values.record_keys import CLAIM, LOCK
-from kadmin.worlds.kafka.values.topic_log import encode_lock
+from kadmin.worlds.kafka.values.topic_log import CLAIM, LOCK, encode_lock
 from kadmin.worlds.kafka.wire.transactions import FencedError
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.waiting import poll
 from kadmin.wording import count, name_some
@@ -143,7 +144,7 @@ class TopicReader:
             if fetched.entries or fetched.next_offset > offset:
                 break
         if not fetched.entries or fetched.entries[0].offset != offset or fetched.entries[0].value is None:
-            raise NotCompletedError(f"{where} has no record at offset {offset}.", next_command="kadmin history")
+            raise NotCompletedError(f"{where} has no record at offset {offset}.", next_step=command("history"))
         return fetched.entries[0].value
 
     def _read_to_end(self) -> None:
@@ -174,7 +175,7 @@ class TopicReader:
             raise UnreachableError(
                 f"{self._control} ends at offset {end}, before what this process wrote up to {self._least_end}.",
                 cause="the broker that answers does not lead it any more, and its leader does not answer",
-                next_command="kadmin status, then kadmin resume",
+                next_step=command("status") + ", then " + command("resume"),
             )
         time.sleep(_PAUSE_S)
 
@@ -184,16 +185,14 @@ class TopicReader:
             try:
                 return fetch_committed(self._connection, partition, self._leader(partition), offset, most_bytes)
             except NoSuchOffsetError:
-                raise LostTopicError(f"{partition} has no offset {offset}", next_command="kadmin history") from None
+                raise LostTopicError(f"{partition} has no offset {offset}", next_step=command("history")) from None
             except NotAuthorizedError:
                 raise
             except UnreachableError:
                 self._leaders = {}
                 now = time.monotonic()
                 if now - began > _GONE_S and self._look() is None:
-                    raise LostTopicError(
-                        f"topic {partition.topic} was deleted", next_command="kadmin history"
-                    ) from None
+                    raise LostTopicError(f"topic {partition.topic} was deleted", next_step=command("history")) from None
                 if now >= deadline:
                     raise
                 time.sleep(_PAUSE_S)
@@ -204,7 +203,7 @@ class TopicReader:
             self._look()
             led = self._leaders.get(partition.partition)
         if led is None:
-            raise UnreachableError(f"{partition} has no leader.", next_command="kadmin inspect partitions")
+            raise UnreachableError(f"{partition} has no leader.", next_step=command("inspect partitions"))
         return led
 
     def _look(self) -> TopicMetadata | None:
@@ -233,5 +232,5 @@ class TopicReader:
         return OpenTransactionError(
             f"Records of {self._control} from offset {fetched.stable} on are hidden by an open transaction.",
             cause=f"it was begun by producer {name_some(names)}" if names else "the brokers name no producer",
-            next_command="kafka-transactions.sh find-hanging and abort, then repeat the command",
+            next_step="kafka-transactions.sh find-hanging and abort, then repeat the command",
         )

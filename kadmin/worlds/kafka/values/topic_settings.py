@@ -58,7 +58,7 @@ def create_topic(connection: KafkaConnection, name: str, avoid: Collection[int] 
         found = read_metadata(connection, (name,)).topics.get(name)
         if found is not None and len(found.partitions) >= _PARTITIONS and _led(found):
             return _named(name, copies)
-    raise UnreachableError(f"Topic {name} was created, and has no leaders.", next_command="repeat the command")
+    raise UnreachableError(f"Topic {name} was created, and has no leaders.", next_step="repeat the command")
 
 
 def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) -> None:
@@ -76,7 +76,7 @@ def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) ->
         entity = f"--entity-type topics --entity-name {name}"
         commands.append(f"kafka-configs.sh {options} --alter {entity} --add-config {','.join(settings)}")
     raise NotCompletedError(
-        f"Topic {name} keeps kadmin's lock and record, and {'; '.join(wrong)}.", next_command="; then ".join(commands)
+        f"Topic {name} keeps kadmin's lock and record, and {'; '.join(wrong)}.", next_step="; then ".join(commands)
     )
 
 

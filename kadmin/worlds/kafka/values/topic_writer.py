@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kadmin.errors import KadminError
 from kadmin.operations.record.holder import LostLockError, lost_lock
-from kadmin.worlds.kafka.values.record_keys import LOCK
-from kadmin.worlds.kafka.values.topic_log import encode_lock
+from kadmin.worlds.kafka.values.topic_log import LOCK, encode_lock
 from kadmin.worlds.kafka.values.topic_protocol import Add, Begin, CatchUp, Commit, Pause, take, write
 from kadmin.worlds.kafka.values.topic_settings import BATCH_BYTES, BODIES, CONTROL
 from kadmin.worlds.kafka.wire.connection import KafkaConnection

@@ -8,11 +8,11 @@ import stat
 from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError
+from kadmin.operations.record.keys import leads_to_keys
 from kadmin.whole_files import replaced
-from kadmin.worlds.kafka.values.record_keys import leads_to_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 
@@ -42,14 +42,14 @@ class ValueFiles:
         found = (each.name for each in folder.iterdir()) if folder.is_dir() else ()
         return sorted(name for name in found if leads_to_keys(f"{parent}/{name}"))
 
-    def values(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
+    def below(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
         """Return the values of `<parent>/<name><leaf>` by name, sorted."""
         values = {name: self.get(f"{parent}/{name}{leaf}") for name in self.names(parent)}
         return {name: value for name, value in values.items() if value is not None}
 
-    def put(self, values: Mapping[str, bytes | None]) -> None:
+    def put(self, values: Iterable[tuple[str, bytes | None]]) -> None:
         """Write values in this order; remove those that are None, and folders that are empty then."""
-        for key, value in values.items():
+        for key, value in values:
             path = self._path(key)
             if value is not None:
                 _write(path, value)

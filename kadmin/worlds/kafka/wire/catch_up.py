@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kafka.protocol.metadata import ApiVersionsRequest
 
 from kadmin.errors import UnreachableError
+from kadmin.next_step import command
 from kadmin.waiting import poll
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.wire.connection import ATTEMPT_S
@@ -43,7 +44,7 @@ def caught_up_broker(connection: KafkaConnection, high_watermark: int) -> int:
     raise UnreachableError(
         f"No broker that answers caught up with the controller within {CATCH_UP_S:g} s.",
         cause=f"the controller committed {high_watermark} records of metadata; behind: {name_some(sorted(behind))}",
-        next_command="kadmin inspect controller",
+        next_step=command("inspect controller"),
     )
 
 

@@ -102,7 +102,7 @@ class _Given:
         if key not in _SERVED and (near or key.startswith(_SECURITY)):
             raise InvalidInputError(
                 f"{self.path}:{line}: the key {key} is not served.",
-                next_command=f"write {near[0]}" if near else "leave it out, or see docs/security.md for what is served",
+                next_step=f"write {near[0]}" if near else "leave it out, or see docs/security.md for what is served",
             )
         self._values[key], self._lines[key] = value.strip(), line
 
@@ -120,9 +120,7 @@ class _Given:
     def need(self, key: str, why: str) -> str:
         found = self.get(key)
         if found is None:
-            raise InvalidInputError(
-                f"{self.path}: {key} is missing.", cause=why, next_command=f"add {key} to {self.path}"
-            )
+            raise InvalidInputError(f"{self.path}: {key} is missing.", cause=why, next_step=f"add {key} to {self.path}")
         return found
 
     def of_login(self, options: Mapping[str, str]) -> _Given:
@@ -132,13 +130,13 @@ class _Given:
             found._values[key], found._lines[key] = value, self._lines["sasl.jaas.config"]
         return found
 
-    def warn(self, key: str, problem: str, hint: str) -> None:
+    def warn(self, key: str, problem: str, next_step: str) -> None:
         """Keep a warning; `problem` must not name a secret."""
-        self.warnings.append(f"{self.path}:{self._lines[key]}: {key} {problem}: {hint}")
+        self.warnings.append(f"{self.path}:{self._lines[key]}: {key} {problem}: {next_step}")
 
-    def refuse(self, key: str, problem: str, hint: str) -> InvalidInputError:
+    def refuse(self, key: str, problem: str, next_step: str) -> InvalidInputError:
         """Return the error of a key; `problem` must not name a secret."""
-        return InvalidInputError(f"{self.path}:{self._lines[key]}: {key} {problem}.", next_command=hint)
+        return InvalidInputError(f"{self.path}:{self._lines[key]}: {key} {problem}.", next_step=next_step)
 
 
 def _security(given: _Given) -> Security:
@@ -160,7 +158,7 @@ def _tls(given: _Given) -> ssl.SSLContext:
     try:
         return client_context(trusted, own, check_names=algorithm is not None)
     except KeyStoreError as error:
-        raise given.refuse(error.key, error.problem, error.remedy) from error
+        raise given.refuse(error.key, error.problem, error.next_step) from error
 
 
 def _trusted(given: _Given) -> KeyStore | None:
@@ -237,7 +235,7 @@ def _endpoint_tls(login: _Given) -> ssl.SSLContext:
     try:
         return client_context(trusted, None, check_names=True)
     except KeyStoreError as error:
-        raise login.refuse(error.key, error.problem, error.remedy) from error
+        raise login.refuse(error.key, error.problem, error.next_step) from error
 
 
 def _jaas(given: _Given) -> Mapping[str, str]:

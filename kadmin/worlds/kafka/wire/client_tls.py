@@ -36,11 +36,11 @@ class KeyStore:
 class KeyStoreError(Exception):
     """A store cannot be used: its setting, the problem as the end of a sentence, and the next step."""
 
-    def __init__(self, store: KeyStore, problem: str, remedy: str) -> None:
+    def __init__(self, store: KeyStore, problem: str, next_step: str) -> None:
         super().__init__(problem)
         self.key = store.key
         self.problem = problem
-        self.remedy = remedy
+        self.next_step = next_step
 
 
 def client_context(trusted: KeyStore | None, own: KeyStore | None, *, check_names: bool) -> ssl.SSLContext:

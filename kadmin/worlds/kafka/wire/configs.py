@@ -1,7 +1,4 @@
-"""Effective settings of brokers, and dynamic configs (DescribeConfigs, IncrementalAlterConfigs, Kafka 2.3).
-
-Entities are named as elsewhere: `topics/orders`, `brokers/1`, and DEFAULT_ENTITY for the cluster-wide default.
-"""
+"""Effective settings of brokers, and dynamic configs (DescribeConfigs, IncrementalAlterConfigs, Kafka 2.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kafka.admin import ConfigResourceType
 from kafka.protocol.admin import DescribeConfigsRequest, IncrementalAlterConfigsRequest
 
-from kadmin.cluster.names import DEFAULT_ENTITY
+from kadmin.cluster.config_entity import BROKER_KIND, DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.rights import Right
 from kadmin.errors import NotCompletedError
 from kadmin.worlds.kafka.wire.connection import REQUEST_S, KafkaConnection
@@ -64,7 +61,7 @@ def describe_settings(servers: Servers, brokers: Iterable[int], names: Sequence[
     of the addresses answers, NotCompletedError where there is none.
     """
     with KafkaConnection(servers) as connection:
-        requests = {broker: _request([f"brokers/{broker}"], names) for broker in brokers}
+        requests = {broker: _request([ConfigEntity.of_broker(broker)], names) for broker in brokers}
 
         def read(answer: Any) -> Mapping[str, str]:  # noqa: ANN401 - kafka-python ships no types
             (configs,) = _configs_of(connection, answer).values()
@@ -75,19 +72,19 @@ def describe_settings(servers: Servers, brokers: Iterable[int], names: Sequence[
 
 def read_settings(connection: KafkaConnection, broker_id: int, names: Sequence[str]) -> dict[str, str]:
     """Return the effective settings of a broker as `describe_settings` does; raises as `KafkaConnection.ask` does."""
-    entity = f"brokers/{broker_id}"
+    entity = ConfigEntity.of_broker(broker_id)
     return _values(_describe(connection, [entity], names, broker_id=broker_id)[entity])
 
 
 def read_topic_settings(connection: KafkaConnection, topic: str, names: Sequence[str]) -> dict[str, str]:
     """Return the effective settings of a topic, defaults included; raises as `KafkaConnection.ask` does."""
-    entity = f"topics/{topic}"
+    entity = ConfigEntity.of_topic(topic)
     return _values(_describe(connection, [entity], names)[entity])
 
 
 def opens_without_acls(connection: KafkaConnection, broker_id: int) -> bool:
     """Whether a broker has the setting that opens topics without ACLs; the broker does not report its value."""
-    entity = f"brokers/{broker_id}"
+    entity = ConfigEntity.of_broker(broker_id)
     return any(
         each.name == OPENS_TOPICS
         for each in _describe(connection, [entity], [OPENS_TOPICS], broker_id=broker_id)[entity]
@@ -96,11 +93,11 @@ def opens_without_acls(connection: KafkaConnection, broker_id: int) -> bool:
 
 def read_own_configs(
     connection: KafkaConnection,
-    entities: Iterable[str],
+    entities: Iterable[ConfigEntity],
     *,
     keys: Iterable[str] | None = None,
     broker_id: int | None = None,
-) -> dict[str, dict[str, str]]:
+) -> dict[ConfigEntity, dict[str, str]]:
     """Return the dynamic configs that entities have of their own, without defaults; of topics that do not exist none.
 
     `keys` limits the answer to some. Only a broker gives its own configs: `broker_id` is the broker to ask. Other
@@ -112,11 +109,11 @@ def read_own_configs(
 
 def alter_configs(
     connection: KafkaConnection,
-    edits: Mapping[str, Mapping[str, ConfigEdit]],
+    edits: Mapping[ConfigEntity, Mapping[str, ConfigEdit]],
     *,
     broker_id: int | None = None,
     send_by: float = math.inf,
-) -> dict[str, Refusal | None]:
+) -> dict[ConfigEntity, Refusal | None]:
     """Change configs in one request; returns None for each entity that was changed.
 
     The edits of one entity are applied together or not at all; entities are independent. A broker's own configs take
@@ -154,18 +151,18 @@ def alter_configs(
 
 def _describe(
     connection: KafkaConnection,
-    entities: Iterable[str],
+    entities: Iterable[ConfigEntity],
     names: Iterable[str] | None,
     *,
     broker_id: int | None = None,
     pass_over: int = 0,
-) -> dict[str, list[Any]]:
+) -> dict[ConfigEntity, list[Any]]:
     """Return the answer's settings of each entity; `pass_over` is the error code of an entity that has none."""
     answer = connection.ask(_DESCRIBE, _request(entities, names), broker_id=broker_id)
     return _configs_of(connection, answer, pass_over)
 
 
-def _request(entities: Iterable[str], names: Iterable[str] | None) -> Any:  # noqa: ANN401 - kafka-python ships no types
+def _request(entities: Iterable[ConfigEntity], names: Iterable[str] | None) -> Any:  # noqa: ANN401 - kafka-python ships no types
     wanted, resource = None if names is None else sorted(names), DescribeConfigsRequest.DescribeConfigsResource
     asked = [
         resource(resource_type=kind, resource_name=name, configuration_keys=wanted)
@@ -174,8 +171,8 @@ def _request(entities: Iterable[str], names: Iterable[str] | None) -> Any:  # no
     return DescribeConfigsRequest(resources=asked)
 
 
-def _configs_of(connection: KafkaConnection, answer: Any, pass_over: int = 0) -> dict[str, list[Any]]:  # noqa: ANN401 - kafka-python ships no types
-    found: dict[str, list[Any]] = {}
+def _configs_of(connection: KafkaConnection, answer: Any, pass_over: int = 0) -> dict[ConfigEntity, list[Any]]:  # noqa: ANN401 - kafka-python ships no types
+    found: dict[ConfigEntity, list[Any]] = {}
     for result in answer.results:
         entity = _entity(result.resource_type, result.resource_name)
         if result.error_code != pass_over:
@@ -189,33 +186,31 @@ def _values(configs: Iterable[Any]) -> dict[str, str]:
     return {each.name: each.value for each in configs if each.value is not None}
 
 
-def _resource(entity: str) -> tuple[int, str]:
-    kind, _, name = entity.partition("/")
-    if kind == "topics":
-        return int(ConfigResourceType.TOPIC), name
-    return int(ConfigResourceType.BROKER), "" if entity == DEFAULT_ENTITY else name
+def _resource(entity: ConfigEntity) -> tuple[int, str]:
+    if entity.is_topic:
+        return int(ConfigResourceType.TOPIC), entity.name
+    return int(ConfigResourceType.BROKER), "" if entity == DEFAULT_ENTITY else entity.name
 
 
-def _entity(kind: int, name: str) -> str:
+def _entity(kind: int, name: str) -> ConfigEntity:
     if kind == ConfigResourceType.TOPIC:
-        return f"topics/{name}"
-    return f"brokers/{name}" if name else DEFAULT_ENTITY
+        return ConfigEntity.of_topic(name)
+    return ConfigEntity(BROKER_KIND, name) if name else DEFAULT_ENTITY
 
 
-def _right(operation: str, entity: str) -> Right:
-    kind, _, name = entity.partition("/")
-    return Right(operation, name if kind == "topics" else None)
+def _right(operation: str, entity: ConfigEntity) -> Right:
+    return Right(operation, entity.name if entity.is_topic else None)
 
 
-def _own(entity: str, configs: Iterable[Any]) -> dict[str, str]:
+def _own(entity: ConfigEntity, configs: Iterable[Any]) -> dict[str, str]:
     sources = {_DEFAULT_SOURCE} if entity == DEFAULT_ENTITY else _OWN_SOURCES
     return _values(each for each in configs if each.config_source in sources)
 
 
-def _require_short(entity: str, key: str, edit: ConfigEdit) -> None:
+def _require_short(entity: ConfigEntity, key: str, edit: ConfigEdit) -> None:
     length = len((edit.value or "").encode())
     if length > MOST_VALUE_BYTES:
         raise NotCompletedError(
             f"{key} of {entity} would have {length} bytes; brokers take at most {MOST_VALUE_BYTES}.",
-            next_command="use * for every replica of the topic",
+            next_step="use * for every replica of the topic",
         )

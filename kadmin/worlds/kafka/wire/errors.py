@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafka import errors
 
 from kadmin.cluster.ports import REFUSED, Listener, complaints, listeners_instead
-from kadmin.cluster.remedies import kerberos_remedies, remedy_for, tls_remedies
+from kadmin.cluster.refused_connections import kerberos_next_steps, next_step_for, tls_next_steps
 from kadmin.errors import NotAuthorizedError, NotCompletedError, UnreachableError
 
 if TYPE_CHECKING:
@@ -28,17 +28,17 @@ CREDENTIALS = (
 _HANDSHAKE = "Handshake failed"
 _UNCLEAR = "compare the TLS settings of {source} with those of the listener"
 _NO_TLS = "the listener has no TLS: correct security.protocol in {source}, or the address"
-_TLS_REMEDIES = {
+_TLS_NEXT_STEPS = {
     "WRONG_VERSION_NUMBER": _NO_TLS,
     "RECORD_LAYER_FAILURE": _NO_TLS,
-    **tls_remedies(
+    **tls_next_steps(
         name="name the brokers as their certificate does: it must have the host of each listener",
         expired="have the certificate renewed that the brokers show",
         authority="name the authority's certificate in {source}: ssl.truststore.location",
         own="show a certificate that the brokers trust, with its key: ssl.keystore.location in {source}",
     ),
 }
-_KERBEROS_REMEDIES = kerberos_remedies(
+_KERBEROS_NEXT_STEPS = kerberos_next_steps(
     "name a key table in {source}: useKeyTab=true keyTab=... principal=...",
     "name the brokers as their principals do, and correct sasl.kerberos.service.name in {source}",
 )
@@ -55,7 +55,7 @@ def translated(servers: Servers, what: str) -> Iterator[None]:
         raise NotServedError(
             f"The brokers at {servers} are too old to {what}.",
             cause=str(error),
-            next_command="settings need Kafka 0.11, sizes 1.1 (or a file: --sizes), reassignments 2.4",
+            next_step="settings need Kafka 0.11, sizes 1.1 (or a file: --sizes), reassignments 2.4",
         ) from error
     except CREDENTIALS as error:
         raise refusal_of(servers, error) or error from error
@@ -65,7 +65,7 @@ def translated(servers: Servers, what: str) -> Iterator[None]:
         raise UnreachableError(
             f"No Kafka broker at {servers} answered in time to {what}.",
             cause=reason_of(error),
-            next_command="check the addresses, and that the brokers run",
+            next_step="check the addresses, and that the brokers run",
         ) from error
     except errors.KafkaError as error:
         raise NotCompletedError(f"The brokers at {servers} did not {what}.", cause=reason_of(error)) from error
@@ -78,7 +78,7 @@ def unanswered(servers: Servers, error: KadminError) -> UnreachableError:
     return UnreachableError(
         error.message if silent else f"Nothing listens at {servers}.",
         cause="; ".join(f"{address}: {reason}" for address, reason in found.items()),
-        next_command=error.next_command,
+        next_step=error.next_step,
     )
 
 
@@ -93,17 +93,17 @@ def not_brokers(servers: Servers) -> UnreachableError | None:
         return None
     source = servers.security.source
     if source:
-        remedy = f"correct the address, or security.protocol in {source}"
+        next_step = f"correct the address, or security.protocol in {source}"
     elif {Listener.TLS, Listener.SASL} & set(found.values()):
-        remedy = (
+        next_step = (
             "give the address of a listener without TLS and SASL, or --command-config FILE: Kafka's client.properties"
         )
     else:
-        remedy = "name brokers of the cluster: -b BROKERS"
+        next_step = "name brokers of the cluster: -b BROKERS"
     return UnreachableError(
         f"No Kafka broker listens at {servers} that speaks {protocol}.",
         cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
-        next_command=remedy,
+        next_step=next_step,
     )
 
 
@@ -116,7 +116,7 @@ def raise_for(code: int, message: str | None, servers: Servers, what: str, right
         raise NotAuthorizedError(
             f"The brokers at {servers} do not allow to {what}.",
             cause=f"{right} is missing",
-            next_command=right.granted_by(servers),
+            next_step=right.granted_by(servers),
         )
     with translated(servers, what):
         raise error
@@ -142,20 +142,20 @@ def refusal_of(servers: Servers, error: errors.KafkaError) -> NotAuthorizedError
         elif isinstance(error, errors.UnsupportedSaslMechanismError):
             said = "the listener does not have this SASL mechanism"
         sasl = servers.security.sasl
-        remedies = _KERBEROS_REMEDIES if sasl is not None and sasl.mechanism == "GSSAPI" else {}
-        remedy = remedy_for(said, remedies) or "correct the credentials in {source}"
+        next_steps = _KERBEROS_NEXT_STEPS if sasl is not None and sasl.mechanism == "GSSAPI" else {}
+        next_step = next_step_for(said, next_steps) or "correct the credentials in {source}"
         return NotAuthorizedError(
             f"The brokers at {servers} refuse the credentials.",
             cause=said,
-            next_command=remedy.format(source=source),
+            next_step=next_step.format(source=source),
         )
-    found = remedy_for(said, _TLS_REMEDIES)
+    found = next_step_for(said, _TLS_NEXT_STEPS)
     if found is None and _HANDSHAKE not in said:
         return None
     return NotAuthorizedError(
         f"There is no TLS connection with the brokers at {servers}.",
         cause=said.removeprefix("KafkaConnectionError: "),
-        next_command=(found or _UNCLEAR).format(source=source),
+        next_step=(found or _UNCLEAR).format(source=source),
     )
 
 

@@ -15,6 +15,7 @@ from kafka.protocol.metadata import MetadataRequest
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.rights import Right
 from kadmin.errors import UnreachableError
+from kadmin.next_step import command
 from kadmin.worlds.kafka.wire.errors import NotServedError, raise_for
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def leader_of(connection: KafkaConnection, partition: TopicPartition) -> int:
     """Return the broker that leads a partition; raises UnreachableError where there is none."""
     found = read_metadata(connection, (partition.topic,)).partitions.get(partition)
     if found is None or found.leader < 0:
-        raise UnreachableError(f"{partition} has no leader.", next_command="kadmin inspect partitions")
+        raise UnreachableError(f"{partition} has no leader.", next_step=command("inspect partitions"))
     return found.leader
 
 

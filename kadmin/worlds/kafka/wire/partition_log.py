@@ -11,6 +11,7 @@ from kafka.record.memory_records import MemoryRecords
 
 from kadmin.cluster.rights import Right
 from kadmin.errors import NotCompletedError, UnreachableError
+from kadmin.next_step import command
 from kadmin.worlds.kafka.wire.connection import ATTEMPT_S
 from kadmin.worlds.kafka.wire.errors import raise_for
 from kadmin.worlds.kafka.wire.transactions import Producer
@@ -91,9 +92,9 @@ def fetch_committed(
     raise_for(answer.error_code, None, connection.servers, what)
     found = answer.responses[0].partitions[0]
     if found.error_code in _NOT_LEADING:
-        raise UnreachableError(f"Broker {led.leader} does not lead {partition}.", next_command="repeat the command")
+        raise UnreachableError(f"Broker {led.leader} does not lead {partition}.", next_step="repeat the command")
     if found.error_code == _OFFSET_OUT_OF_RANGE:
-        raise NoSuchOffsetError(f"{partition} has no offset {offset}.", next_command="kadmin inspect partitions")
+        raise NoSuchOffsetError(f"{partition} has no offset {offset}.", next_step=command("inspect partitions"))
     raise_for(found.error_code, None, connection.servers, what, Right("Read", partition.topic))
     batches = list(MemoryRecords(bytes(found.records or b"")))
     entries = tuple(each for each in _committed(batches, found.aborted_transactions or ()) if each.offset >= offset)

@@ -29,7 +29,7 @@ def describe_quorum(connection: KafkaConnection) -> Quorum:
     """
     found = _ask(connection).topics[0].partitions[0]
     if found.high_watermark < 0:
-        raise UnreachableError(f"Controller {found.leader_id} was only just elected.", next_command="try again")
+        raise UnreachableError(f"Controller {found.leader_id} was only just elected.", next_step="try again")
     return Quorum(
         found.leader_id,
         found.leader_epoch,

@@ -286,5 +286,5 @@ def _not_available(code: int, what: str) -> UnreachableError:
     return UnreachableError(
         f"The brokers did not {what} in time.",
         cause=_CAUSES.get(code, error_name(code)),
-        next_command="bring brokers back, then repeat the command; or keep lock and records with --records DIR",
+        next_step="bring brokers back, then repeat the command; or keep lock and records with --records DIR",
     )

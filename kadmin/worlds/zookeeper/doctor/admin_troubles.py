@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import escaped
 from kadmin.insight.diagnosis.finding import Finding, Flaw, Trouble
 from kadmin.insight.tables.admin_nodes import Effect, Motion
+from kadmin.next_step import command
 from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.doctor.admin_nodes import read_node
-from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S
+from kadmin.worlds.zookeeper.doctor.evidence import HEAL, STAYS_S
 from kadmin.worlds.zookeeper.doctor.flaw_effects import effects
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.versions import KafkaVersions
     from kadmin.insight.diagnosis.operations import OpenOperation
     from kadmin.insight.tables.admin_nodes import Entry, NodeReading
+    from kadmin.next_step import NextStep
     from kadmin.worlds.zookeeper.doctor.evidence import Evidence
     from kadmin.worlds.zookeeper.model import Acl, Znode
 
@@ -126,11 +128,11 @@ def _foreign(evidence: Evidence, reading: NodeReading) -> Iterator[Finding]:
         return
     dead = any(found.code is Flaw.DEAD_BROKER for entry in reading.entries for found in entry.findings)
     message = f"{reading.path} belongs to no operation on record: another tool or operator is at work."
-    end = f"kadmin cancel --foreign -z {evidence.zookeeper}"
-    remedy = f"wait until it is gone: kadmin inspect admin -z {evidence.zookeeper}"
+    next_step = "wait until it is gone: " + command("inspect admin")
     if reading.path == REASSIGN_PARTITIONS:
-        remedy = f"start the brokers that it waits for, or end it: {end}" if dead else f"{remedy}; or end it: {end}"
-    yield _finding(evidence, Trouble.FOREIGN_NODE, reading, message, remedy)
+        first = "start the brokers that it waits for, or" if dead else next_step + "; or"
+        next_step = first + " end it: " + command("cancel", "--foreign")
+    yield _finding(evidence, Trouble.FOREIGN_NODE, reading, message, next_step)
 
 
 def _asked_for(operation: OpenOperation, reading: NodeReading) -> bool:
@@ -143,7 +145,7 @@ def _deaf(evidence: Evidence, path: str, *seen: str) -> Finding:
     return Finding(
         Trouble.DEAF_CONTROLLER,
         f"The controller does not watch {path}: it does not execute requests that are written there.",
-        evidence.heal_command,
+        HEAL,
         znode=path,
         evidence=(*_controller(evidence), *seen),
     )
@@ -155,12 +157,12 @@ def _controller(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _finding(
-    evidence: Evidence, trouble: Trouble, reading: NodeReading, message: str, remedy: str | None = None
+    evidence: Evidence, trouble: Trouble, reading: NodeReading, message: str, next_step: NextStep = HEAL
 ) -> Finding:
     return Finding(
         trouble,
         message,
-        remedy or evidence.heal_command,
+        next_step,
         znode=reading.path,
         evidence=_seen(evidence, reading),
         version=reading.version,
@@ -199,7 +201,7 @@ def _foreign_acl(evidence: Evidence, node: Znode) -> Iterator[Finding]:
     yield Finding(
         Trouble.WRONG_ACL,
         f"{node.path} does not grant what {ADMIN} grants: the controller may be unable to read or shrink it.",
-        evidence.heal_command,
+        HEAL,
         znode=node.path,
         evidence=(f"its ACL: {_granted(found)}", f"that of {ADMIN}: {_granted(wanted)}"),
         version=node.version,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.names import escaped
 from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import health_of, return_or_replace
 from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
+from kadmin.next_step import command
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.throttle import THROTTLE_KEYS
 from kadmin.wording import name_some
@@ -36,7 +38,7 @@ def cluster_troubles(evidence: Evidence) -> Iterator[Finding]:
     yield from copy_troubles(
         evidence.unused_copies,
         "no version of Kafka (0.10.2 to 3.9) removes them at a restart",
-        "a reassignment to these brokers and kadmin rollback, one after the other, remove them too",
+        f"a reassignment to these brokers and {command('rollback')}, one after the other, remove them too",
         znode=TOPICS,
     )
     yield from _throttles(evidence)
@@ -88,7 +90,7 @@ def _deletions(evidence: Evidence) -> Iterator[Finding]:
             f"The deletion of topic {escaped(name)} does not end.",
             "start those brokers; never remove the request by hand: the topic would come back empty"
             if dead
-            else "kadmin doctor, again in a minute; never remove the request by hand",
+            else command("doctor") + ", again in a minute; never remove the request by hand",
             severity="warning",
             topic=None if topic is None else name,
             znode=f"{DELETE_TOPICS}/{escaped(name)}",
@@ -133,15 +135,15 @@ def _throttles(evidence: Evidence) -> Iterator[Finding]:
     moving = any(topic.adding_replicas or topic.removing_replicas for topic in state.topics.values())
     if moving or evidence.operations or evidence.last.reassignment is not None:
         return
-    configs = {f"brokers/{name}": config for name, config in evidence.broker_configs.items()}
-    configs |= {f"topics/{name}": config for name, config in state.topic_configs.items()}
-    left = {name: sorted(THROTTLE_SETTINGS & set(config)) for name, config in sorted(configs.items())}
+    configs = {ConfigEntity.of_topic(name): config for name, config in state.topic_configs.items()}
+    configs |= evidence.broker_configs
+    left = {str(each): sorted(THROTTLE_SETTINGS & set(config)) for each, config in sorted(configs.items())}
     entities = [name for name, keys in left.items() if keys]
     if entities:
         yield Finding(
             Trouble.LEFTOVER_THROTTLE,
             f"Replication throttles are set although nothing is being reassigned: {name_some(map(escaped, entities))}.",
-            f"kadmin throttle audit -z {evidence.zookeeper}",
+            command("throttle audit"),
             severity="warning",
             znode=CONFIG,
             evidence=tuple(f"{escaped(name)}: {', '.join(left[name])}" for name in entities[:5]),
@@ -155,7 +157,7 @@ def _messages(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 Trouble.MANY_NOTIFICATIONS,
                 f"{path} holds {number:,} notifications.",
-                "kadmin doctor, again in 15 minutes" if config else "read the controller's log",
+                command("doctor") + ", again in 15 minutes" if config else "read the controller's log",
                 severity="warning",
                 znode=path,
                 evidence=(

@@ -9,6 +9,7 @@ from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.operations import operation_troubles
 from kadmin.worlds.zookeeper.doctor.admin_troubles import admin_troubles
 from kadmin.worlds.zookeeper.doctor.cluster_troubles import cluster_troubles
+from kadmin.worlds.zookeeper.doctor.evidence import HEAL
 from kadmin.worlds.zookeeper.doctor.topic_troubles import topic_troubles
 from kadmin.worlds.zookeeper.znodes.admin import PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.worlds.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH
@@ -72,7 +73,7 @@ def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: boo
         yield Finding(
             Trouble.ELECTION_LOOP,
             "Controllers are elected and resign without end: nothing is reassigned, elected, created or deleted.",
-            "restart the brokers, one after the other" if exhausted else evidence.heal_command,
+            "restart the brokers, one after the other" if exhausted else HEAL,
             znode=CONTROLLER_EPOCH,
             evidence=(
                 f"the epoch went from {first.epoch} to {last.epoch} in {len(evidence.samples)} looks a second apart",
@@ -83,7 +84,7 @@ def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: boo
         yield Finding(
             Trouble.NO_CONTROLLER,
             "The cluster has no controller, and none is being elected.",
-            evidence.heal_command,
+            HEAL,
             znode=CONTROLLER,
             evidence=(
                 f"{CONTROLLER} was absent in {len(evidence.samples)} looks a second apart; an election takes less",

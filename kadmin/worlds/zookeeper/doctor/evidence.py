@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kadmin.next_step import command
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.cluster.versions import KafkaVersions
     from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+    from kadmin.plan.throttle import ConfigValues
     from kadmin.worlds.zookeeper.model import Acl, ControllerNode, Znode
 
+HEAL = command("heal")
+"""Repairs the admin znodes that doctor has findings on."""
 STAYS_S = 5.0
 """A controller that did not change a node for so long does not see it or ignores it."""
 
@@ -51,12 +56,11 @@ class Evidence:
     `state` was read last; its details name the unreadable znodes. `first` and `last` are readings of the admin nodes,
     `stayed_s` seconds apart: at least STAYS_S where there was a node. `not_watching` holds the admin paths that the
     controller's session did not watch on any server, checked twice; `listening` those that it watches. `broker_configs`
-    are by entity name, `<default>` included. `notifications` counts the notifications in each parent znode.
+    are those of brokers and of their default. `notifications` counts the notifications in each parent znode.
     `unused_copies` are those on the disks of brokers that are no replicas: bytes by broker and partition;
     `disks_unavailable` says why they are not known.
     """
 
-    zookeeper: str
     versions: KafkaVersions
     state: ClusterState
     samples: tuple[ControllerSample, ...]
@@ -68,12 +72,7 @@ class Evidence:
     root: str = "/kadmin"
     lock: LockHeld | None = None
     operations: tuple[OpenOperation, ...] = ()
-    broker_configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    broker_configs: ConfigValues = field(default_factory=dict)
     notifications: Mapping[str, int] = field(default_factory=dict)
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     disks_unavailable: str = ""
-
-    @property
-    def heal_command(self) -> str:
-        """The command that repairs this cluster."""
-        return f"kadmin heal -z {self.zookeeper}"

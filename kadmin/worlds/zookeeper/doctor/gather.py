@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kadmin.cluster.config_entity import BROKER_KIND, ConfigEntity
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError
 from kadmin.insight.tables.admin_nodes import AdminSurvey, Effect, NodeSurvey
+from kadmin.next_step import command
 from kadmin.operations.reading.brokers import log_dirs_of, not_described, unused_copies
 from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.worlds.zookeeper.doctor.admin_nodes import deletion_findings, read_node
@@ -69,7 +71,6 @@ def gather(context: ZooKeeperContext) -> Evidence:
     same = asked is not None and now is not None and asked.session_id == now.session_id
     lock = _lock(context, source)
     evidence = Evidence(
-        zookeeper=context.store.connect_string,
         versions=versions_of(source, state),
         state=state,
         samples=tuple(samples),
@@ -81,7 +82,9 @@ def gather(context: ZooKeeperContext) -> Evidence:
         root=context.paths.root,
         lock=lock,
         operations=_operations(context, source, state, lock),
-        broker_configs=configs_of(source, "brokers", source.children(f"{CONFIG}/brokers")),
+        broker_configs=configs_of(
+            source, (ConfigEntity(BROKER_KIND, name) for name in source.children(f"{CONFIG}/{BROKER_KIND}"))
+        ),
         notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
     )
     return replace(evidence, state=replace(state, details=replace(details, unreadable=source.unreadable)))
@@ -171,7 +174,7 @@ def _pause(context: ZooKeeperContext, seconds: float) -> None:
 
 def _stop_if_asked(context: ZooKeeperContext) -> None:
     # Readings that were cut short are not seconds apart, and prove nothing.
-    context.clock.stop_if_asked("nothing was changed", "kadmin doctor")
+    context.clock.stop_if_asked("nothing was changed", command("doctor"))
 
 
 def _lock(context: ZooKeeperContext, source: ZnodeReader) -> LockHeld | None:

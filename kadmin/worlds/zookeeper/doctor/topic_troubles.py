@@ -9,7 +9,9 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.tables.configs import HIDDEN
+from kadmin.next_step import command
 from kadmin.wording import name_some
+from kadmin.worlds.zookeeper.doctor.evidence import HEAL
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.tables.znodes import holds_secrets
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG
@@ -31,10 +33,10 @@ def topic_troubles(evidence: Evidence) -> Iterator[Finding]:
     """Find flaws of topic znodes, and every znode that cannot be read."""
     for each in details_of(evidence.state).unreadable:
         if not each.denied:
-            yield _unreadable(evidence, each)
+            yield _unreadable(each)
     yield from _denied(evidence)
     for name in sorted(evidence.state.topics):
-        yield from _emptied(evidence, evidence.state.topics[name])
+        yield from _emptied(evidence.state.topics[name])
     yield from _api_reassignments(evidence)
 
 
@@ -72,7 +74,7 @@ def _is_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _unreadable(evidence: Evidence, znode: Unreadable) -> Finding:
+def _unreadable(znode: Unreadable) -> Finding:
     topic, numbers = _TOPIC_ZNODE.fullmatch(znode.path), string_ids(znode.data)
     shown = HIDDEN if holds_secrets(znode.path) else escaped(znode.data, _SHOWN_DATA)
     seen = (znode.reason, f"it holds {shown}")
@@ -80,7 +82,7 @@ def _unreadable(evidence: Evidence, znode: Unreadable) -> Finding:
         return Finding(
             Trouble.STRING_IDS,
             f"Topic {topic[1]} holds broker ids as text: every controller of 2.0 or later that is elected fails on it.",
-            evidence.heal_command,
+            HEAL,
             topic=topic[1],
             znode=znode.path,
             evidence=seen,
@@ -112,7 +114,7 @@ def _denied(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _emptied(evidence: Evidence, topic: Topic) -> Iterator[Finding]:
+def _emptied(topic: Topic) -> Iterator[Finding]:
     numbers = emptied_partitions(topic)
     if not numbers:
         return
@@ -130,7 +132,7 @@ def _emptied(evidence: Evidence, topic: Topic) -> Iterator[Finding]:
     yield Finding(
         Trouble.EMPTY_REPLICAS,
         message,
-        evidence.heal_command,
+        HEAL,
         severity="error" if len(lost) < len(numbers) else "warning",
         topic=topic.name,
         znode=topic_path(topic.name),
@@ -158,7 +160,7 @@ def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             Trouble.API_REASSIGNMENT,
             "Partitions are being reassigned without an admin node: through the brokers' API, or from a removed node.",
-            f"wait until they are done, or end them: kadmin cancel --foreign -z {evidence.zookeeper}",
+            "wait until they are done, or end them: " + command("cancel", "--foreign"),
             znode=topic_path(moving[0].topic) if len({each.topic for each in moving}) == 1 else TOPICS,
             evidence=(
                 f"adding or removing replicas ({len(moving)}): {name_some(sorted(moving), most=10)}",

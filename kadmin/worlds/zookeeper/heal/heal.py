@@ -12,25 +12,20 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError, UsageError
 from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S, Finish, Wait
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.follow import Loop, follow
-from kadmin.operations.port import PublishOutcome
+from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.record.holder import lost_lock
-from kadmin.operations.record.record import (
-    OperationKind,
-    OperationRecord,
-    OperationState,
-    OperationStatus,
-    Replaced,
-    Step,
-    StepKind,
-)
+from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.steps import HealStep, Replaced
 from kadmin.wording import count
 from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
+from kadmin.worlds.zookeeper.doctor.evidence import HEAL
 from kadmin.worlds.zookeeper.doctor.gather import gather
 from kadmin.worlds.zookeeper.heal.repair_steps import Diagnosis, Write, healable, next_step, unhealed
 from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData, details_of
@@ -44,7 +39,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from kadmin.insight.diagnosis.finding import Finding
+    from kadmin.next_step import NextStep
     from kadmin.operations.record.holder import Holder, Lease
+    from kadmin.operations.record.steps import Step
     from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.controller_move import ControllerMove
     from kadmin.worlds.zookeeper.heal.repair_steps import RepairStep
@@ -73,7 +70,7 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
         raise _past_deadline(None)
     now, wait_s = context.clock.timestamp(), lock_timeout_s
     operation_id = unfinished[0] if unfinished else new_operation_id(now)
-    other = context.operations.holder()
+    other = context.operations.lock.holder()
     if other is not None and other.operation_id == operation_id:  # its runner was killed; its lock expires
         wait_s += other.expires_s
     holder = context.new_holder(operation_id, now)
@@ -136,7 +133,7 @@ class _Healing:
             self._on_wait,
             lambda reason, _: _past_deadline(reason),
             "the earlier steps remain done",
-            "kadmin heal",
+            HEAL,
         )
         try:
             finish, _ = follow(loop, self._context)
@@ -160,8 +157,8 @@ class _Healing:
         move: ControllerMove | None = None
         if repair.move:
             answer = self._mover.ask(() if repair.node is None else (repair.node.path,))
-            if isinstance(answer, str):
-                return answer
+            if isinstance(answer, Postponed):
+                return answer.reason
             move = answer
         step = self._step(repair)
         outcome = self._publisher.send(step, _ops(repair, move, diagnosis, self._context), self._lease)
@@ -191,7 +188,7 @@ class _Healing:
         node = repair.node
         deleted = repair.write is Write.DELETE
         replaced = None if node is None else Replaced(node.path, node.version, node.data, deleted)
-        return Step(number, StepKind.REPAIR, self._context.clock.timestamp(), replaced=replaced)
+        return HealStep(number, self._context.clock.timestamp(), replaced)
 
     def _step_down(self) -> None:
         # The checks of the lease prove that our session is alive: so the ephemeral node is ours, not that of a
@@ -234,9 +231,7 @@ def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease
 
 
 def _past_deadline(reason: str | None) -> NotCompletedError:
-    return NotCompletedError(
-        f"The deadline passed: {reason or 'some findings are not healed'}.", next_command="kadmin heal"
-    )
+    return NotCompletedError(f"The deadline passed: {reason or 'some findings are not healed'}.", next_step=HEAL)
 
 
 def _unfinished(context: ZooKeeperContext) -> tuple[str, ...]:
@@ -272,12 +267,11 @@ def _verdict(findings: Sequence[Finding], steps: int) -> Finish:
     raise NotCompletedError(
         f"Not healed: {left[0].message}{more}",
         cause=f"{count(steps, 'step')} done before" if steps else "nothing was changed",
-        next_command=_onward(left[0]),
+        next_step=_onward(left[0]),
     )
 
 
-def _onward(finding: Finding) -> str | None:
+def _onward(finding: Finding) -> NextStep | str | None:
     if finding.code is Trouble.EMPTY_REPLICAS:
         return f"delete the topic {finding.topic} and create it again: its data was deleted with the empty list"
-    mendable = healable(finding) and (finding.hint or "").startswith("kadmin heal")
-    return "kadmin doctor" if mendable else finding.hint
+    return command("doctor") if healable(finding) and finding.next_step == HEAL else finding.next_step

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import MigrationPhase
 from kadmin.cluster.names import MIGRATION_SETTING, escaped
 from kadmin.insight.diagnosis.finding import Finding, MigrationTrouble, Trouble
+from kadmin.next_step import command
 from kadmin.wording import count, name_some
 from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
 from kadmin.worlds.zookeeper.znodes.consumers import CONSUMERS
@@ -143,16 +144,16 @@ def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
             what = (
                 f"is pending in {path}. KRaft controllers never read it: requests that have not begun by then are lost."
             )
-            remedy = "wait until it is gone: kadmin inspect admin"
+            next_step = "wait until it is gone: " + command("inspect admin")
         else:
             what = f"stays in {path}: nothing reads it in this phase, and a rollback of the migration would execute it."
-            remedy = (
-                "delete it with zookeeper-shell, and apply a plan through the brokers: kadmin apply FILE -b BROKERS"
+            next_step = "delete it with zookeeper-shell, and apply a plan through the brokers: " + command(
+                "apply", "FILE", "-b", "BROKERS"
             )
         yield Finding(
             MigrationTrouble.PENDING_REQUEST,
             f"A request {what}",
-            remedy,
+            next_step,
             severity="error" if before else "warning",
             znode=path,
             evidence=(f"pending: {asked}",),
@@ -176,7 +177,7 @@ def _moves(evidence: MigrationEvidence) -> Iterator[Finding]:
         yield Finding(
             MigrationTrouble.MOVES_IN_FLIGHT,
             f"{count(len(moving), 'partition')} are being moved. Moves continue in every phase, at their throttle.",
-            "wait until they are done, or pause the operation that asked for them: kadmin pause",
+            "wait until they are done, or pause the operation that asked for them: " + command("pause"),
             severity="warning",
             znode=TOPICS,
             evidence=(name_some(moving),),
@@ -222,7 +223,7 @@ def _partitions(evidence: MigrationEvidence) -> Iterator[Finding]:
         yield Finding(
             MigrationTrouble.UNDER_REPLICATED,
             f"Replicas are not in sync: {name_some(behind)}. Each phase restarts every server.",
-            "wait until they are, or start the brokers that are away: kadmin inspect partitions",
+            "wait until they are, or start the brokers that are away: " + command("inspect partitions"),
             znode=TOPICS,
             evidence=tuple(f"{p}: ISR {list(state.states[p].isr)}, of {list(state.replicas(p) or ())}" for p in behind)[
                 :_SHOWN
@@ -233,7 +234,7 @@ def _partitions(evidence: MigrationEvidence) -> Iterator[Finding]:
         yield Finding(
             MigrationTrouble.NO_STATE,
             f"Partitions have no leader and no state yet: {name_some(without)}.",
-            "find out why the controller does not take them up: kadmin doctor",
+            "find out why the controller does not take them up: " + command("doctor"),
             znode=TOPICS,
             evidence=(f"{count(len(without), 'partition')} without a state znode",),
         )
@@ -307,7 +308,7 @@ def _clients(evidence: MigrationEvidence) -> Iterator[Finding]:
         yield Finding(
             MigrationTrouble.HISTORY_BEHIND,
             f"{count(len(evidence.not_carried), 'operation')} are on record in ZooKeeper alone.",
-            "kadmin history import",
+            command("history import"),
             severity="warning",
             evidence=(name_some(evidence.not_carried),),
         )
@@ -318,7 +319,7 @@ def _sides(evidence: MigrationEvidence) -> Iterator[Finding]:
         yield Finding(
             MigrationTrouble.SIDES_DIFFER,
             "ZooKeeper and the brokers do not have the same metadata.",
-            "kadmin doctor migration, again in a minute; if it stays, read the controllers' logs",
+            command("doctor migration") + ", again in a minute; if it stays, read the controllers' logs",
             znode=TOPICS,
             evidence=evidence.differences[:_SHOWN],
         )

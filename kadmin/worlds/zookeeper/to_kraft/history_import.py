@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import BusyError, NotCompletedError
+from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.execute.takeover import patience
@@ -45,7 +46,7 @@ def direction(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> tuple[Context
         raise NotCompletedError(
             "In phase dual-write, operations are copied to neither side.",
             cause="brokers are in ZooKeeper mode, and a KRaft controller leads",
-            next_command="restart brokers in KRaft mode, or roll the migration back; then kadmin history import",
+            next_step="restart brokers in KRaft mode, or roll the migration back; then " + command("history import"),
         )
     return zookeeper, kafka
 
@@ -56,7 +57,7 @@ def import_history(source: Context, target: Context, lock_timeout_s: float = 0.0
     A running operation is asked to pause first; one whose runner has ended is paused here. No cluster is changed.
     Raises BusyError where a runner does not answer, or a lock is held.
     """
-    if source.operations.to_create():  # there is no record, and locking it would create one
+    if source.operations.lock.to_create():  # there is no record, and locking it would create one
         return Imported((), 0)
     _await_runner(source)
     with source.leased(PURPOSE, lock_timeout_s) as held, target.leased(PURPOSE, lock_timeout_s) as lease:
@@ -98,7 +99,7 @@ def _pause(source: Context, listing: Listing, held: Lease, served: Backend) -> N
 
 def _await_runner(source: Context) -> None:
     """Ask the runner of an operation to pause, and wait until it has released the lock."""
-    holder, give_up = source.operations.holder(), None
+    holder, give_up = source.operations.lock.holder(), None
     running = {each.operation_id for each in source.operations.unfinished()}
     while holder is not None and holder.operation_id in running:
         if give_up is None:
@@ -109,8 +110,8 @@ def _await_runner(source: Context) -> None:
         elif source.clock.now() >= give_up:
             raise BusyError(
                 f"Operation {holder.operation_id} is still run by {holder}; it pauses when its wave is done.",
-                next_command="kadmin history import, again when it is paused",
+                next_step=command("history import") + ", again when it is paused",
             )
-        source.clock.stop_if_asked("the request to pause stays on record", "kadmin history import")
+        source.clock.stop_if_asked("the request to pause stays on record", command("history import"))
         source.clock.wait(POLL_S)
-        holder = source.operations.holder()
+        holder = source.operations.lock.holder()

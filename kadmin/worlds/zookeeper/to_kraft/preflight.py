@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import KadminError, StalePlanError, UnreachableError
 from kadmin.insight.diagnosis.doctor_report import Preflight
+from kadmin.next_step import command
 from kadmin.worlds.kafka.doctor import diagnose as by_api
 from kadmin.worlds.kafka.doctor import gather as kafka_doctor
 from kadmin.worlds.kafka.reader import read_quorum, read_without_controllers
@@ -86,7 +87,7 @@ def require_one_cluster(here: ClusterState, there: ClusterState) -> None:
     if here.cluster_id != there.cluster_id:
         raise StalePlanError(
             f"ZooKeeper belongs to cluster {here.cluster_id}, and the brokers to cluster {there.cluster_id}.",
-            next_command="name both sides of one cluster",
+            next_step="name both sides of one cluster",
         )
 
 
@@ -115,7 +116,7 @@ def _lasting_differences(
     if not found:
         return ()
     zookeeper.clock.wait(STAYS_S)
-    zookeeper.clock.stop_if_asked("nothing was changed", "kadmin doctor migration")
+    zookeeper.clock.stop_if_asked("nothing was changed", command("doctor migration"))
     zookeeper.store.sync("/")
     later = differences(read_tolerantly(ZnodeReader(zookeeper.store, tolerant=True)), _of_brokers(kafka, phase))
     return tuple(each for each in found if each in later)

@@ -32,7 +32,7 @@ def lease_checks(lease: Lease, paths: Paths) -> tuple[Op, ...]:
     return Check(paths.fence, lease.token), Check(paths.lock)
 
 
-class Lock:
+class ZnodeLock:
     """The lock of one cluster."""
 
     def __init__(self, store: Store, paths: Paths, clock: Clock) -> None:

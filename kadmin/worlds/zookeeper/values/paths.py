@@ -1,4 +1,4 @@
-"""Paths of kadmin's operations in ZooKeeper, below its root (default `/kadmin`) in the cluster's own chroot.
+"""Paths of kadmin's values in ZooKeeper, below its root (default `/kadmin`) in the cluster's own chroot.
 
 ::
 
@@ -15,6 +15,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from kadmin.operations.record.keys import OPERATIONS
 
 DEFAULT_ROOT = "/kadmin"
 
@@ -38,28 +40,8 @@ class Paths:
     @property
     def operations(self) -> str:
         """The parent of every operation."""
-        return f"{self.root}/operations"
+        return self.of(OPERATIONS)
 
-    def operation(self, operation_id: str) -> str:
-        """Return the node that holds an operation's state."""
-        return f"{self.operations}/{operation_id}"
-
-    def request(self, operation_id: str) -> str:
-        """Return the node that holds a request to pause or cancel."""
-        return f"{self.operation(operation_id)}/request"
-
-    def throttle_request(self, operation_id: str) -> str:
-        """Return the node that holds a request to change the throttle."""
-        return f"{self.operation(operation_id)}/throttle"
-
-    def record(self, operation_id: str) -> str:
-        """Return the parent of the record's chunks."""
-        return f"{self.operation(operation_id)}/record"
-
-    def steps(self, operation_id: str) -> str:
-        """Return the parent of the step records."""
-        return f"{self.operation(operation_id)}/steps"
-
-    def step(self, operation_id: str, number: int) -> str:
-        """Return one step record's path; repeating a publish that succeeded fails on it."""
-        return f"{self.steps(operation_id)}/{number:06d}"
+    def of(self, key: str) -> str:
+        """Return the node of a value, or the parent of a record's chunks; an operation's own node is its status."""
+        return f"{self.root}/{key.removesuffix('/status')}"

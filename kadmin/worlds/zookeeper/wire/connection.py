@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.connect_string import server_name
 from kadmin.cluster.kerberos import Kerberos
 from kadmin.cluster.ports import ANSWER_S, Listener, listeners_instead
-from kadmin.cluster.remedies import kerberos_remedies, remedy_for, tls_remedies
+from kadmin.cluster.refused_connections import kerberos_next_steps, next_step_for, tls_next_steps
 from kadmin.errors import (
     InvalidInputError,
     NotAuthorizedError,
@@ -18,6 +18,7 @@ from kadmin.errors import (
     UnknownOutcomeError,
     UnreachableError,
 )
+from kadmin.next_step import command
 from kadmin.worlds.zookeeper.wire import four_letter
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _EVERY_SERVER_TAKES_BYTES = 64 * 1024
 _TOO_LARGE = "; it was {size:,} bytes, and a server with a smaller jute.maxbuffer cuts the connection at such a write"
 
 _IN_KRAFT = "name its brokers in place of ZooKeeper: -b BROKERS; a cluster in KRaft mode has no ZooKeeper"
-_INSTEAD = {
+_NEXT_STEPS = {
     Listener.BROKER: "give -z the brokers' zookeeper.connect",
     Listener.KRAFT_BROKER: _IN_KRAFT,
     Listener.KRAFT_CONTROLLER: _IN_KRAFT,
@@ -42,12 +43,12 @@ _INSTEAD = {
     Listener.ZOOKEEPER: "name a port of ZooKeeper with TLS (secureClientPort), or remove zookeeper.tls of the context",
 }
 """The next step where another kind of listener answers at the address."""
-_OTHER_CREDENTIALS = "correct zookeeper.sasl of the context: kadmin context show"
-_KERBEROS_REMEDIES = kerberos_remedies(
+_OTHER_CREDENTIALS = "correct zookeeper.sasl of the context: " + command("context show")
+_KERBEROS_NEXT_STEPS = kerberos_next_steps(
     "name a key table in the context: zookeeper.sasl.keytab",
     "name the servers in zookeeper.connect as their principals do, and correct zookeeper.sasl.service of the context",
 )
-_TLS_REMEDIES = tls_remedies(
+_TLS_NEXT_STEPS = tls_next_steps(
     name="name the servers in zookeeper.connect as their certificates do",
     expired="have the certificate renewed that the servers show",
     authority="name the certificate of the servers' authority: zookeeper.tls.ca of the context",
@@ -81,7 +82,7 @@ class Connection:
         return UnreachableError(
             f"ZooKeeper at {self.connect} did not answer {limit} ({reason}).",
             cause=_listed(four_letter.complaints(self.connect.servers, self.tls, left_s)),
-            next_command="check the address, the servers and the TLS options, then run the command again",
+            next_step="check the address, the servers and the TLS options, then run the command again",
         )
 
     def not_zookeeper(self) -> NotZooKeeperModeError | None:
@@ -94,7 +95,7 @@ class Connection:
         return NotZooKeeperModeError(
             f"No ZooKeeper server{'' if self.tls is None else ' with TLS'} listens at {self.connect.hosts}.",
             cause="; ".join(f"{address} is {listener}" for address, listener in found.items()),
-            next_command=_INSTEAD[next(iter(found.values()))],
+            next_step=_NEXT_STEPS[next(iter(found.values()))],
         )
 
     def tls_refusal(self) -> NotAuthorizedError | None:
@@ -102,22 +103,22 @@ class Connection:
         if self.tls is None:
             return None
         found = four_letter.complaints(self.connect.servers, self.tls, self.end() - time.monotonic())
-        remedies = [remedy for said in found.values() if (remedy := remedy_for(said, _TLS_REMEDIES)) is not None]
-        if len(remedies) < len(found):
+        next_steps = [next_step_for(said, _TLS_NEXT_STEPS) for said in found.values()]
+        if None in next_steps:
             return None
         return NotAuthorizedError(
             f"There is no TLS connection with ZooKeeper at {self.connect}.",
             cause=_listed(found),
-            next_command=remedies[0],
+            next_step=next_steps[0],
         )
 
     def sasl_refusal(self, reason: str) -> NotAuthorizedError:
         """Build the error for a user that the servers, or the Kerberos realm, refuse."""
-        remedies = _KERBEROS_REMEDIES if isinstance(self.authentication.sasl, Kerberos) else {}
+        next_steps = _KERBEROS_NEXT_STEPS if isinstance(self.authentication.sasl, Kerberos) else {}
         return NotAuthorizedError(
             f"ZooKeeper at {self.connect} refuses {self.authentication}.",
             cause=reason,
-            next_command=remedy_for(reason, remedies) or _OTHER_CREDENTIALS,
+            next_step=next_step_for(reason, next_steps) or _OTHER_CREDENTIALS,
         )
 
     def forbidden(self, what: str, reason: str) -> NotAuthorizedError:
@@ -125,7 +126,7 @@ class Connection:
         return NotAuthorizedError(
             f"ZooKeeper at {self.connect} does not allow access to {what}.",
             cause=f"{reason}: its ACL does not grant it to {self.authentication}",
-            next_command="authenticate as the brokers' principal, or have it grant the right: "
+            next_step="authenticate as the brokers' principal, or have it grant the right: "
             f"zookeeper-shell.sh {self.connect} getAcl {what.removeprefix('the ACL of ')}, then setAcl",
         )
 
@@ -138,16 +139,16 @@ class Connection:
         return InvalidInputError(
             f"A write of {size_bytes:,} bytes is too large for ZooKeeper.",
             cause=f"kadmin sends at most {most_bytes:,} bytes; servers cut the connection at 1,048,575",
-            next_command="lower spec.waves.max_partitions or spec.waves.max_payload",
+            next_step="lower spec.waves.max_partitions or spec.waves.max_payload",
         )
 
     def unknown(self, reason: str, size_bytes: int) -> UnknownOutcomeError:
         """Build the error for a write without an answer."""
-        hint = "" if size_bytes <= _EVERY_SERVER_TAKES_BYTES else _TOO_LARGE.format(size=size_bytes)
+        too_large = "" if size_bytes <= _EVERY_SERVER_TAKES_BYTES else _TOO_LARGE.format(size=size_bytes)
         return UnknownOutcomeError(
             f"ZooKeeper at {self.connect} did not answer a write.",
-            cause=f"{reason}; it may have been applied or not{hint}",
-            next_command="kadmin status",
+            cause=f"{reason}; it may have been applied or not{too_large}",
+            next_step=command("status"),
         )
 
 

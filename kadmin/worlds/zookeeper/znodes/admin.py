@@ -11,12 +11,22 @@ kadmin.cluster.payloads explains why encoders are strict.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import is_legal_topic_name
 from kadmin.cluster.payloads import encode
 from kadmin.cluster.znode_names import require_topic_name
+from kadmin.plan.model.field_types import (
+    NOT_EMPTY,
+    NamedPartition,
+    OrderedReplicas,
+    PartitionNumber,
+    TopicName,
+    TopicOrProbe,
+)
+from kadmin.schema.shapes import Defined, Keywords
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_object, integer, integers, mapping, text
 
 if TYPE_CHECKING:
@@ -31,6 +41,48 @@ DELETE_TOPICS = "/admin/delete_topics"
 
 PROBE_TOPIC = "!probe"
 PROBE_PARTITION = TopicPartition(PROBE_TOPIC, 0)
+
+_Version: TypeAlias = Annotated[int, Keywords(const=1), "Always 1."]
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignmentEntry:
+    """One entry of /admin/reassign_partitions."""
+
+    topic: Annotated[TopicOrProbe, "The topic."]
+    partition: Annotated[PartitionNumber, "The partition's number."]
+    replicas: Annotated[OrderedReplicas, "Its ordered replicas."]
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignmentPayload:
+    """The data of /admin/reassign_partitions."""
+
+    version: _Version
+    partitions: Annotated[
+        tuple[Annotated[ReassignmentEntry, Keywords(title="entry"), "One partition's target.", Defined("entry")], ...],
+        NOT_EMPTY,
+        "Target replicas; never none, for an empty node stays and blocks everybody.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionPayload:
+    """The data of /admin/preferred_replica_election."""
+
+    version: _Version
+    partitions: Annotated[
+        tuple[Annotated[NamedPartition, Keywords(title="entry"), "One partition.", Defined("entry")], ...],
+        "What to elect; none asks whether the controller listens.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionPayload:
+    """The data of /admin/delete_topics in the document layout."""
+
+    version: _Version
+    topics: Annotated[tuple[TopicName, ...], NOT_EMPTY, Keywords(uniqueItems=True), "Literal names."]
 
 
 def deletion_path(topic: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.payloads import encode
 from kadmin.cluster.znode_names import require_element
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_json, decode_object, mapping, text
@@ -25,16 +26,9 @@ MANY_CONFIG_CHANGES = 10_000
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 
 
-DEFAULT_ENTITY = "<default>"
-"""The entity whose configs apply to all entities without their own."""
-
-
-def config_path(entity_type: str, name: str) -> str:
-    """Return an entity's node; types are topics, brokers, clients, users and (2.8+) ips.
-
-    The names of users and clients are in their sanitized form.
-    """
-    return f"{CONFIG}/{require_element(entity_type)}/{require_element(name)}"
+def config_path(entity: ConfigEntity) -> str:
+    """Return an entity's node."""
+    return f"{CONFIG}/{require_element(entity.kind)}/{require_element(entity.name)}"
 
 
 def desanitize(element: str) -> str:
@@ -80,18 +74,18 @@ def _kind(value: object) -> str:
     return type(value).__name__
 
 
-def encode_config_change(entity_path: str) -> bytes:
-    """Encode the notification of a change of `topics/foo`, `brokers/1`, `users/u/clients/c`."""
-    return encode({"version": 2, "entity_path": entity_path})
+def encode_config_change(entity: ConfigEntity) -> bytes:
+    """Encode the notification of a change of an entity's configs."""
+    return encode({"version": 2, "entity_path": str(entity)})
 
 
 def decode_config_change(node: Znode) -> str:
     """Decode any version to the entity's path; up to 0.8 the data is a topic's name as a JSON string."""
     bare = decode_json(node.path, node.data)
     if isinstance(bare, str):
-        return f"topics/{bare}"
+        return str(ConfigEntity.of_topic(bare))
     value = mapping(node.path, bare, "notification")
     if "entity_path" in value:
         return text(node.path, value["entity_path"], "entity_path")
     entity_type = text(node.path, value.get("entity_type"), "entity_type")
-    return f"{entity_type}/{text(node.path, value.get('entity_name'), 'entity_name')}"
+    return str(ConfigEntity(entity_type, text(node.path, value.get("entity_name"), "entity_name")))

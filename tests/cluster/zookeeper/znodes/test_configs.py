@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.zookeeper.encoded import node, texts
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.errors import InvalidInputError
 from kadmin.worlds.zookeeper.model import Znode
 from kadmin.worlds.zookeeper.znodes import configs
@@ -47,9 +48,9 @@ def test_configs() -> None:
     for wrong in malformed:
         with pytest.raises(MalformedZnodeError):
             configs.decode_config(node("/config/topics/a", wrong))
-    assert configs.config_path("brokers", configs.DEFAULT_ENTITY) == "/config/brokers/<default>"
+    assert configs.config_path(DEFAULT_ENTITY) == "/config/brokers/<default>"
     with pytest.raises(InvalidInputError):
-        configs.config_path("topics", "a/b")
+        configs.config_path(ConfigEntity.of_topic("a/b"))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_config_changes_of_every_version(value: object, expected: str) -> None:
 
 
 def test_a_config_change_is_exactly_what_kafka_writes() -> None:
-    assert configs.encode_config_change("brokers/1") == b'{"version":2,"entity_path":"brokers/1"}'
+    assert configs.encode_config_change(ConfigEntity.of_broker(1)) == b'{"version":2,"entity_path":"brokers/1"}'
     for wrong in (7, {}, {"entity_path": 1}, {"entity_type": "topics"}):
         with pytest.raises(MalformedZnodeError):
             configs.decode_config_change(node("/config/changes/config_change_1", wrong))

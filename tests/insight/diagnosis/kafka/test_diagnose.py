@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.cluster.states import cluster, moving, tp
 
+from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import Broker, Controller, Grant, QuorumMember
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
@@ -117,15 +118,17 @@ def test_brokers_that_are_fenced_missing_or_not_registered() -> None:
     fenced = only(without(healthy({"foo-0": (1, 4)}), 4, fenced=True))
     assert (fenced.code, fenced.stops_apply) == (Trouble.FENCED_BROKER, False)
     assert fenced.evidence == ("broker 4: its process runs, assigned replicas: 1",)
-    assert "brokers: {substitute: {4: NEW_ID}} or brokers: {drain: [4]}: kadmin snapshot --out DIR" in (
-        fenced.hint or ""
+    assert "brokers: {substitute: {4: NEW_ID}} or brokers: {drain: [4]}: kadmin snapshot --out DIR" in str(
+        fenced.next_step
     )
     unregistered = only(without(healthy({"foo-0": (1, 4)}), 4, fenced=False))
     assert unregistered.code is Trouble.UNREGISTERED_BROKER
     gone = replace(without(healthy({"foo-0": (1, 4)}), 4, fenced=False), controller=controller(observers=(1, 2, 3)))
     missing = only(gone)
     assert missing.code is Trouble.MISSING_BROKERS
-    assert (missing.hint or "").startswith("start broker 4, or plan without one that stays dead, by a RebalanceRequest")
+    assert str(missing.next_step).startswith(
+        "start broker 4, or plan without one that stays dead, by a RebalanceRequest"
+    )
     assert missing.evidence == ("broker 4: its process does not fetch the metadata, assigned replicas: 1",)
     unheld = replace(gone, topics={}, states={})
     assert diagnosed(unheld) == ()
@@ -154,9 +157,9 @@ def test_moves_of_nobody_of_the_past_and_of_an_unfinished_operation() -> None:
     assert (late.code, late.stops_apply, late.evidence[0]) == (Trouble.LATE_MOVE, True, "completed then")
     assert "op-1" in late.message
     running = only(state, operations=(ours,), asked=asked, lock=None)
-    assert (running.code, running.hint) == (Trouble.UNFINISHED_OPERATION, "kadmin resume op-1")
+    assert (running.code, str(running.next_step)) == (Trouble.UNFINISHED_OPERATION, "kadmin resume op-1")
     held, status = diagnosed(state, operations=(ours,), asked=asked, lock=LockHeld("op-1", "me"))
-    assert (held.code, status.hint) == (Trouble.LOCK_HELD, "kadmin status")
+    assert (held.code, str(status.next_step)) == (Trouble.LOCK_HELD, "kadmin status")
 
 
 def test_moves_without_a_source_stop_no_apply_and_go_back_when_their_broker_is_there() -> None:
@@ -168,7 +171,7 @@ def test_moves_without_a_source_stop_no_apply_and_go_back_when_their_broker_is_t
         found = diagnosed(without(state, 4, fenced=True), **changes)
         (move,) = [each for each in found if each.code is trouble]
         assert not move.stops_apply
-        assert (move.hint or "").endswith(end)
+        assert str(move.next_step).endswith(end)
 
 
 def test_moves_that_wait_for_a_broker() -> None:
@@ -176,21 +179,21 @@ def test_moves_that_wait_for_a_broker() -> None:
     ours, asked = OpenOperation("op-1", "reassignment", "running"), {tp("foo-0"): "op-1"}
     _, stalled, _ = diagnosed(without(state, 4, fenced=True), operations=(ours,), asked=asked)
     assert (stalled.code, stalled.evidence[0]) == (Trouble.STALLED_MOVE, "fenced: 4")
-    assert "kadmin cancel op-1 --now" in (stalled.hint or "")
+    assert "kadmin cancel op-1 --now" in str(stalled.next_step)
     gone = replace(without(state, 4, fenced=False), controller=controller(observers=(1, 2, 3)))
     _, stalled, foreign = diagnosed(gone)
     assert (stalled.evidence[0], foreign.code) == ("not registered: 4", Trouble.FOREIGN_MOVE)
-    assert "kadmin cancel --foreign" in (stalled.hint or "")
+    assert "kadmin cancel --foreign" in str(stalled.next_step)
 
 
 def test_moves_are_not_foreign_nor_throttles_left_over_where_operations_on_record_were_not_looked_at() -> None:
     state = moving(healthy({"foo-0": (3, 4, 1, 2)}), "foo-0", adding=(3, 4), removing=(1, 2))
     assert diagnosed(state, records_elsewhere="whose moves") == ()
-    throttles = {"brokers/1": ("leader.replication.throttled.rate",)}
+    throttles = {ConfigEntity.of_broker(1): ("leader.replication.throttled.rate",)}
     assert diagnosed(healthy(), records_elsewhere="whose moves", throttles=throttles) == ()
     assert "whose moves" in unchecked(KafkaEvidence((ClusterLook(state),), records_elsewhere="whose moves"))
     _, stalled = diagnosed(without(state, 4, fenced=True), records_elsewhere="whose moves")
-    assert (stalled.code, stalled.hint) == (Trouble.STALLED_MOVE, "start the brokers")
+    assert (stalled.code, stalled.next_step) == (Trouble.STALLED_MOVE, "start the brokers")
 
 
 def test_requests_that_got_no_answer() -> None:
@@ -200,8 +203,8 @@ def test_requests_that_got_no_answer() -> None:
     found = only(state, unanswered=(sent,))
     assert (found.code, found.stops_apply) == (Trouble.UNANSWERED_REQUEST, False)
     assert found.evidence == ("sent at then", "foo-0: asked for [3, 1]")
-    assert (found.hint or "").startswith("kadmin doctor, again")
-    assert only(state, unanswered=(replace(sent, finished=False),)).hint == "kadmin resume op-1"
+    assert str(found.next_step).startswith("kadmin doctor, again")
+    assert str(only(state, unanswered=(replace(sent, finished=False),)).next_step) == "kadmin resume op-1"
     for harmless in ({tp("foo-0"): None}, {tp("foo-0"): (1, 2)}):
         assert diagnosed(state, unanswered=(replace(sent, targets=harmless),)) == ()
     assert diagnosed(state, unanswered=(replace(sent, topic_ids={"foo": "of the topic before"}),)) == ()
@@ -211,10 +214,10 @@ def test_offline_partitions_name_who_has_to_come_back() -> None:
     dead = without(healthy({"foo-0": (3, 4)}), 3, 4, fenced=True)
     by_isr = diagnosed(with_state(dead, "foo-0", (), elr=(3,)))[1]
     assert (by_isr.code, by_isr.stops_apply) == (Trouble.OFFLINE_PARTITIONS, False)
-    assert by_isr.hint == "start broker 3"
+    assert by_isr.next_step == "start broker 3"
     assert by_isr.evidence == ("foo-0: leader -1, ISR [], ELR [3], replicas [3, 4]",)
     lost = diagnosed(with_state(dead, "foo-0", (), last=(4,)))[1]
-    assert (lost.hint or "").startswith("start broker 4; or give up what was not copied: kafka-leader-election.sh ")
+    assert str(lost.next_step).startswith("start broker 4; or give up what was not copied: kafka-leader-election.sh ")
     assert lost.evidence[-1] == "no replica may lead without a loss: foo-0"
 
 
@@ -223,7 +226,7 @@ def test_partitions_under_min_isr() -> None:
     found = only(state)
     assert (found.code, found.evidence) == (Trouble.UNDER_MIN_ISR, ("foo-0: leader 1, ISR [1], replicas [1, 2]",))
     fenced, short = diagnosed(without(state, 2, fenced=True))
-    assert (fenced.code, short.hint) == (Trouble.FENCED_BROKER, "start broker 2")
+    assert (fenced.code, short.next_step) == (Trouble.FENCED_BROKER, "start broker 2")
 
 
 def test_a_min_isr_above_the_replication_factor_is_said_as_that() -> None:
@@ -233,8 +236,8 @@ def test_a_min_isr_above_the_replication_factor_is_said_as_that() -> None:
         "foo-0: min.insync.replicas 3, replicas [1, 2]",
     )
     assert "above the replication factor" in found.message
-    assert (found.hint or "").startswith("kafka-configs.sh --bootstrap-server ")
-    assert "--entity-name foo --add-config min.insync.replicas=1; or give" in (found.hint or "")
+    assert str(found.next_step).startswith("kafka-configs.sh --bootstrap-server ")
+    assert "--entity-name foo --add-config min.insync.replicas=1; or give" in str(found.next_step)
 
 
 RECORDED = healthy(
@@ -246,10 +249,10 @@ def test_the_topic_of_records() -> None:
     assert diagnosed(RECORDED, record_topic=RECORD) == ()
     assert diagnosed(healthy(), record_topic=RECORD) == (), "it is made by the first apply"
     wrong = only(
-        RECORDED, record_topic=replace(RECORD, problem="its cleanup.policy is delete", mend="kafka-configs.sh")
+        RECORDED, record_topic=replace(RECORD, problem="its cleanup.policy is delete", next_step="kafka-configs.sh")
     )
     assert (wrong.code, wrong.stops_apply) == (Trouble.UNSAFE_RECORD_TOPIC, True)
-    assert (wrong.evidence, wrong.hint) == (("its cleanup.policy is delete",), "kafka-configs.sh")
+    assert (wrong.evidence, wrong.next_step) == (("its cleanup.policy is delete",), "kafka-configs.sh")
     stopped, _ = diagnosed(with_state(RECORDED, "__kadmin-1", (1,)), record_topic=RECORD)
     assert (stopped.code, stopped.stops_apply) == (Trouble.UNSAFE_RECORD_TOPIC, True)
     assert stopped.evidence == ("__kadmin-1: leader 1, ISR [1], replicas [1, 2, 3]",)
@@ -276,13 +279,13 @@ def test_rights_on_the_topic_of_records(grants: tuple[Grant, ...] | None, open_b
 
 def test_hidden_topics_unused_copies_and_leftover_throttles() -> None:
     hidden = only(healthy(), hidden_topics=("secret",))
-    assert (hidden.code, "--topic secret" in (hidden.hint or "")) == (Trouble.HIDDEN_TOPICS, True)
+    assert (hidden.code, "--topic secret" in str(hidden.next_step)) == (Trouble.HIDDEN_TOPICS, True)
     copies = only(healthy(), unused_copies={4: {tp("foo-0"): 2_000_000}})
     assert copies.evidence == ("broker 4: foo-0 (2.00 MB)",)
-    throttles = {"brokers/<default>": ("leader.replication.throttled.rate",)}
+    throttles = {DEFAULT_ENTITY: ("leader.replication.throttled.rate",)}
     left = only(healthy(), throttles=throttles)
     assert left.evidence == ("brokers/<default>: leader.replication.throttled.rate",)
-    own = only(healthy(), throttles={"brokers/1": ("leader.replication.throttled.rate",)})
+    own = only(healthy(), throttles={ConfigEntity.of_broker(1): ("leader.replication.throttled.rate",)})
     assert own.evidence == ("brokers/1: leader.replication.throttled.rate", MAY_RETURN)
     moves = moving(healthy({"foo-0": (3, 1)}), "foo-0", adding=(3,))
     assert only(moves, throttles=throttles).code is Trouble.FOREIGN_MOVE

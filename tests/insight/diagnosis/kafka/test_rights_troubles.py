@@ -26,8 +26,8 @@ def found(rights: OwnRights | None) -> list[tuple[str, bool, str]]:
     )
     findings = list(rights_troubles(evidence))
     assert {each.code for each in findings} <= {Trouble.MISSING_RIGHT}
-    assert all((each.hint or "").startswith(TOOL) for each in findings)
-    return [(each.message, each.stops_apply, (each.hint or "").removeprefix(f"{TOOL} ")) for each in findings]
+    assert all(str(each.next_step).startswith(TOOL) for each in findings)
+    return [(each.message, each.stops_apply, str(each.next_step).removeprefix(f"{TOOL} ")) for each in findings]
 
 
 @pytest.mark.parametrize("rights", [None, OwnRights(EVERYTHING, dict.fromkeys(TOPICS, EVERYTHING))])

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def tls_remedies(*, name: str, expired: str, authority: str, own: str) -> dict[str, str]:
+def tls_next_steps(*, name: str, expired: str, authority: str, own: str) -> dict[str, str]:
     """Return the next step by error text of OpenSSL.
 
     `name`: the servers' certificate is for another host; `expired`: it has expired; `authority`: no trusted authority
@@ -24,7 +24,7 @@ def tls_remedies(*, name: str, expired: str, authority: str, own: str) -> dict[s
     }
 
 
-def kerberos_remedies(key_table: str, service: str) -> dict[str, str]:
+def kerberos_next_steps(key_table: str, service: str) -> dict[str, str]:
     """Return the next step by error text of Kerberos; the caller words those for a key table and for the service."""
     have_tickets = f"kinit, or {key_table}"
     return {
@@ -36,6 +36,6 @@ def kerberos_remedies(key_table: str, service: str) -> dict[str, str]:
     }
 
 
-def remedy_for(said: str, remedies: Mapping[str, str]) -> str | None:
-    """Return the first remedy whose error text is in `said`; None without one."""
-    return next((remedy for words, remedy in remedies.items() if words in said), None)
+def next_step_for(said: str, next_steps: Mapping[str, str]) -> str | None:
+    """Return the first next step whose error text is in `said`; None without one."""
+    return next((next_step for words, next_step in next_steps.items() if words in said), None)

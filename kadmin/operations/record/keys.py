@@ -1,4 +1,4 @@
-"""The keys of the record: one grammar for the topic, the folder and the copy. Pure.
+"""The keys of values on record: one grammar for every storage. Pure.
 
 ::
 
@@ -17,12 +17,9 @@ from __future__ import annotations
 import re
 
 from kadmin.errors import InvalidInputError
+from kadmin.next_step import command
 
 OPERATIONS = "operations"
-CLAIM = "claim"
-LOCK = "lock"
-CONFIRMED = "confirmed"
-"""A key that never has a value."""
 
 _LEAVES = ("status", "record", "request", "throttle", "steps/[0-9]{6}")
 _OPERATION = rf"{OPERATIONS}/[0-9]{{8}}T[0-9]{{6}}Z-[0-9a-f]{{6}}"
@@ -46,11 +43,6 @@ def leads_to_keys(path: str) -> bool:
     return is_key(path) or _PARENT.fullmatch(path) is not None
 
 
-def is_of_topic(key: str) -> bool:
-    """Whether a record of the topic may have this key."""
-    return key in {CLAIM, LOCK, CONFIRMED} or is_key(key)
-
-
 def key_of(operation_id: str, name: str) -> str:
     """Return the key of a value; raises InvalidInputError for an id that no operation can have."""
     key = f"{OPERATIONS}/{operation_id}/{name}"
@@ -59,6 +51,11 @@ def key_of(operation_id: str, name: str) -> str:
     return key
 
 
+def step_key(operation_id: str, number: int) -> str:
+    """Return the key of a step."""
+    return key_of(operation_id, f"steps/{number:06d}")
+
+
 def no_operation(operation_id: str) -> InvalidInputError:
     """Build the error for an operation that is not on record."""
-    return InvalidInputError(f"There is no operation {operation_id}.", next_command="kadmin history")
+    return InvalidInputError(f"There is no operation {operation_id}.", next_step=command("history"))

@@ -1,0 +1,233 @@
+"""Steps of an operation on record: one for each publish, and one for each change of the throttle.
+
+The record of a step is written together with its request or before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+from kadmin.operations.record.record import ThrottleRecord
+from kadmin.plan.throttle import revised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kadmin.cluster.model import Replicas, TopicPartition
+    from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.plan.throttle import ConfigChanges
+
+
+class Channel(StrEnum):
+    """A kind of request to the controller."""
+
+    REASSIGNMENT = "reassignment"
+    ELECTION = "election"
+
+
+class StepKind(StrEnum):
+    """The kind of a step."""
+
+    PROBE = "probe"
+    THROTTLE = "throttle"
+    WAVE = "wave"
+    ELECTION = "election"
+    DELETION = "deletion"
+    CREATION = "creation"
+    CANCEL = "cancel"
+    REPAIR = "repair"
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A znode that a repair replaced, saved in the same write: path, version and data.
+
+    `deleted`: whether nothing took its place; None in records that do not say so.
+    """
+
+    path: str
+    version: int
+    data: bytes | None
+    deleted: bool | None = None
+
+
+class Sending(StrEnum):
+    """The outcome of a request to brokers, which is sent after its step is on record."""
+
+    UNANSWERED = "unanswered"
+    """It may have been sent, and no answer came: it may be applied at any later time."""
+    ANSWERED = "answered"
+    """It was applied, but for the partitions that were refused."""
+    NOT_APPLIED = "not applied"
+    """It was not sent, or was refused as a whole: nothing of it will be applied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A request to reassign partitions, on record before it is sent.
+
+    `targets` are ordered replicas by partition, None to end its reassignment; `topic_ids` and `leader_epochs` are those
+    that were read before.
+    """
+
+    targets: Mapping[TopicPartition, Replicas | None]
+    topic_ids: Mapping[str, str | None] = field(default_factory=dict)
+    leader_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottleChange:
+    """A change of the throttle while the operation runs: the new rate, and the values that it adds or replaces.
+
+    `request` asked for it. One change may take several steps; all but the last have no request.
+    """
+
+    rate: int
+    changes: ConfigChanges
+    request: ThrottleRequest | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepOnRecord:
+    """One step; `sending` is the outcome of a request that is sent after its step, None where both are one write."""
+
+    kind: ClassVar[StepKind]
+    number: int
+    at: str
+    sending: Sending | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeStep(StepOnRecord):
+    """A probe of a channel: a harmless request, which a controller that watches the channel finishes at once."""
+
+    kind = StepKind.PROBE
+    channel: Channel
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottleStep(StepOnRecord):
+    """A change of the throttle on record; without `throttle`, a write of configs."""
+
+    kind = StepKind.THROTTLE
+    throttle: ThrottleChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReassigningStep(StepOnRecord):
+    """A request to reassign partitions: the reasons for refused ones, and the `intent` of a request to brokers."""
+
+    refused: Mapping[TopicPartition, str] = field(default_factory=dict, kw_only=True)
+    intent: Intent | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class WaveStep(ReassigningStep):
+    """A publish of the wave at index `wave`."""
+
+    kind = StepKind.WAVE
+    wave: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelStep(ReassigningStep):
+    """A return of partitions to their original replicas."""
+
+    kind = StepKind.CANCEL
+    partitions: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionStep(StepOnRecord):
+    """An election of preferred leaders; `refused` are the partitions that the cluster refused, with its reasons."""
+
+    kind = StepKind.ELECTION
+    partitions: tuple[TopicPartition, ...]
+    refused: Mapping[TopicPartition, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicStep(StepOnRecord):
+    """A change of whole topics; `refused_topics` are the topics that the cluster refused, with its reasons."""
+
+    topics: tuple[str, ...]
+    refused_topics: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionStep(TopicStep):
+    """A deletion of topics."""
+
+    kind = StepKind.DELETION
+
+
+@dataclass(frozen=True, slots=True)
+class CreationStep(TopicStep):
+    """A creation of topics."""
+
+    kind = StepKind.CREATION
+
+
+@dataclass(frozen=True, slots=True)
+class HealStep(StepOnRecord):
+    """A repair; `replaced` is the replaced znode, None for a move of the controller."""
+
+    kind = StepKind.REPAIR
+    replaced: Replaced | None = None
+
+
+Step: TypeAlias = (
+    ProbeStep | ThrottleStep | WaveStep | CancelStep | ElectionStep | DeletionStep | CreationStep | HealStep
+)
+
+
+def published_by(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return the steps whose request was sent to the controller, or may have been; throttle steps are left out."""
+    return tuple(
+        step for step in steps if not isinstance(step, ThrottleStep) and step.sending is not Sending.NOT_APPLIED
+    )
+
+
+def waves_of(steps: Iterable[Step]) -> list[int]:
+    """Return the indices of the published waves, in order of the steps."""
+    return [step.wave for step in steps if isinstance(step, WaveStep)]
+
+
+def intents(steps: Iterable[Step]) -> Iterator[tuple[ReassigningStep, Intent]]:
+    """Yield each step that has an intent on record, with its intent."""
+    for step in steps:
+        if isinstance(step, ReassigningStep) and step.intent is not None:
+            yield step, step.intent
+
+
+def returned_by(steps: Iterable[Step]) -> frozenset[TopicPartition]:
+    """Return the partitions that cancelling steps returned to their original replicas."""
+    return frozenset(each for step in steps if isinstance(step, CancelStep) for each in step.partitions)
+
+
+def refused_by_cluster(steps: Iterable[Step]) -> Mapping[TopicPartition, str]:
+    """Return the partitions that the cluster refused, each with its last reason."""
+    asked = (step for step in steps if isinstance(step, ReassigningStep | ElectionStep))
+    return {partition: reason for step in asked for partition, reason in step.refused.items()}
+
+
+def writes_unanswered(steps: Iterable[Step]) -> bool:
+    """Whether a request to set or remove the throttle is unanswered: it may be applied at any later time."""
+    return any(isinstance(step, ThrottleStep) and step.sending is Sending.UNANSWERED for step in steps)
+
+
+def throttle_changes(steps: Iterable[Step]) -> Iterator[ThrottleChange]:
+    """Yield the changes of the throttle in order."""
+    return (step.throttle for step in steps if isinstance(step, ThrottleStep) and step.throttle is not None)
+
+
+def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> ThrottleRecord | None:
+    """Return the throttle of an operation, with the changes by its steps; None without a throttle."""
+    throttle = record.throttle
+    for change in throttle_changes(steps):
+        before: ConfigChanges = {} if throttle is None else throttle.changes
+        throttle = ThrottleRecord(change.rate, revised(before, change.changes))
+    return throttle

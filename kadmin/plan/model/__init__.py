@@ -1,0 +1,75 @@
+"""Plan values, one per kind of document: frozen and valid by their schema; kadmin.plan.rules checks the rest.
+
+Units: bytes and bytes per second. The order of a plan's partitions is their priority: the biggest win comes first.
+Documents are read and written by the annotations of fields, and their schemas are written from them.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from kadmin.plan.model.header import DocumentFile, PlanHeader
+from kadmin.plan.model.plans import (
+    DeletionLayout,
+    DeletionPlan,
+    Elect,
+    ElectionPlan,
+    PartitionTarget,
+    Plan,
+    ReassignmentPlan,
+    RecreationPlan,
+    TopicRecipe,
+    WaveLimits,
+    WaveOrder,
+)
+from kadmin.plan.model.policy import STANDARD_DENY, Policy, Switch
+from kadmin.plan.model.request import (
+    LOAD_LEADER_CHANGES,
+    LOAD_MOVES,
+    CpuWeights,
+    FreeBytes,
+    HoursOfLoad,
+    LoadSpec,
+    Pin,
+    ProposalLimits,
+    Racks,
+    RebalanceRequest,
+    ZonePrices,
+)
+from kadmin.plan.model.throttle import UNTHROTTLED, ThrottleBy, ThrottleSpec
+
+__all__ = [
+    "LOAD_LEADER_CHANGES",
+    "LOAD_MOVES",
+    "STANDARD_DENY",
+    "UNTHROTTLED",
+    "CpuWeights",
+    "DeletionLayout",
+    "DeletionPlan",
+    "Document",
+    "DocumentFile",
+    "Elect",
+    "ElectionPlan",
+    "FreeBytes",
+    "HoursOfLoad",
+    "LoadSpec",
+    "PartitionTarget",
+    "Pin",
+    "Plan",
+    "PlanHeader",
+    "Policy",
+    "ProposalLimits",
+    "Racks",
+    "ReassignmentPlan",
+    "RebalanceRequest",
+    "RecreationPlan",
+    "Switch",
+    "ThrottleBy",
+    "ThrottleSpec",
+    "TopicRecipe",
+    "WaveLimits",
+    "WaveOrder",
+    "ZonePrices",
+]
+
+Document: TypeAlias = Plan | RebalanceRequest | Policy

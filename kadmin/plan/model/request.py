@@ -1,0 +1,272 @@
+"""The rebalance request and its parts. Units: bytes and bytes per second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, TypeAlias
+
+from kadmin.plan.model.field_types import (
+    MAX_INT16,
+    NON_NEGATIVE,
+    NOT_EMPTY,
+    PERCENT,
+    BrokerId,
+    BrokerIdKey,
+    BrokerIds,
+    ByteSize,
+    OrderedReplicas,
+    PartitionFields,
+    Percentage,
+    TopicPattern,
+)
+from kadmin.plan.model.header import PlanHeader
+from kadmin.plan.model.throttle import Throttle
+from kadmin.plan.units import format_percent, format_surplus, parse_surplus
+from kadmin.schema.shapes import INLINE, At, Defined, Dumped, FieldGroup, Keywords, WrittenAs
+
+LOAD_MOVES = 0.02
+"""Default budget of load balancing: further moves, as a fraction of the moves of the plan without it."""
+
+LOAD_LEADER_CHANGES = 0.5
+"""Default budget of load balancing: further leader changes, as a fraction of those of the plan without it."""
+
+_BROKERS = FieldGroup("brokers", "Replicas that brokers may hold, and must not.")
+_TOPICS = FieldGroup("topics", "The topics to rebalance.")
+_TOLERANCE = FieldGroup("tolerance", "Allowed deviations from an even distribution.")
+
+_Count: TypeAlias = Annotated[int, NON_NEGATIVE, Keywords(title="count")]
+_Surplus: TypeAlias = Annotated[
+    float | int,
+    WrittenAs(str | int, parse_surplus, format_surplus),
+    NON_NEGATIVE,
+    Keywords(title="surplus", pattern=PERCENT, x_hint="write a percentage (2%) or a whole number"),
+]
+_Goal: TypeAlias = Annotated[float, Keywords(title="goal", minimum=1, maximum=1000)]
+_Weight: TypeAlias = Annotated[float, Keywords(title="weight", exclusiveMinimum=0, maximum=10**12)]
+_ZoneShares: TypeAlias = Annotated[
+    Mapping[str, float],
+    WrittenAs(Mapping[str, Annotated[float, Keywords(minimum=0, maximum=1)]]),
+    Keywords(title="part of clients by zone", minProperties=1),
+    Defined("zoneShares"),
+]
+
+
+class Racks(StrEnum):
+    """The planner's treatment of racks."""
+
+    STRICT = "strict"
+    RELAXED = "relaxed"
+    IGNORE = "ignore"
+
+
+class HoursOfLoad(StrEnum):
+    """Hours with an even load: each of the week, or those of a mean weekday and of a mean day of the weekend."""
+
+    WEEK = "week"
+    WEEKDAY_WEEKEND = "weekday-weekend"
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A partition with given ordered replicas."""
+
+    partition: Annotated[PartitionFields, INLINE]
+    replicas: Annotated[OrderedReplicas, "Its ordered replicas."]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalLimits:
+    """Upper bounds on a proposal; None means unlimited.
+
+    `load_moves` and `load_leader_changes` limit the further moves and leader changes for `spec.load`: a fraction of
+    those of the plan without it (a float), or a number (an int). None means the defaults above.
+    """
+
+    max_moves: Annotated[_Count | None, "Replicas that move."] = None
+    max_bytes: Annotated[ByteSize | None, "Bytes that move."] = None
+    max_bytes_in_per_broker: Annotated[ByteSize | None, "Bytes that come to any one broker."] = None
+    max_order_changes: Annotated[_Count | None, "Partitions of which only the order changes."] = None
+    load_moves: Annotated[
+        _Surplus | None,
+        Keywords(default=format_percent(LOAD_MOVES)),
+        "Replicas that move for load alone: a percentage of the moves of the plan without load, or a number.",
+    ] = None
+    load_leader_changes: Annotated[
+        _Surplus | None,
+        Keywords(default=format_percent(LOAD_LEADER_CHANGES)),
+        "Leaders that change for load alone: a percentage of the leader changes of the plan without load, or a number.",
+    ] = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether a limit may leave entries out of a plan."""
+        most = (self.max_moves, self.max_bytes, self.max_bytes_in_per_broker, self.max_order_changes)
+        return any(each is not None for each in most)
+
+
+@dataclass(frozen=True, slots=True)
+class CpuWeights:
+    """The cost in units of CPU of a byte per second in, of one out, and of a request per second; 0: no cost."""
+
+    bytes_in: Annotated[_Weight, At("in"), "Of a byte per second that is received."] = 0.0
+    bytes_out: Annotated[_Weight, At("out"), "Of a byte per second that is sent."] = 0.0
+    requests: Annotated[_Weight, "Of a request per second."] = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ZonePrices:
+    """`spec.load.zones`: the price of 10^9 bytes that cross zones, which are racks.
+
+    `producers` and `consumers` are the parts of clients in each zone, 1 in all at most.
+    """
+
+    price_per_gb: Annotated[
+        float,
+        WrittenAs(float),
+        Keywords(title="price", exclusiveMinimum=0, maximum=10**6),
+        "Of 10^9 bytes that cross from one zone to another.",
+    ]
+    currency: Annotated[str, Keywords(maxLength=16), "Of the price."] = "USD"
+    producers: Annotated[
+        _ZoneShares, "The part of producers' bytes that comes from each zone: 0.5 is half of them."
+    ] = field(default_factory=dict)
+    consumers: Annotated[_ZoneShares, "The part of consumers' bytes that goes to each zone."] = field(
+        default_factory=dict
+    )
+    closest_replica: Annotated[
+        bool, "Consumers read from a replica in their own zone where there is one (KIP-392)."
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSpec:
+    """`spec.load`: the folder of a load history, and the goals of its balance.
+
+    A relative `folder` is relative to the request's file. `most_in` and `most_out` are the goals: the most that a
+    broker should carry in any hour, in fair shares. `hold_out` is no field of a document: the last week of the history
+    takes no part in the plan, and the plan is measured by it.
+    """
+
+    folder: Annotated[
+        str,
+        At("from"),
+        Keywords(
+            title="folder",
+            pattern=r"^[^\u0000-\u001f\u007f]{1,4096}$",
+            x_hint="name the folder that has partition_load.parquet",
+        ),
+        "The folder with partition_load.parquet; relative to this file.",
+    ]
+    most_in: Annotated[_Goal, At("in"), "The most that a broker receives in any hour, in fair shares."] = 1.05
+    most_out: Annotated[_Goal, At("out"), "The most that a broker sends in any hour, in fair shares."] = 1.10
+    cpu: Annotated[
+        CpuWeights | None,
+        Keywords(title="CPU weights", minProperties=1),
+        "Evens out CPU, too, with the goal of out: the cost of one unit of each.",
+    ] = None
+    hours: Annotated[
+        HoursOfLoad,
+        "week: each of its 168 hours. weekday-weekend: the 48 hours of a mean weekday and a mean day of the weekend.",
+    ] = HoursOfLoad.WEEK
+    zones: Annotated[
+        ZonePrices | None,
+        Keywords(title="traffic across zones"),
+        "Computes the bytes that cross zones in a month, and their cost; zones are the brokers' racks.",
+    ] = None
+    hold_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FreeBytes:
+    """Emergency request: free `size_bytes` on one broker with the fewest bytes moved."""
+
+    broker_id: Annotated[BrokerId, At("broker"), "The broker that is too full."]
+    size_bytes: Annotated[ByteSize, At("bytes"), "Bytes to free."]
+
+
+@dataclass(frozen=True, slots=True)
+class RebalanceRequest:
+    """Kind `RebalanceRequest`: the planner's input. Patterns are globs, matched against whole names.
+
+    `throttle` is written into the plan as it is.
+    """
+
+    header: PlanHeader
+    drain: Annotated[BrokerIds, At("drain", _BROKERS), "Brokers that shall hold no replicas."] = ()
+    no_receive: Annotated[
+        BrokerIds, At("no_receive", _BROKERS), "Brokers that keep their replicas and receive no more."
+    ] = ()
+    never_lead: Annotated[BrokerIds, At("never_lead", _BROKERS), "Brokers that shall be no preferred leader."] = ()
+    substitute: Annotated[
+        Mapping[BrokerIdKey, BrokerId],
+        At("substitute", _BROKERS),
+        Dumped.SORTED,
+        Keywords(title="substitutes"),
+        "By the id of a broker, the one that takes its place.",
+    ] = field(default_factory=dict)
+    weights: Annotated[
+        Mapping[
+            BrokerIdKey,
+            Annotated[float, Keywords(title="weight", exclusiveMinimum=0, maximum=10**6), "More than 0."],
+        ],
+        At("weights", _BROKERS),
+        Dumped.SORTED,
+        "By broker id, its share of replicas and bytes compared with a broker of weight 1.",
+    ] = field(default_factory=dict)
+    include_topics: Annotated[
+        tuple[TopicPattern, ...], At("include", _TOPICS), NOT_EMPTY, "Only topics that match one of these."
+    ] = ("*",)
+    exclude_topics: Annotated[
+        tuple[TopicPattern, ...],
+        At("exclude", _TOPICS),
+        Dumped.ALWAYS,
+        Keywords(default=[]),
+        "No topic that matches one of these.",
+    ] = ()
+    replication_factor: Annotated[
+        Mapping[
+            TopicPattern,
+            Annotated[
+                int, Keywords(title="replication factor", minimum=1, maximum=MAX_INT16), "Replicas per partition."
+            ],
+        ],
+        Keywords(title="replication factors"),
+        "By topic pattern, the number of replicas that partitions shall have.",
+    ] = field(default_factory=dict)
+    broker_sets: Annotated[
+        Mapping[
+            TopicPattern,
+            Annotated[
+                tuple[BrokerId, ...],
+                NOT_EMPTY,
+                Keywords(title="list of broker ids", uniqueItems=True),
+                "At least one broker.",
+            ],
+        ],
+        "By topic pattern, the only brokers that may hold its partitions.",
+    ] = field(default_factory=dict)
+    pins: Annotated[
+        tuple[Annotated[Pin, Keywords(title="pin"), "One partition whose replicas are given.", Defined("pin")], ...],
+        "Partitions whose ordered replicas are given.",
+    ] = ()
+    racks: Annotated[
+        Racks,
+        "strict: no rack holds two replicas of a partition, and every rack is known. "
+        "relaxed: as few on one rack as racks and brokers allow; a broker without a rack is one of its own. "
+        "ignore: racks do not count.",
+    ] = Racks.STRICT
+    bytes_tolerance: Annotated[Percentage, At("bytes", _TOLERANCE), "Bytes per broker, from its target."] = 0.02
+    limits: Annotated[ProposalLimits, "Bounds on the proposal; within them the biggest win comes first."] = field(
+        default_factory=ProposalLimits
+    )
+    leaders_only: Annotated[bool, Dumped.ALWAYS, "Change the order of replicas and move no data."] = False
+    free: Annotated[
+        FreeBytes | None, "Emergency: the fewest bytes that free this much on one broker; nothing else is touched."
+    ] = None
+    load: Annotated[LoadSpec | None, "Evens out the load of brokers in every hour, by a load history."] = None
+    throttle: Annotated[
+        Throttle | None,
+        "The throttle of the proposed plan; with none its copies may use the whole network.",
+    ] = None
