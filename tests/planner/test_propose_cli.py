@@ -454,9 +454,9 @@ def test_what_is_no_server_of_spark_connect_is_refused(flags: tuple[str, ...], w
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--master", "local[1]"), "--engine local has no use for them"),
-        (("--remote", "sc://h:1"), "--engine local has no use for them"),
-        (("--conf", "spark.x=1"), "--engine local has no use for them"),
+        (("--master", "local[1]"), "--engine local does not use them"),
+        (("--remote", "sc://h:1"), "--engine local does not use them"),
+        (("--conf", "spark.x=1"), "--engine local does not use them"),
         (("--conf", "x"), "--conf x is not spark.KEY=VALUE."),
     ],
 )
