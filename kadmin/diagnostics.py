@@ -34,7 +34,7 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 class Location:
     """A place in a file, which is named as the user named it. Lines and columns count from 1, columns in characters.
 
-    `first_line` is the line of what is repeated here, in the same file.
+    `first_line` is the line of the first occurrence, for a value that is repeated here.
     """
 
     file: str

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 class KadminError(Exception):
     """An error with its place and its next step.
 
-    `message` names what failed and where; `cause` why, when known; `next_step` what the reader does now. `problems`
-    are the causes where there are several. `exit_status` is what the process exits with, `heading` what the lines for
-    people begin with.
+    `message` names the failure and its place, `cause` the reason if known, `next_step` the reader's next action.
+    `problems` are the causes where there are several. `exit_status` is the exit code of the process, `heading` the
+    first word of the message for people.
     """
 
     exit_code: ClassVar[int] = 1
@@ -72,7 +72,7 @@ class KadminError(Exception):
 
 
 class InvalidInputError(KadminError):
-    """Input that can never be right, whatever the cluster says."""
+    """Input that is wrong in itself, whatever the state of the cluster."""
 
     exit_code = 3
 
@@ -104,7 +104,7 @@ class NotZooKeeperModeError(UnreachableError):
 
 
 class UnknownOutcomeError(KadminError):
-    """A write was sent and its fate could not be learned: neither success nor failure may be claimed."""
+    """A write was sent and its outcome is unknown: it may have been applied or not."""
 
     exit_code = 7
 

@@ -1,6 +1,6 @@
-"""Next steps as values: words, and among them commands of kadmin as data.
+"""Next steps as values: words, and commands of kadmin as data.
 
-`"start broker 3, then " + command("resume", operation_id)` is a next step; one without a command is a plain string.
+`"start broker 3, then " + command("resume", operation_id)` is a next step; without a command it is a plain string.
 The command line adds the options of the cluster and the plan's file to each command (`with_commands`).
 """
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _FILE = "FILE"
-"""Stands for the file of the plan, where it is the first argument."""
+"""The placeholder of the plan's file, as the first argument of a command."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """A command of kadmin, as `throttle clear`, and its arguments, without quotes."""
+    """A command of kadmin, such as `throttle clear`, and its arguments without quotes."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class CommandLine:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """A sentence of words and commands, in their order."""
+    """A sentence of words and commands, in order."""
 
     parts: tuple[str | CommandLine, ...]
 
@@ -52,7 +52,7 @@ class NextStep:
 
     @property
     def begins_with_command(self) -> bool:
-        """Whether the first thing to do is to type a command."""
+        """Whether the sentence begins with a command."""
         return isinstance(self.parts[0], CommandLine)
 
 
@@ -61,17 +61,17 @@ Naming: TypeAlias = Callable[[NextStep], object]
 
 
 def command(name: str, *arguments: object) -> NextStep:
-    """Return the next step that consists of one command."""
+    """Return a next step of one command."""
     return NextStep((CommandLine(name, tuple(map(str, arguments))),))
 
 
 def joined(words: str, steps: Iterable[NextStep]) -> NextStep:
-    """Return next steps as one, with words between them."""
+    """Join next steps to one, with `words` between them."""
     return reduce(lambda step, another: step + words + another, steps)
 
 
 def text_of(step: NextStep | str | None) -> str | None:
-    """Return a next step as text."""
+    """Return the text of a next step."""
     return None if step is None else str(step)
 
 

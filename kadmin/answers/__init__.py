@@ -1,1 +1,1 @@
-"""Shapes of what commands answer with -o json: frozen dataclasses, from which `schemas/answers` is written."""
+"""Shapes of the answers of commands with -o json: frozen dataclasses, from which `schemas/answers` is written."""

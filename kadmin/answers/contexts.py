@@ -26,8 +26,8 @@ class ListedContext:
     name: Annotated[str, "The context's name."]
     address: Annotated[str, "ZooKeeper's connect string, or the brokers."]
     current: Annotated[bool, "Whether it is the current one."]
-    protect: Annotated[Protection, "What it wants of commands that write."]
-    description: Annotated[str | None, "What it is."]
+    protect: Annotated[Protection, "Protection against commands that write."]
+    description: Annotated[str | None, "Its description."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,14 @@ class ContextAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RightsAnswer:
-    """The rights that a context's principal has not."""
+    """The missing rights of a context's principal."""
 
     context: Annotated[str, "The context's name."]
     address: Annotated[str, "The address that was reached."]
     cluster_id: Annotated[str | None, "The cluster's id."]
     principal: Annotated[
-        str | None, "Whom the servers take kadmin for; null where nobody authenticates, or only they know."
+        str | None,
+        "The principal as the servers see it; null without authentication, or where servers do not report it.",
     ]
     missing: Annotated[tuple[MissingRight, ...], "The rights that are missing; exit code 6 where there are some."]
     not_checked: Annotated[tuple[str, ...], "What could not be checked, and why."]

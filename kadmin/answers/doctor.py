@@ -58,4 +58,4 @@ class FindingDetails:
 
 @dataclass(frozen=True)
 class DoctorFinding(FindingDetails, ApplyVerdict):
-    """A finding of doctor; the code comes first."""
+    """A finding of doctor."""

@@ -33,7 +33,7 @@ class EventAnswer:
     total: Annotated[int | Absent, "progressed: partitions or topics in all."] = ABSENT
     bytes_done: Annotated[
         int | Absent | None,
-        "progressed: bytes copied, inside partitions where brokers tell them; null where a size is unknown.",
+        "progressed: bytes copied, also in unfinished partitions if brokers report them; null where a size is unknown.",
     ] = ABSENT
     bytes_total: Annotated[int | Absent | None, "progressed: bytes to copy; null where a size is unknown."] = ABSENT
     wave: Annotated[int | Absent, "progressed: the wave under way, from 1; 0 for work without waves."] = ABSENT

@@ -18,19 +18,19 @@ class MigrationVerdict:
     trouble: Annotated[
         str,
         Keywords(enum=[*MigrationTrouble, *Trouble]),
-        "Code of the finding; docs/migration.md and docs/troubles.md tell of each.",
+        "Code of the finding; docs/migration.md and docs/troubles.md describe each.",
     ]
     stops_migration: Annotated[bool, "Whether the finding stops the next phase."]
 
 
 @dataclass(frozen=True)
 class MigrationFinding(FindingDetails, MigrationVerdict):
-    """A finding of doctor migration; the code comes first."""
+    """A finding of doctor migration."""
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationAnswer:
-    """The phase of a migration, and what stops the next one."""
+    """The phase of a migration, and the findings that stop the next phase."""
 
     phase: Annotated[MigrationPhase, "How far the migration is."]
     go: Annotated[bool, "Whether nothing stops the next phase (exit code 8 otherwise)."]
@@ -38,14 +38,14 @@ class MigrationAnswer:
         tuple[MigrationFinding, ...],
         "What stops the migration or would be lost by it, and what else is wrong.",
     ]
-    stays_behind: Annotated[tuple[str, ...], "What ZooKeeper keeps of a cluster that has left it."]
+    stays_behind: Annotated[tuple[str, ...], "Data that remains in ZooKeeper after the migration."]
     not_checked: Annotated[tuple[str, ...], "What could not be checked, and why."]
 
 
 @dataclass(frozen=True, slots=True)
 class ImportAnswer:
-    """The operations that history import carried over."""
+    """The operations that history import copied."""
 
-    to: Annotated[str, Keywords(enum=["brokers", "zookeeper"]), "The side to which operations were carried."]
-    carried: Annotated[tuple[str, ...], "The ids of the operations that were carried over, oldest first."]
+    to: Annotated[str, Keywords(enum=["brokers", "zookeeper"]), "The side to which operations were copied."]
+    carried: Annotated[tuple[str, ...], "Ids of the copied operations, oldest first."]
     already: Annotated[Count, "How many operations were on both sides already."]

@@ -87,8 +87,7 @@ class UnfinishedOperation(Operation):
     throttle: Annotated[Count | None, "The throttle on record, in bytes per second; null without one."]
     waits_for: Annotated[
         str,
-        "What the operation waits for, or why its runner would stop, by the cluster as it is; "
-        "empty where nothing is in the way.",
+        "What the operation waits for, or why its runner would stop now; empty where nothing blocks it.",
     ]
 
 
@@ -130,7 +129,7 @@ class HistoryAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOperation(Operation):
-    """An operation on record; alone with everything that its record says."""
+    """An operation on record; with ID, every detail of its record."""
 
     cluster_id: Annotated[str | Absent | None, "With ID: the cluster's id."] = ABSENT
     throttle: Annotated[
@@ -203,7 +202,7 @@ class ReplacedData:
 
 @dataclass(frozen=True, slots=True)
 class VerificationAnswer:
-    """How far a plan is."""
+    """The progress of a plan."""
 
     done: Annotated[bool, "Whether every row is done."]
     partitions: Annotated[tuple[VerifiedPartition, ...], "One row per partition, in plan order."]
@@ -211,9 +210,9 @@ class VerificationAnswer:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedPartition:
-    """How far a partition of a plan is."""
+    """The progress of a partition of a plan."""
 
     topic: Annotated[str, "Topic."]
     partition: Annotated[Count | None, "Partition number; null in a deletion."]
-    status: Annotated[Progress, "How far the row is, judged by the assignment and the partition state."]
+    status: Annotated[Progress, "Progress of the row, by the assignment and the partition state."]
     detail: Annotated[str, "What was seen, where the status is not done."]

@@ -1,4 +1,4 @@
-"""Shapes of what could not be read for an answer."""
+"""Shapes of the znodes and answers of brokers that an answer lacks."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class PredictionAnswer:
 
 @dataclass(frozen=True)
 class LossAnswer(PredictionAnswer, LostBrokers):
-    """The effects of a loss; the lost brokers come first."""
+    """The effects of a loss of brokers."""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class _Kadmin(CommandTree):
         return list(_PLACES)
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # as above
-        """Parse the options before the command. Those for completion end the process, or raise what the parser has."""
+        """Parse the options before the command. Options for completion end the process, or raise the parser's error."""
         try:
             return super().parse_args(ctx, args)
         except typer.Exit as ended:

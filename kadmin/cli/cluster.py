@@ -56,7 +56,7 @@ _OPTIONS: Mapping[str, Any] = {
             envvar=CONTEXT_VARIABLE,
             metavar="NAME",
             autocompletion=complete_context,
-            help="A cluster of the contexts file, with its credentials. Default: the current one.",
+            help="A context: cluster and credentials. Default: the current one.",
         ),
     ],
     "command_config": Annotated[
@@ -64,7 +64,7 @@ _OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--command-config",
             metavar="FILE",
-            help="How brokers are asked, with TLS or SASL: Kafka's client.properties.",
+            help="Settings of connections to brokers: Kafka's client.properties.",
         ),
     ],
     "records": Annotated[
@@ -72,7 +72,7 @@ _OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--records",
             metavar="DIR",
-            help="With -b: keep lock and records of operations in this folder of one machine, not in the cluster.",
+            help="With -b: keep the lock and records of operations in this local folder, not in the cluster.",
         ),
     ],
 }
@@ -83,7 +83,7 @@ _CONFIRM = Annotated[
         "--confirm",
         metavar="NAME",
         autocompletion=complete_context,
-        help="The name of the context, where its protection wants it typed.",
+        help="The context's name, if its protection requires it.",
     ),
 ]
 _VARIABLES = {"-z": ZOOKEEPER_VARIABLE, "-b": BOOTSTRAP_VARIABLE, "--context": CONTEXT_VARIABLE}
@@ -179,7 +179,7 @@ def cluster_named(params: Mapping[str, Any]) -> ClusterAddress | Fleet | None:
 
 
 def asking_brokers(address: ClusterAddress, *, without: bool) -> ClusterAddress:
-    """Return the address with --without-brokers as it was given; raises UsageError where it names brokers alone."""
+    """Return the address with the value of --without-brokers; raises UsageError for an address of brokers alone."""
     if without and address.zookeeper is None:
         raise UsageError(
             "--without-brokers goes with -z: this cluster is reached through its brokers.",
@@ -200,7 +200,7 @@ def require_cluster(address: ClusterAddress | None) -> ClusterAddress:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The options as they were given, or their variables."""
+    """The values of the options, or of their environment variables."""
 
     zookeeper: str | None
     bootstrap: str | None

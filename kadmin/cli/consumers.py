@@ -16,7 +16,7 @@ from kadmin.errors import UsageError
 from kadmin.insight.predict.strategy import Strategy
 from kadmin.next_step import command
 
-consumers_app = typer.Typer(help="Preview consumer assignments; show groups a plan disturbs.")
+consumers_app = typer.Typer(help="Preview consumer assignments; show groups a plan disrupts.")
 
 
 @consumers_app.command("preview")
@@ -25,14 +25,14 @@ def preview(
     cluster: ClusterAddress,
     *,
     group: Annotated[
-        str, typer.Option("--group", metavar="GROUP", help="A group whose members register in ZooKeeper.")
+        str, typer.Option("--group", metavar="GROUP", help="The group; its members register in ZooKeeper.")
     ],
     add_partitions: Annotated[
-        int, typer.Option("--add-partitions", metavar="N", help="Add so many partitions to each of its topics.", min=0)
+        int, typer.Option("--add-partitions", metavar="N", help="Partitions to add to each of its topics.", min=0)
     ] = 0,
     members: Annotated[
         int | None,
-        typer.Option("--members", metavar="N", help="Assume so many members instead of the live ones.", min=1),
+        typer.Option("--members", metavar="N", help="Assume this number of members, not the live ones.", min=1),
     ] = None,
     lose: Annotated[
         str | None, typer.Option("--lose", metavar="MEMBER", help="Assume that this member leaves.")
@@ -45,9 +45,9 @@ def preview(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
-    """Show who has each partition before and after a change.
+    """Show the owner of each partition before and after a change.
 
-    The change is more partitions, another number of members, or a member that leaves.
+    A change adds partitions, sets another number of members, or removes a member.
     """
     from kadmin.cluster.names import one_line
     from kadmin.insight.tables.inspection import Inspection
@@ -68,7 +68,7 @@ def preview(
 @consumers_app.command("coordinator")
 @on_cluster
 def coordinator(
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP", help="Groups, whether they exist or not.")],
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP", help="Names of groups; they need not exist.")],
     *,
     cluster: ClusterAddress,
     sort: options.Sort = None,
@@ -99,9 +99,9 @@ def disturbed(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.TableOutput = options.TableFormat.HUMAN,
 ) -> None:
-    """Show the groups that a plan disturbs.
+    """Show the groups that a plan disrupts.
 
-    They read what it moves, or it changes a leader that they read from, or their coordinator.
+    The plan moves a partition that the group reads, or changes the leader of one, or the group's coordinator.
     """
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.reading.consumers import disturbances
@@ -112,4 +112,4 @@ def disturbed(
         table, unavailable = disturbances(context, plan)
     TableView(sort or (), filters or (), output).show(Inspection(table, (), unavailable))
     concerned = {row[:2] for row in table.rows}
-    typer.echo(f"{count(len(concerned), 'group')} would notice this plan", err=True)
+    typer.echo(f"{count(len(concerned), 'group')} disrupted by this plan", err=True)

@@ -22,7 +22,7 @@ from kadmin.whole_files import replaced
 if TYPE_CHECKING:
     from kadmin.contexts.settings import Setting
 
-context_app = typer.Typer(help="List, show, choose or check the clusters that have a name.")
+context_app = typer.Typer(help="List, show, select or check contexts: clusters with a name.")
 
 NameArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="NAME", autocompletion=complete_context, help="The context's name.")
@@ -32,7 +32,7 @@ GivenName: TypeAlias = Annotated[
     typer.Argument(
         metavar="NAME",
         autocompletion=complete_context,
-        help="The context's name. Default: the one that commands use.",
+        help="Name of the context. Default: the current context.",
     ),
 ]
 
@@ -50,9 +50,9 @@ def list_(*, output: options.Output = options.OutputFormat.HUMAN) -> None:
 @context_app.command("show")
 @bounded
 def show(name: GivenName = None, *, output: options.Output = options.OutputFormat.HUMAN) -> None:
-    """Show every value of a context, and where it comes from.
+    """Show every value of a context, and its source.
 
-    Secrets are not read: their references are shown. Of a command that prints a secret its program alone is shown.
+    Secrets are not read: references to them are shown. Of a command that prints a secret, only the program is shown.
     """
     from kadmin.answers.contexts import ContextAnswer
     from kadmin.contexts.settings import settings_of
@@ -67,9 +67,9 @@ def show(name: GivenName = None, *, output: options.Output = options.OutputForma
 @context_app.command("use")
 @bounded
 def use(name: NameArgument) -> None:
-    """Make a context the current one: commands without an address use it.
+    """Set the current context, for commands without an address.
 
-    Only the value of `current` is written; comments and layout of the file stay.
+    Only the value of `current` is written; comments and layout of the file are preserved.
     """
     from kadmin.documents.current_context import with_current
 
@@ -89,9 +89,9 @@ def check(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
-    """Connect to a context's cluster, and list the rights that are missing.
+    """Connect to a context's cluster, and list missing rights.
 
-    Nothing is written or tried out. Exit code 6 when a right is missing, with the command that grants it; else 0.
+    Nothing is written. Exit code 6 if a right is missing, with the command that grants it; otherwise 0.
     """
     from kadmin.cli.context import open_reading
     from kadmin.report.contexts import rights_answer, rights_text

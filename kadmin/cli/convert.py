@@ -24,22 +24,22 @@ class Form(StrEnum):
 @bounded
 def convert(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to convert; - reads standard input.")],
-    to: Annotated[Form, typer.Option("--to", help="To a plan of kadmin, or to a JSON file of Kafka's tools.")],
+    to: Annotated[Form, typer.Option("--to", help="Target: a plan, or a JSON file of Kafka's tools.")],
     *,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The file to write. Default: stdout.")
     ] = None,
     current: Annotated[
-        bool, typer.Option("--current", help="With --to kafka: write the current replicas, for the way back.")
+        bool, typer.Option("--current", help="With --to kafka: write the current replicas, for a rollback.")
     ] = False,
     lossy: Annotated[
-        bool, typer.Option("--lossy", help="With --to kafka: leave out what such a file cannot hold.")
+        bool, typer.Option("--lossy", help="With --to kafka: leave out fields that the file cannot hold.")
     ] = False,
 ) -> None:
     """Convert a JSON file of Kafka's tools to a plan, or back.
 
-    The JSON files are those of kafka-reassign-partitions, kafka-preferred-replica-election and kafka-leader-election.
-    A conversion that would lose something is refused.
+    Kafka's tools are kafka-reassign-partitions, kafka-preferred-replica-election and kafka-leader-election.
+    A conversion that would lose a field is refused.
     """
     if to is Form.PLAN and (current or lossy):
         raise UsageError(
@@ -69,7 +69,8 @@ def _kafka(file: Path, *, current: bool, lossy: bool) -> str:
     lost = ", ".join(losses(document, current=current))
     if lost and not lossy:
         raise InvalidInputError(
-            f"{file} has what a file of Kafka's tools cannot hold: {lost}.", next_step="add --lossy to leave it out"
+            f"{file} has fields that a file of Kafka's tools cannot hold: {lost}.",
+            next_step="add --lossy to leave it out",
         )
     if lost:
         typer.echo(f"left out: {lost}", err=True)

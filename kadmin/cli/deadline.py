@@ -41,7 +41,7 @@ class Bell:
 def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[Bell]:
     """Raise NotCompletedError when `timeout_s` and then `grace_s` have passed; None bounds nothing.
 
-    An UnknownOutcomeError, or else an UnreachableError, that was being raised by then takes its place: cleaning up
+    Where an UnknownOutcomeError or an UnreachableError is being raised at that time, it is raised instead: the clean-up
     after an outage may take longer than the grace.
     """
     bell = Bell()

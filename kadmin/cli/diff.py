@@ -52,15 +52,15 @@ def diff(
         bool,
         typer.Option(
             "--detailed-exitcode",
-            help="Exit with 2 when the plan would change something, with the code of apply when it is refused.",
+            help="Exit with 2 if the plan would change the cluster, and with apply's exit code if it is refused.",
         ),
     ] = False,
     output: Annotated[DiffFormat, typer.Option("-o", "--output", help="Format of the answer.")] = DiffFormat.HUMAN,
 ) -> int:
-    """Show what a plan would change, without changing anything.
+    """Show the changes of a plan without applying it.
 
-    Shows the waves with their exact payload, the partitions, and replicas, leaders and bytes of each broker before
-    and after, on a live cluster or on a snapshot.
+    Shows the waves with their exact payload, the partitions, and the replicas, leaders and bytes of each broker before
+    and after. Reads a live cluster or a snapshot.
     """
     from kadmin.operations.reading.preview import preview_snapshot
     from kadmin.report.pages.html import require_renderer

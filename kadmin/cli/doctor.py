@@ -43,9 +43,9 @@ def doctor(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
-    """Find what is wrong with a cluster, and what fixes it.
+    """Diagnose a cluster, and show how to fix each finding.
 
-    Exit code 8 when a finding would stop `kadmin apply`, else 0. Of several contexts it is the highest of any.
+    Exit code 8 if a finding blocks `kadmin apply`, otherwise 0. With several contexts, the highest exit code of any.
     """
     if isinstance(cluster, Fleet):
         return _of_fleet(cluster, metrics, timeout, output)
@@ -81,7 +81,7 @@ def _of_fleet(fleet: Fleet, metrics: Path | None, timeout_s: float, output: opti
 
 
 def examine(cluster: ClusterAddress, context: Context) -> DoctorReport:
-    """Examine a cluster; next steps have the address that was typed."""
+    """Diagnose a cluster; commands in next steps contain the address that was typed."""
     found = context.diagnose()
     findings = tuple(replace(each, next_step=cluster.named(each.next_step)) for each in found.findings)
     return replace(found, findings=findings)

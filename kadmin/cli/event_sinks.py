@@ -127,7 +127,7 @@ class _Posts:
         self._poster.post(notification(event, self._clock.timestamp(), self._opened, self._cluster))
 
     def close(self) -> None:
-        """Wait for the last posts, and hardly beyond the command's end."""
+        """Wait for the last posts, at most some seconds beyond the command's end."""
         self._poster.close(min(FLUSH_S, max(0.0, self._clock.until - self._clock.now()) + _LAST_POST_S))
 
 

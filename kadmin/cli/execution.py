@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Plan, Policy, ThrottleSpec
 
 
-UNATTENDED = "to apply this file and no other, without a question"
+UNATTENDED = "to apply exactly this file, without confirmation"
 
 
 def execute(
@@ -101,9 +101,9 @@ def answer_outcome(output: options.OutputFormat, outcome: Outcome) -> None:
 
 
 def ask(question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> None:
-    """Ask unless `yes`; raises UsageError for "no", and where there is no terminal.
+    """Ask for confirmation unless `yes`; raises UsageError for "no", and where there is no terminal.
 
-    A protected context wants its name typed, whether `yes` or not.
+    A protected context requires its name, even with `yes`.
     """
     wanted = name_to_type(address)
     if wanted is not None:
@@ -148,7 +148,7 @@ def _own_line() -> Iterator[None]:
 
 
 def read_cluster_at(context: Context, address: ClusterAddress) -> str:
-    """Name the cluster for a question."""
+    """Return the name of the cluster for a question."""
     from kadmin.report.operations.questions import cluster_at
 
     cluster_id = None

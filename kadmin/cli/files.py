@@ -20,7 +20,7 @@ Found: TypeAlias = tuple[str, InvalidInputError | None]
 
 
 def find_files(names: Iterable[str]) -> Iterator[Found]:
-    """Yield each file once; folders that cannot be read and patterns without documents come with the error."""
+    """Yield each file once; an unreadable folder or a pattern without documents has an error."""
     reached: set[str] = set()
     for name, refusal in (found for given in names for found in _found(given)):
         place = name if name == STANDARD_INPUT else os.path.realpath(name)

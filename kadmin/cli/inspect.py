@@ -30,10 +30,10 @@ _CLEAR = "\x1b[2J\x1b[H"
 _Found = TypeVar("_Found")
 _Context = TypeVar("_Context", bound="Context")
 
-inspect_app = typer.Typer(help="Show what a cluster holds, with what is wrong with it.")
+inspect_app = typer.Typer(help="Show tables of a cluster's contents and conditions.")
 
 
-WatchOption: TypeAlias = Annotated[bool, typer.Option("--watch", help="Read again every 2 s, until ^C or --timeout.")]
+WatchOption: TypeAlias = Annotated[bool, typer.Option("--watch", help="Refresh every 2 s, until ^C or --timeout.")]
 
 TABLES = {
     "brokers": "Show every broker that is registered or holds replicas.",
@@ -43,8 +43,8 @@ TABLES = {
     "admin-entries": "Show the entries of the three admin znodes as one table.",
     "cluster": "Show the cluster's id, versions and counts.",
     "configs": "Show dynamic configs; leftovers marked, credentials hidden.",
-    "consumers": "Show old consumers; with -b the groups that Kafka keeps.",
-    "notifications": "Show unread messages: config, ISR, log dir and ACL changes.",
+    "consumers": "Show old consumers in ZooKeeper; with -b Kafka's groups.",
+    "notifications": "Show pending notifications: config, ISR, log dir, ACL.",
     "producer-ids": "Show the last block of producer ids, and how many are left.",
     "acls": "Show Kafka's ACLs.",
 }
@@ -72,8 +72,8 @@ def inspect_admin(
 ) -> int:
     """Show the three admin znodes, or reassignments in flight.
 
-    With -z each entry is shown with what is wrong with it; CSV has the rows of `inspect admin-entries`. With -b each
-    reassignment in flight is shown with the operation on record that asked for it.
+    With -z, shows each entry with its conditions; CSV has the rows of `inspect admin-entries`. With -b, shows each
+    reassignment in flight with the operation on record that requested it.
     """
     from kadmin.report.zookeeper.admin_nodes import admin_answer, admin_text
     from kadmin.worlds.zookeeper.doctor.gather import survey_admin

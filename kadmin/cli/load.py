@@ -23,31 +23,31 @@ from kadmin.cli.propose import (
 from kadmin.errors import UsageError
 from kadmin.inventory.samples import PROMETHEUS
 
-load_app = typer.Typer(help="Work up a history of load, hour by hour of the week.")
+load_app = typer.Typer(help="Build a history of load by hour of the week.")
 
 
 @load_app.callback()
 def load() -> None:
-    """Work up a history of load, hour by hour of the week."""
+    """Build a history of load by hour of the week."""
 
 
 OutOption: TypeAlias = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="The folder of the load; what is there is updated.")
+    Path, typer.Option("--out", metavar="DIR", help="The folder to write; existing files are updated.")
 ]
 SamplesOption: TypeAlias = Annotated[
-    str | None, typer.Option("--samples", metavar="PATH", help="A folder of samples, one file of them, or a URL.")
+    str | None, typer.Option("--samples", metavar="PATH", help="A folder of samples, a file, or a URL.")
 ]
 TableOption: TypeAlias = Annotated[
-    str | None, typer.Option("--table", metavar="NAME", help="A table of samples that Spark knows by name.")
+    str | None, typer.Option("--table", metavar="NAME", help="Name of a Spark table of samples.")
 ]
 FormatOption: TypeAlias = Annotated[
-    str, typer.Option("--format", metavar="FORMAT", help="parquet, csv, json, prometheus, or what else Spark reads.")
+    str, typer.Option("--format", metavar="FORMAT", help="parquet, csv, json, prometheus, or another of Spark's.")
 ]
 NamesOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--names", metavar="FILE", help="More names of series of Prometheus; they win.")
+    Path | None, typer.Option("--names", metavar="FILE", help="Additional Prometheus series; they take precedence.")
 ]
 ReaderOption: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help="A setting of that format's reader.")
+    list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help="An option of the format's reader.")
 ]
 
 
@@ -64,18 +64,17 @@ def build(
     mean: Annotated[bool, typer.Option("--mean", help="The mean of each hour over the weeks. The default.")] = False,
     max_: Annotated[bool, typer.Option("--max", help="The highest of each hour over the weeks.")] = False,
     p95: Annotated[bool, typer.Option("--p95", help="The 95th percentile of each hour over the weeks.")] = False,
-    per_week: Annotated[bool, typer.Option("--per-week", help="Keep each week apart, one row for each.")] = False,
+    per_week: Annotated[bool, typer.Option("--per-week", help="Keep a row for each week.")] = False,
     master: MasterOption = None,
     remote: RemoteOption = None,
     conf: ConfOption = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Also show Spark's plans of the jobs.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Also show Spark's execution plans.")] = False,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Build the load of each hour of the week from samples, on Spark.
 
-    Samples in files are rolled up by hour once: the next run reads only what is new. The folder then has
-    partition_load.parquet, which a request names in spec.load, and broker_load.parquet, which compares it with what
-    brokers reported.
+    A file of samples is aggregated by hour once; the next run reads only new files. Writes partition_load.parquet,
+    which a request names in spec.load, and broker_load.parquet, which compares the load with the brokers' own figures.
     """
     if (samples is None) == (table is None):
         raise UsageError("Give either --samples or --table.")

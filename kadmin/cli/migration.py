@@ -33,9 +33,10 @@ def doctor_migration(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
-    """Say whether a cluster can go on to KRaft mode.
+    """Check whether a cluster can go on to KRaft mode.
 
-    It names the phase, compares both sides, and finds what would be lost or get stuck. Exit code 8 for a no-go.
+    Shows the phase of the migration, compares both sides, and reports what would be lost or get stuck. Exit code 8 for
+    a no-go.
     """
     from kadmin.report.migration import migration_answer, migration_text
     from kadmin.worlds.zookeeper.to_kraft.preflight import examine_migration
@@ -56,10 +57,10 @@ def history_import(
     lock_timeout: options.LockTimeout = 0,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Carry operations on record to the side that serves.
+    """Copy operations on record to the active metadata side.
 
-    From ZooKeeper to the brokers once these are in KRaft mode, and back after a way back. A running operation is asked
-    to pause first, and resumed on the other side. Operations that are on both sides are left alone.
+    Copies from ZooKeeper to the brokers once these are in KRaft mode, and back after a rollback of the migration. A
+    running operation is paused first, and can be resumed on the other side. Operations on both sides are not changed.
     """
     from kadmin.report.migration import imported_answer, imported_text
     from kadmin.worlds.zookeeper.to_kraft.history_import import direction, import_history

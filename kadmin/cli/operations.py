@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kadmin.operations.execute.apply import Outcome
 
 ForeignOption: TypeAlias = Annotated[
-    bool, typer.Option("--foreign", help="End the reassignments that no operation on record asked for.")
+    bool, typer.Option("--foreign", help="Cancel reassignments that belong to no operation on record.")
 ]
 OriginOption: TypeAlias = Annotated[
     Path | None,
@@ -65,9 +65,7 @@ def apply(
     policy: options.Policy = None,
     approved: Annotated[
         str | None,
-        typer.Option(
-            "--approved", metavar="SHA256", help="Apply only the plan file with this digest, as sha256sum prints it."
-        ),
+        typer.Option("--approved", metavar="SHA256", help="Apply the plan file only if this is its SHA-256 digest."),
     ] = None,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
@@ -76,8 +74,8 @@ def apply(
 ) -> None:
     """Execute a plan wave by wave, and verify it.
 
-    The plan is checked and shown before kadmin asks. At --timeout, on ^C or when the connection is lost, copies in
-    progress continue; `kadmin resume` follows the operation from any machine.
+    Checks and shows the plan before it asks for confirmation. At --timeout, on ^C or when the connection is lost,
+    copies in progress continue. `kadmin resume` continues the operation from any machine.
     """
     cluster = asking_brokers(cluster, without=without_brokers)
     plan = read_plan_for(cluster, file, None if approved is None else parse_digest(approved))
@@ -107,9 +105,9 @@ def resume(
     output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Continue an unfinished operation, from any machine.
+    """Resume an unfinished operation, from any machine.
 
-    Waits for the lock of a runner that was killed: it expires some seconds later.
+    Waits until the lock of a killed runner expires, which takes some seconds.
     """
     from kadmin.operations.execute import takeover
 
@@ -167,9 +165,7 @@ def cancel(
     ] = False,
     allow_foreign: Annotated[
         bool,
-        typer.Option(
-            "--allow-foreign", help="With --now and -z: proceed even if other tools' entries may start by it."
-        ),
+        typer.Option("--allow-foreign", help="With --now and -z: proceed even if this may start other tools' moves."),
     ] = False,
     foreign: ForeignOption = False,
     origin: OriginOption = None,
@@ -179,17 +175,17 @@ def cancel(
     output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """End an operation after its wave, or at once with --now.
+    """Cancel an operation after its wave, or at once with --now.
 
-    Partitions that were reassigned before stay where they are; `kadmin rollback` restores them. --foreign ends what
-    other tools reassign: their partitions return to their original replicas.
+    Partitions that are already reassigned keep their new replicas; `kadmin rollback` restores the old ones. --foreign
+    cancels reassignments of other tools: their partitions return to their original replicas.
     """
     from kadmin.operations.execute.takeover import find_unfinished, stop
     from kadmin.operations.record.stop_request import Stop
 
     if foreign:
         if operation_id is not None or now or allow_foreign:
-            raise UsageError("--foreign ends what no operation asked for.", next_step=command("cancel", "--foreign"))
+            raise UsageError("--foreign takes no operation's id.", next_step=command("cancel", "--foreign"))
         answer_outcome(output, _cancel_foreign(cluster, origin, timeout, lock_timeout, output_options, yes=yes))
         return
     if origin is not None:
@@ -242,7 +238,7 @@ def rollback(
         typer.Argument(
             metavar="ID",
             autocompletion=complete_operation,
-            help="The operation's id; the last that is no rollback if left out.",
+            help="The operation's id. Default: the last that is not a rollback.",
         ),
     ] = None,
     *,
@@ -257,9 +253,9 @@ def rollback(
     output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Restore the replicas that were there before an operation.
+    """Restore the replicas from before an operation.
 
-    It copies at the rate of that operation's throttle, unless --throttle gives another.
+    Copies at the rate of the operation's throttle, unless --throttle gives another.
     """
     from kadmin.operations.repair.rollback import plan_rollback, rollback_note
 

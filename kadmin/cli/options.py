@@ -56,11 +56,11 @@ Sizes: TypeAlias = Annotated[
 ]
 Throttle: TypeAlias = Annotated[
     str | None,
-    typer.Option("--throttle", metavar="RATE", help="Copy at this rate, in place of the plan's own throttle."),
+    typer.Option("--throttle", metavar="RATE", help="Copy at this rate, instead of the plan's throttle."),
 ]
 WithoutBrokers: TypeAlias = Annotated[
     bool,
-    typer.Option("--without-brokers", help="With -z: do not ask brokers for bytes, room on disk and consumers."),
+    typer.Option("--without-brokers", help="With -z: do not ask brokers for sizes, disk space and consumers."),
 ]
 Policy: TypeAlias = Annotated[
     Path | None,
@@ -98,7 +98,7 @@ BETWEEN_READS_S = 2.0
 LockTimeout: TypeAlias = Annotated[
     float, typer.Option("--lock-timeout", metavar="SECONDS", help="Time to wait for a lock that is held.", min=0)
 ]
-DryRun: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Run every check, change nothing.")]
+DryRun: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Run every check, but change nothing.")]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Html: TypeAlias = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML page to this file.")

@@ -28,9 +28,7 @@ _OPTIONS = (
     ),
     option(
         "verbose",
-        Annotated[
-            bool, typer.Option("-v", "--verbose", help="Also tell what servers are asked, and how long it takes.")
-        ],
+        Annotated[bool, typer.Option("-v", "--verbose", help="Also show requests to servers and their duration.")],
         default=False,
     ),
     option(

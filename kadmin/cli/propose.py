@@ -80,7 +80,7 @@ ConfOption: TypeAlias = Annotated[
 ]
 ExplainOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--explain", metavar="TOPIC-PARTITION", help="Show why it is in the plan. Repeatable."),
+    typer.Option("--explain", metavar="TOPIC-PARTITION", help="Explain why the plan moves it. Repeatable."),
 ]
 
 
@@ -89,7 +89,7 @@ HoldoutOption: TypeAlias = Annotated[
     typer.Option(
         "--holdout",
         case_sensitive=False,
-        help="Plan without the last week of the load history, and show how the plan would do in it.",
+        help="Plan without the last week of the load history, and evaluate the plan on that week.",
     ),
 ]
 
@@ -113,7 +113,7 @@ def rebalance(
 ) -> None:
     """Propose a balanced reassignment for an inventory.
 
-    The answer shows the figures before and after, next to the proven bounds.
+    Shows the figures before and after, next to proven bounds.
     """
     from kadmin.planner.explain import explain as explain_partitions
     from kadmin.report.pages.html import require_renderer
@@ -160,7 +160,7 @@ def election(
 ) -> None:
     """Propose an election of preferred leaders.
 
-    The plan has the partitions whose leader is not preferred and whose preferred replica is alive and in sync.
+    The plan lists partitions that are not led by their preferred replica although it is alive and in sync.
     """
     from kadmin.plan.election import propose_election
     from kadmin.report.proposals import election_answer, election_text

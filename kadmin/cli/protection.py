@@ -44,7 +44,7 @@ def require_writable(address: ClusterAddress, confirm: str | None) -> ClusterAdd
 
 
 def name_to_type(address: ClusterAddress) -> str | None:
-    """Return the name that must be typed before the cluster is changed; None where none must, or it was given."""
+    """Return the name to type before the cluster is changed; None if none is required, or it was given."""
     context = address.context
     if context is None or address.confirmed or context.protect is not Protection.CONFIRM:
         return None

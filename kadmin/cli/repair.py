@@ -35,9 +35,9 @@ def heal(
     output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Repair what keeps the controller from working.
+    """Repair znodes that block the controller.
 
-    Each step is shown and confirmed. What a step replaces is kept on record.
+    Shows each step and asks for confirmation. Values that a step replaces are kept on record.
     """
     from kadmin.operations.events import Note
     from kadmin.worlds.zookeeper.heal.heal import heal as run
@@ -63,7 +63,7 @@ def recreate(
         typer.Argument(
             metavar="ID|FILE",
             autocompletion=complete_deletion,
-            help="The id of the deletion, or a TopicRecipe; - reads standard input.",
+            help="The id of the deletion, or a TopicRecipe file; - reads standard input.",
         ),
     ],
     cluster: ClusterAddress,
@@ -78,9 +78,9 @@ def recreate(
     output_options: OutputOptions = UNASKED,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Create deleted topics again, with assignment and configs.
+    """Recreate deleted topics with their assignment and configs.
 
-    Their records are lost. A topic that exists is not touched (exit code 5).
+    The records of the topics are lost. A topic that exists is not changed (exit code 5).
     """
     from kadmin.plan.facts import ClusterFacts
     from kadmin.wording import count

@@ -26,7 +26,7 @@ WhatArgument: TypeAlias = Annotated[
     typer.Argument(
         metavar="ID|PLAN",
         autocompletion=complete_operation,
-        help="An operation's id, the last if left out; or a plan, with --inventory.",
+        help="An operation's id, by default the last; or a plan, with --inventory.",
     ),
 ]
 
@@ -58,8 +58,8 @@ def report(
 ) -> None:
     """Write an HTML report of an operation or of a plan.
 
-    Of an operation, from a live cluster: what it did and when, and its partitions now. Of a plan, on a snapshot: what
-    it would change.
+    For an operation on a live cluster: its steps with their times, and its partitions now. For a plan on a snapshot:
+    the changes that it would make.
     """
     from kadmin.report.pages.html import require_renderer
 

@@ -34,37 +34,37 @@ _LONGEST_S = 60.0
 def sample(
     cluster: ClusterAddress,
     *,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder that gets a Parquet file a sample.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of samples, a Parquet file each.")],
     every: Annotated[
         str | None,
         typer.Option(
             "--every",
             metavar="TIME",
-            help="Time between samples, by the clock: 5m is :00, :05, :10.",
+            help="Interval, aligned to the clock: 5m is :00, :05, :10.",
             show_default=_EVERY,
         ),
     ] = None,
     lasting: Annotated[
-        str | None, typer.Option("--for", metavar="TIME", help="How long to take samples.", show_default=_FOR)
+        str | None, typer.Option("--for", metavar="TIME", help="Stop after this time.", show_default=_FOR)
     ] = None,
     hour: Annotated[
         str | None,
         typer.Option(
             "--hour",
             metavar="TIME",
-            help="How long an hour of the samples lasts, as in sandbox traffic.",
+            help="Duration of an hour of the samples, as in sandbox traffic.",
             show_default=_HOUR,
         ),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Take one sample now, as a job of cron does.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Take one sample and exit, for a cron job.")] = False,
     timeout: options.SampleTimeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Keep samples of a cluster's load: offsets, log sizes.
+    """Sample a cluster's load: offsets, log sizes.
 
-    A sample has the end offset of each partition, the bytes of each replica on disk, and the offsets that consumer
-    groups have committed. A broker that does not answer costs its own rows. Started again, it goes on in the same
-    folder; files that are there are never changed.
+    A sample has the end offset of each partition, the size of each replica on disk, and the committed offsets of
+    consumer groups. It lacks the rows of brokers that do not answer. When the command is started again, it continues
+    in the same folder; existing files are never changed.
     """
     from kadmin.inventory.sample_files import write_sample
     from kadmin.operations.reading.sampling import Schedule, sample_once, sample_repeatedly

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kadmin.sandbox.processes import Process
     from kadmin.sandbox.traffic import Moved
 
-sandbox_app = typer.Typer(help="Run Kafka clusters on this machine, to practise on.")
+sandbox_app = typer.Typer(help="Run Kafka clusters on this machine, for practice.")
 
 DirectoryOption = Annotated[
     Path, typer.Option("--dir", envvar="KADMIN_SANDBOX", metavar="DIR", help="The folder that holds the sandbox.")
@@ -29,7 +29,7 @@ DirectoryOption = Annotated[
 BrokerArgument = Annotated[int, typer.Argument(metavar="ID", help="A broker's id.")]
 ControllerArgument = Annotated[int, typer.Argument(metavar="ID", help="A controller's id, 101 to 103.")]
 ServerArgument = Annotated[int, typer.Argument(metavar="ID", help="A broker's or a controller's id.")]
-KillOption = Annotated[bool, typer.Option("--kill", help="End it by SIGKILL.")]
+KillOption = Annotated[bool, typer.Option("--kill", help="Stop it with SIGKILL.")]
 DEFAULT_DIRECTORY = Path("sandbox")
 
 
@@ -54,20 +54,21 @@ def up(
     kraft: Annotated[
         bool, typer.Option("--kraft", help="KRaft mode: three controllers, no ZooKeeper. Implied from 4.0 on.")
     ] = False,
-    brokers: Annotated[int, typer.Option("--brokers", min=1, help="Brokers, with ids from 1.")] = 3,
-    racks: Annotated[int, typer.Option("--racks", min=1, help="Racks r1, r2, ... in turn.")] = 3,
-    zookeepers: Annotated[int, typer.Option("--zookeepers", help="ZooKeeper servers, 1 or 3.")] = 1,
+    brokers: Annotated[int, typer.Option("--brokers", min=1, help="Number of brokers; ids start at 1.")] = 3,
+    racks: Annotated[int, typer.Option("--racks", min=1, help="Number of racks: r1, r2, ... in turn.")] = 3,
+    zookeepers: Annotated[int, typer.Option("--zookeepers", help="Number of ZooKeeper servers, 1 or 3.")] = 1,
     chroot: Annotated[str, typer.Option("--chroot", metavar="/PATH", help="Chroot of the cluster.")] = "",
     four_letter_words: Annotated[
-        bool, typer.Option("--four-letter-words/--no-four-letter-words", help="Whether ZooKeeper answers them.")
+        bool,
+        typer.Option("--four-letter-words/--no-four-letter-words", help="Enable ZooKeeper's four-letter commands."),
     ] = True,
     config: Annotated[
         list[str] | None,
-        typer.Option("--config", metavar="KEY=VALUE", help="Setting of every broker, and of every controller."),
+        typer.Option("--config", metavar="KEY=VALUE", help="Config of every broker and controller. Repeatable."),
     ] = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Start a cluster and wait until its brokers serve. Jars are fetched once, then kept."""
+    """Start a cluster, and wait until its brokers are ready. Jars are downloaded once, then cached."""
     from kadmin.sandbox import Sandbox, SandboxSpec
     from kadmin.sandbox.jars import DEFAULT_KRAFT_VERSION, DEFAULT_VERSION, require_version, runs_zookeeper
     from kadmin.sandbox.spec import KRAFT, ZOOKEEPER
@@ -92,7 +93,7 @@ def up(
 @sandbox_app.command()
 @bounded
 def seed(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
-    """Create unevenly spread topics with real records."""
+    """Create topics with records, spread unevenly over brokers."""
     from kadmin.sandbox.seed import seed as fill
 
     seeded = fill(_load(directory))
@@ -106,13 +107,13 @@ def traffic(
     directory: DirectoryOption = DEFAULT_DIRECTORY,
     *,
     lasting: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="How long, in the workload's own time: 7d is a week.")
+        str, typer.Option("--for", metavar="TIME", help="Duration in the workload's time: 7d is a week.")
     ] = "1d",
     hour: Annotated[
-        str, typer.Option("--hour", metavar="TIME", help="How long an hour of the workload lasts: 1s is fast.")
+        str, typer.Option("--hour", metavar="TIME", help="Duration of an hour of the workload: 1s is fast.")
     ] = "1h",
     rate: Annotated[
-        int, typer.Option("--rate", metavar="N", min=1, help="Records in an hour of the workload, on average.")
+        int, typer.Option("--rate", metavar="N", min=1, help="Average number of records in an hour of the workload.")
     ] = 100,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Chooses the workload.")] = 0,
     topics: Annotated[
@@ -121,10 +122,10 @@ def traffic(
     ] = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Produce and consume as applications do, by the time of day.
+    """Produce and consume records with a daily pattern.
 
-    Few topics have most of the records, and each has its busiest hours. The groups readers-1 and readers-2 read some of
-    them. The same seed gives the same records.
+    A few topics get most of the records, and each topic has its own busy hours. The consumer groups readers-1 and
+    readers-2 read some of the topics. The same seed gives the same records.
     """
     from kadmin.cli.inputs import read_duration
     from kadmin.sandbox.traffic import run_traffic, topics_of
@@ -149,7 +150,7 @@ def status(directory: DirectoryOption = DEFAULT_DIRECTORY, output: options.Outpu
 def stop_broker(
     broker_id: BrokerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY, *, kill: KillOption = False
 ) -> None:
-    """End one broker; its data stays."""
+    """Stop a broker; its data is kept."""
     _load(directory).stop_broker(broker_id, kill=kill)
     typer.echo(f"broker {broker_id} is stopped")
 
@@ -172,9 +173,9 @@ def add_broker(
     ] = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Start one more broker, without data.
+    """Add a broker without data.
 
-    It has the next id. No partition has a replica on it until a plan gives it one: an expansion to practise.
+    It gets the next id. It has no replicas until a plan assigns some: practise the expansion of a cluster.
     """
     _answer(_load(directory).add_broker(rack), output)
 
@@ -184,7 +185,7 @@ def add_broker(
 def stop_controller(
     controller_id: ControllerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY, *, kill: KillOption = False
 ) -> None:
-    """End one controller (KRaft mode); its data stays."""
+    """Stop a controller (KRaft mode); its data is kept."""
     _load(directory).stop_controller(controller_id, kill=kill)
     typer.echo(f"controller {controller_id} is stopped")
 
@@ -202,7 +203,7 @@ def start_controller(controller_id: ControllerArgument, directory: DirectoryOpti
 def freeze(server_id: ServerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     """Suspend a broker or a controller until it is thawed.
 
-    Its connections stay open, and it answers nothing.
+    Its connections stay open, but it answers no request.
     """
     _load(directory).freeze(server_id)
     typer.echo(f"server {server_id} is frozen")
@@ -219,15 +220,15 @@ def thaw(server_id: ServerArgument, directory: DirectoryOption = DEFAULT_DIRECTO
 @sandbox_app.command()
 @bounded
 def migrate(
-    step: Annotated[MigrationStep, typer.Argument(help="The step, one after the other.", show_default=False)],
+    step: Annotated[MigrationStep, typer.Argument(help="The step; take them in this order.", show_default=False)],
     directory: DirectoryOption = DEFAULT_DIRECTORY,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Lead a cluster from ZooKeeper to KRaft mode.
+    """Migrate a cluster from ZooKeeper to KRaft mode.
 
-    Of Kafka 3.4 to 3.9. start: three controllers that wait. brokers: restarted, so that metadata goes to both sides.
-    kraft: restarted in KRaft mode. finalize: controllers without ZooKeeper. rollback: back to ZooKeeper mode, from any
-    step but the last.
+    For Kafka 3.4 to 3.9. start: start three controllers, which wait. brokers: restart the brokers, so that metadata is
+    written to both sides. kraft: restart the brokers in KRaft mode. finalize: restart the controllers without
+    ZooKeeper. rollback: return to ZooKeeper mode, from any step but finalize.
     """
     from kadmin.sandbox import migration
 
@@ -244,13 +245,13 @@ def migrate(
 @sandbox_app.command()
 @bounded
 def down(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
-    """End exactly what `up` started, and remove the folder."""
+    """Stop all servers of the sandbox, and remove its folder."""
     try:
         _load(directory).down()
     except InvalidInputError as absent:
         typer.echo(absent.message)
         return
-    typer.echo("the sandbox is gone")
+    typer.echo("the sandbox is removed")
 
 
 def _load(directory: Path) -> Sandbox:

@@ -42,7 +42,7 @@ class FromCluster(Generic[Found]):
 
 @dataclass(frozen=True, slots=True)
 class FleetAnswer:
-    """The rows of a cluster that answered, a block of text where there is more to say, its JSON and exit code."""
+    """The rows of a cluster that answered, a block of text for details, its JSON and exit code."""
 
     rows: Sequence[Sequence[object]]
     value: object

@@ -40,8 +40,8 @@ def snapshot(
 ) -> int:
     """Write the inventory of a cluster: brokers and partitions.
 
-    The planner and every command with --inventory read it. Bytes per partition that --sizes does not give are asked of
-    the brokers (Kafka 1.1 and later). Several contexts give the inventory of a fleet, without those that fail.
+    The planner and every command with --inventory read it. Brokers are asked for sizes of partitions that --sizes does
+    not give (Kafka 1.1 and later). Several contexts give the inventory of a fleet, without clusters that fail.
     """
     from kadmin.inventory import write_inventory
     from kadmin.operations.reading.snapshot import take_snapshot

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.reading.status import StatusReader
 
-lock_app = typer.Typer(help="Show or release the lock that admits one runner at a time.")
+lock_app = typer.Typer(help="Show or release the lock that allows one runner at a time.")
 
 
 @on_cluster
@@ -30,15 +30,15 @@ def status(
     cluster: ClusterAddress | Fleet,
     *,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Read again every 2 s, until nothing is unfinished, ^C or --timeout.")
+        bool, typer.Option("--watch", help="Refresh every 2 s, until no operation is unfinished, ^C or --timeout.")
     ] = False,
     timeout: options.WatchTimeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
-    """Show unfinished operations, and how far they are.
+    """Show unfinished operations and their progress.
 
-    With --watch a terminal is drawn again; a pipe gets lines when something changes, and at least every 30 s. With
-    -o json each answer is one line. An outage of the cluster does not end it. Several contexts are read once.
+    With --watch, a terminal is redrawn; a pipe gets lines on each change, and at least every 30 s. With -o json, each
+    answer is one line. An outage of the cluster does not end the command. Several contexts are read once.
     """
     from kadmin.operations.reading.status import StatusReader
     from kadmin.report.operations.status import status_answer, status_text
@@ -121,17 +121,17 @@ def history(
         typer.Argument(
             metavar="ID",
             autocompletion=complete_operation,
-            help="Show this operation whole. Default: a list of all.",
+            help="Show this operation in full. Default: list all.",
         ),
     ] = None,
     *,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """List the operations on record, or show one whole.
+    """List the operations on record, or show one in full.
 
-    Of one operation: its plan, when it was started, paused, resumed and ended and by whom, its steps, and what a heal
-    replaced or deleted.
+    For one operation, shows its plan, its steps, its start, pauses and end with time and user, and the values that a
+    heal replaced or deleted.
     """
     from kadmin.operations.reading.timeline import read_timeline
     from kadmin.operations.reading.verify import history as read
@@ -158,10 +158,10 @@ def verify(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
-    """Report for each partition whether a plan is done.
+    """Check for each partition whether a plan is done.
 
-    A partition is judged by its assignment and its state (leader, ISR) on the live cluster. Exit code 0 when
-    everything is done, else 8.
+    Compares the plan with assignment, leader and ISR on the live cluster. Exit code 0 if every partition is done,
+    otherwise 8.
     """
     from kadmin.operations.reading.verify import verify as judge
     from kadmin.report.operations.outcome import verification_answer, verification_text
@@ -181,7 +181,7 @@ def lock_show(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Show who holds the lock."""
+    """Show the holder of the lock."""
     from kadmin.report.operations.status import lock_answer, lock_text
 
     with open_context(cluster, timeout_s=timeout) as context:
@@ -200,9 +200,9 @@ def lock_release(
     yes: options.Yes = False,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
 ) -> None:
-    """Take the lock from a runner that hangs; its next write fails.
+    """Release the lock of a runner that hangs; its next write fails.
 
-    The lock of a runner that has ended expires without this, some seconds later.
+    The lock of a runner that has ended expires after some seconds, without this command.
     """
     what = f"Take the lock from the runner of operation {operation_id}, whose next write then fails,"
     with open_context(cluster, timeout_s=timeout) as context:

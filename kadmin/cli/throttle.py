@@ -49,11 +49,11 @@ RateOption: TypeAlias = Annotated[
 ]
 FinishInOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--finish-in", metavar="TIME", help="The time in which an operation's copies are done: 6h."),
+    typer.Option("--finish-in", metavar="TIME", help="Finish an operation's copies within this time: 6h."),
 ]
 LinkBudgetOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--link-budget", metavar="RATE", help="What a broker's link may carry for replication in all."),
+    typer.Option("--link-budget", metavar="RATE", help="Limit of all replication traffic of a broker."),
 ]
 
 
@@ -67,7 +67,7 @@ def show(
 ) -> None:
     """Show every topic and broker with a throttle.
 
-    Dead brokers and deleted topics are included.
+    Includes dead brokers and deleted topics.
     """
     from kadmin.operations.throttles.audit import show as read
     from kadmin.report.throttles import throttles_answer, throttles_text
@@ -89,9 +89,9 @@ def audit(
     timeout: options.Timeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Show for every throttle who set it, and whether it is in use.
+    """Show the origin of every throttle, and whether it is in use.
 
-    A throttle is in use, left over by an operation, changed since it was set, or on no record.
+    A throttle is in use, left over by an operation, changed since it was set, or not on record.
     """
     from kadmin.operations.throttles.audit import audit as judge
     from kadmin.report.throttles import audit_answer, audit_text
@@ -118,9 +118,9 @@ def set_(
 ) -> None:
     """Change the throttle of the unfinished operation, or set one by hand.
 
-    The operation's runner takes the rate up while copies run, and removes it at the end. Without an operation, the
-    partitions in flight are throttled; with --topic whole topics, with --broker the rate of those brokers only. The
-    values it replaces are shown before kadmin asks.
+    The operation's runner sets the rate while copies run, and removes it at the end. Without an operation, kadmin
+    throttles the partitions in flight, or whole topics with --topic. With --broker, it sets only the rate of those
+    brokers. Shows the values that it replaces before it asks for confirmation.
     """
     from kadmin.operations.execute.change_throttle import change_throttle, plan_change, rate_for
     from kadmin.operations.execute.change_throttle import unfinished_reassignment as unfinished
@@ -163,9 +163,8 @@ def clear(
 ) -> None:
     """Clear throttles.
 
-    What an operation set goes back to the value before it, and the answer says so; everything else is removed. A
-    broker that does not answer loses its rates at the controller (KRaft mode); where that is not possible, the exit
-    code is 8.
+    Restores the value before an operation's throttle, and removes other throttles. The controller removes the rates of
+    a broker that does not answer (KRaft mode); where that is not possible, the exit code is 8.
     """
     from kadmin.operations.throttles.by_hand import Scope, plan_clear, write_planned
 

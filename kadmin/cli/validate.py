@@ -39,20 +39,22 @@ class ValidateFormat(StrEnum):
 
 FilesArgument: TypeAlias = Annotated[
     list[str],
-    typer.Argument(metavar="FILE", help="Documents, folders with all below them, globs; - reads standard input."),
+    typer.Argument(metavar="FILE", help="Documents, folders (recursive), globs; - reads standard input."),
 ]
 InventoryOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--inventory", metavar="DIR", help="Check names and replicas against this inventory, too."),
+    typer.Option("--inventory", metavar="DIR", help="Also check names and replicas against this inventory."),
 ]
 FormatOption: TypeAlias = Annotated[ValidateFormat, typer.Option("-o", "--format", help="Format of the answer.")]
 OutOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE", help="Write the answer here, and show people's text on stdout."),
+    typer.Option("--out", metavar="FILE", help="Write the answer to this file, and human-readable text to stdout."),
 ]
 SchemaDirOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--schema-dir", metavar="DIR", help="Your own schemas, to be checked as well (see schema export)."),
+    typer.Option(
+        "--schema-dir", metavar="DIR", help="A folder of your own schemas, to check as well (see schema export)."
+    ),
 ]
 
 
@@ -67,9 +69,10 @@ def validate(
     out: OutOption = None,
     schema_dir: SchemaDirOption = None,
 ) -> int:
-    """Check plans and requests, and report all problems at once. Exit code 0 when there is no error, else 3.
+    """Check plans and requests, and report all problems at once.
 
-    Of a document that breaks its schema, only that is reported: the rules and the inventory come after it.
+    Rules and the inventory are checked only in documents that satisfy their schema. Exit code 3 if there is an error,
+    otherwise 0.
     """
     from kadmin.inventory.validation import validate_files
     from kadmin.report.problems.text import tally
@@ -86,7 +89,7 @@ def validate(
     if output_format is ValidateFormat.GITHUB:
         _append_step_summary(found)
     if found.schema_alone:
-        skipped = "other rules and the inventory come when these errors are corrected"
+        skipped = "other rules and the inventory are checked when these errors are corrected"
         typer.echo(f"{skipped}: {_named(found)}", err=True)
     return InvalidInputError.exit_code if tally(found.diagnostics)[0] else 0
 

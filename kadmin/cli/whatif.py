@@ -18,7 +18,7 @@ from kadmin.errors import UsageError
 if TYPE_CHECKING:
     from kadmin.plan.rules import ClusterView
 
-whatif_app = typer.Typer(help="Predict what a loss of brokers or a plan would do.")
+whatif_app = typer.Typer(help="Predict the effect of a loss of brokers, or of a plan.")
 
 UncleanOption: TypeAlias = Annotated[
     bool, typer.Option("--unclean", help="Assume that every topic allows unclean leader elections.")
@@ -28,7 +28,7 @@ MinInsyncOption: TypeAlias = Annotated[
     typer.Option(
         "--min-insync-replicas",
         metavar="N",
-        help="The brokers' min.insync.replicas, for topics without their own, where the cluster does not tell it.",
+        help="min.insync.replicas of topics without a value of their own, if the cluster does not report its default.",
         min=1,
     ),
 ]
@@ -54,7 +54,7 @@ def lose(
 ) -> None:
     """Predict the loss of brokers or of a rack.
 
-    Shows who leads then, which partitions are offline, which refuse acks=all, and the load of the other brokers.
+    Shows the new leaders, the partitions that are offline or refuse acks=all, and the load of the other brokers.
     """
     from kadmin.insight.predict.whatif import brokers_lost, placements_of, predict_loss
     from kadmin.report.whatif import loss_answer, loss_text
@@ -84,7 +84,7 @@ def plan_(
 ) -> None:
     """Predict the leaders, the loads and the risk after a plan.
 
-    The risk is what the loss of each single broker would do, before and after the plan.
+    The risk is the effect of the loss of each single broker, before and after the plan.
     """
     from kadmin.insight.predict.plans import planned, require_fitting
     from kadmin.insight.predict.whatif import compare, placements_of, single_losses

@@ -1,4 +1,4 @@
-"""Entities with dynamic configs: topics and brokers; ZooKeeper also has those of users, clients and addresses."""
+"""Entities with dynamic configs: topics and brokers; in ZooKeeper also users, clients and IP addresses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BROKER_KIND = "brokers"
 class ConfigEntity:
     """An entity with dynamic configs; its text is `topics/orders`, `brokers/1` or `brokers/<default>`.
 
-    Entities are ordered as their texts. `kind` is topics, brokers, users, clients or ips.
+    Entities sort by kind, then by name. `kind` is topics, brokers, users, clients or ips.
     """
 
     kind: str
@@ -30,18 +30,18 @@ class ConfigEntity:
 
     @classmethod
     def parse(cls, text: str) -> ConfigEntity:
-        """Return the entity of a text; a text without a slash is a kind without a name."""
+        """Parse the text of an entity; a text without a slash is a kind with an empty name."""
         kind, _, name = text.partition("/")
         return cls(kind, name)
 
     @property
     def is_topic(self) -> bool:
-        """Whether this is a topic."""
+        """Whether the entity is a topic."""
         return self.kind == TOPIC_KIND
 
     @property
     def broker_id(self) -> int | None:
-        """The id of a broker; None of topics, and of the default of all brokers."""
+        """The id of a broker; None for a topic, and for the default of all brokers."""
         is_broker = self.kind == BROKER_KIND and self.name.isascii() and self.name.isdecimal()
         return int(self.name) if is_broker else None
 

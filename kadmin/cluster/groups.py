@@ -69,7 +69,9 @@ class Groups:
         for group in self.listed:
             if group.unseen is not None:
                 names.setdefault(group.unseen, []).append(escaped(group.name))
-        groups = ((f"what these groups use was not all seen ({name_some(names[reason])})", reason) for reason in names)
+        groups = (
+            (f"not every topic that these groups use was seen ({name_some(names[reason])})", reason) for reason in names
+        )
         return (*self.unlisted, *groups)
 
 

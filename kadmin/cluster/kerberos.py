@@ -38,7 +38,7 @@ class Kerberos:
 
     @property
     def longer_names(self) -> frozenset[str]:
-        """The user's names on servers that keep the host, the realm or both."""
+        """The longer forms of the user's name, for servers whose rules keep the host, the realm or both."""
         if self.user is None:
             return frozenset()
         name, _, realm = self.user.partition("@")

@@ -138,7 +138,7 @@ class PartitionState:
 class QuorumMember:
     """A server that follows the active controller: seconds since it last fetched, and since it was last caught up.
 
-    None: not since that controller was elected.
+    None: it has not fetched since that controller was elected.
     """
 
     server_id: int

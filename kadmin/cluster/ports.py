@@ -52,7 +52,7 @@ class Listener(StrEnum):
 def listeners_instead(
     addresses: Sequence[str], *wanted: Listener, within_s: float = ANSWER_S
 ) -> Mapping[str, Listener]:
-    """Return the listener by address (`host:port`) if none is of a `wanted` kind, else an empty mapping.
+    """Return the listeners by address (`host:port`), unless one is of a `wanted` kind: then an empty mapping.
 
     The first few are probed, at the same time. Addresses without a listener, or without a known answer, are left out.
     """

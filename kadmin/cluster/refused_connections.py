@@ -31,7 +31,7 @@ def kerberos_next_steps(key_table: str, service: str) -> dict[str, str]:
         "Ticket expired": have_tickets,
         "No Kerberos credentials available": have_tickets,
         "Can't find client principal": have_tickets,
-        "Cannot contact any KDC": "see that the realm's servers run, and that this machine's krb5.conf names them",
+        "Cannot contact any KDC": "check that the realm's servers run, and that this machine's krb5.conf names them",
         "Server ": service,
     }
 

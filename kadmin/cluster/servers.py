@@ -24,7 +24,7 @@ class SecurityProtocol(StrEnum):
 
     @property
     def has_tls(self) -> bool:
-        """Whether it encrypts."""
+        """Whether the connections use TLS."""
         return self in {SecurityProtocol.SSL, SecurityProtocol.SASL_SSL}
 
     @property
@@ -91,7 +91,7 @@ class Servers:
     def require(self) -> None:
         """Raise NotCompletedError where there is no address, or where brokers are not to be asked."""
         if self.unasked:
-            raise NotCompletedError("brokers are not asked, as --without-brokers says")
+            raise NotCompletedError("brokers are not asked: --without-brokers is set")
         if not self.addresses:
             raise NotCompletedError(
                 f"no broker has a {self.security.protocol} listener",

@@ -70,7 +70,7 @@ class ClusterAddress:
         return tuple(word for pair in self.options.items() if pair[1] != known[pair[0]] for word in pair)
 
     def named(self, step: NextStep | str | None) -> NextStep | str | None:
-        """Add the options of this address to the commands of a next step, where they take and lack them."""
+        """Add this address's options to each command of a next step that takes them and has none."""
         return with_commands(step, lambda each: _on_cluster(each, self.typed))
 
 
@@ -82,7 +82,7 @@ class MigratingCluster:
     brokers: ClusterAddress
 
     def named(self, step: NextStep | str | None, *, by_api: bool) -> NextStep | str | None:
-        """Add options to the commands of a next step: of both sides where they take both, else of the one."""
+        """Add options to the commands of a next step: of both sides to those that take both, else of one side."""
         one, both = self.brokers if by_api else self.zookeeper, (self.zookeeper.typed, self.brokers.typed)
         typed = tuple(word for side in dict.fromkeys(both) for word in side)
         return with_commands(step, lambda each: _on_cluster(each, typed if each.name in _OF_BOTH_SIDES else one.typed))

@@ -1,4 +1,4 @@
-"""Named clusters, as a contexts file has them. Frozen; secrets are references, so that no value is ever shown."""
+"""Named clusters of a contexts file. Frozen; secrets are references, so that no value is ever shown."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _read_sasl(value: Mapping[str, Any]) -> SaslUser | KerberosUser:
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """Files in PEM."""
+    """The TLS files of a client, in PEM."""
 
     ca: Annotated[FilePath, "The certificates of the authorities that are trusted."]
     certificate: Annotated[FilePath | None, "The client's certificate."] = None
@@ -252,7 +252,7 @@ class NamedContext:
     """One cluster. `allow` None allows plans of every kind; `waves` are those limits that a plan need not set."""
 
     name: str
-    description: Annotated[Text | None, "What it is, in a sentence."] = None
+    description: Annotated[Text | None, "A description, in a sentence."] = None
     cluster_id: Annotated[ClusterId | None, "The id that the cluster must have; another one is refused."] = None
     zookeeper: Annotated[
         ZooKeeperAccess | None,

@@ -24,7 +24,7 @@ def with_current(data: bytes, source: str, name: str) -> bytes:
     """Return the bytes of a valid contexts file with another `current`.
 
     Only its value is replaced; where there is none, it is added before `contexts`. Raises InvalidInputError for a
-    layout in which neither gives the same contexts.
+    layout in which that would change the contexts.
     """
     text = decode(data, source)
     wanted = {**examine(data, source).value, "current": name}

@@ -79,7 +79,7 @@ _ELECTION_SCHEMA = ("PreferredReplicaElection", "preferred-replica-election")
 
 
 class _Section(NamedTuple):
-    """One JSON document of a file: the file's text with all the rest blanked, so that lines and columns stay right."""
+    """One JSON document of a file: the file's text with the rest blanked, which preserves lines and columns."""
 
     text: str
     source: str
@@ -143,7 +143,7 @@ def dump_kafka_file(plan: Document, *, current: bool) -> str:
     if plan.all_partitions or plan.topics:
         raise InvalidInputError(
             f"The election names {'all partitions' if plan.all_partitions else 'whole topics'}.",
-            cause="Kafka's file names single partitions, and which there are only a cluster can tell",
+            cause="Kafka's file lists single partitions, and only a cluster can list them",
             next_step=command("propose election", "--out", "PLAN"),
         )
     if not plan.partitions:

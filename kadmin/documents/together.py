@@ -37,7 +37,7 @@ def switched(problems: Iterable[Diagnostic], policy: Policy) -> Iterator[Diagnos
 
 
 def in_order(problems: Iterable[Diagnostic], files: Sequence[str]) -> list[Diagnostic]:
-    """Return each diagnostic once, by file as given, then by place."""
+    """Return each diagnostic once, in the order of the files, then by location."""
     order = {file: index for index, file in enumerate(files)}
     return sorted(
         set(problems),

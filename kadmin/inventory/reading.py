@@ -30,8 +30,8 @@ Row = TypeVar("Row", BrokerRow, PartitionRow)
 def read_inventory(directory: Path) -> Inventory:
     """Read and check a whole inventory.
 
-    Raises InvalidInputError, which names every column with bad rows and their number. A replica on a broker without a
-    row is no error: that broker is dead.
+    Raises InvalidInputError, which names every column with bad rows and their number. A broker without a row that holds
+    replicas is dead, not an error.
     """
     header = read_header(directory)
     broker_columns, partition_columns = _read_checked(directory, header)

@@ -41,10 +41,11 @@ POLL_S = 0.2
 
 
 class Clock:
-    """Monotonic seconds, the wall clock for messages, and waits that `interrupt` and the command's end cut short.
+    """A monotonic clock, a wall clock for messages, and waits that a signal or the command's end interrupts.
 
-    A wall clock that is set back moves no deadline. `until` is when the command ends; `stop_signal` the signal that
-    interrupted it, None before. `defers_signals` is set while a lock or a record must be left whole.
+    Changes of the wall clock move no deadline. `until` is the end of the command; `stop_signal` the signal that
+    interrupted it, None before. `defers_signals` is set while an interruption would leave a lock or a record
+    incomplete.
     """
 
     def __init__(self, until: float = math.inf) -> None:
@@ -74,7 +75,7 @@ class Clock:
         return poll(min(for_s, self.until - self.now()), every_s, self.now, self.wait)
 
     def interrupt(self, signal_number: int) -> None:
-        """End the present wait and every later one; raises StoppedError where no lock or record must be left whole."""
+        """End the present wait and every later one; raises StoppedError unless signals are deferred."""
         self.stop_signal = signal_number
         self._interrupted.set()
         if not self.defers_signals:
@@ -118,7 +119,7 @@ class Context(ABC):
         return Author(_user(), socket.gethostname(), os.getpid())
 
     def died_here(self, holder: Holder | None) -> bool:
-        """Whether a holder of the lock was a process of this user on this machine that is not there any more."""
+        """Whether the lock's holder was a process of this user on this machine, and has ended."""
         return died_here(holder, self.author, exists=holder is not None and _exists(holder.author.pid))
 
     def new_holder(self, operation_id: str, now: str) -> Holder:

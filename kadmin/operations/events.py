@@ -23,7 +23,7 @@ class OperationStarted:
 class StepPublished:
     """A request was published: `what` says which kind, `count` how many partitions or topics it names.
 
-    `attempt` counts returns to the original replicas: some controllers need more than one request.
+    `attempt` counts the requests to return to the original replicas; some controllers need several.
     """
 
     what: str

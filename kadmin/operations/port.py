@@ -50,7 +50,7 @@ class PublishOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """The outcome of a publish that has to wait, for a reason in words; nothing was written."""
+    """The outcome of a publish that has to wait, with the reason; nothing was written."""
 
     reason: str
 
@@ -72,7 +72,7 @@ class ConfigsOutcome(StrEnum):
 class Backend(Protocol):
     """Reads a cluster and asks its controller for changes. Every call has a deadline.
 
-    Reads raise UnreachableError where the cluster does not answer. Writes whose fate cannot be learned raise
+    Reads raise UnreachableError where the cluster does not answer. Writes with an unknown outcome raise
     UnknownOutcomeError.
     """
 
@@ -83,11 +83,11 @@ class Backend(Protocol):
 
     @property
     def metadata_store(self) -> MetadataStore | None:
-        """The store into which requests are written; None where the controller takes them and answers each."""
+        """The store into which requests are written; None where the controller receives and answers them."""
         ...
 
     def check(self) -> None:
-        """Raise UnreachableError unless a cluster of this kind answers; what is read next is at least as new."""
+        """Raise UnreachableError unless a cluster of this kind answers; later readings are as new as the call."""
         ...
 
     def read(
@@ -143,7 +143,7 @@ class Backend(Protocol):
 class MetadataStore(Protocol):
     """A store of the cluster's metadata beside the controller; a request that is written there gets no answer.
 
-    Its questions find, before anything is written, what would keep the request from being executed.
+    Its questions find, before a request is written, the reasons for which it would not be executed.
     """
 
     def listening(self, channel: Channel, state: ClusterState) -> Listening:
@@ -151,7 +151,7 @@ class MetadataStore(Protocol):
         ...
 
     def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
-        """Return the error for rights that the work lacks, None where none is known to be missing.
+        """Return the error for missing rights of the work, None if none is known to be missing; writes nothing.
 
         `throttled` are the entities whose configs the work changes.
         """
@@ -167,7 +167,7 @@ class MetadataStore(Protocol):
 
 
 class LiveBrokers(Protocol):
-    """Asks live brokers over their own protocol, several at once; a broker without an answer hides no other's.
+    """Asks live brokers over their own protocol, several at once; the answers of the others count if one fails.
 
     Nothing is asked before a method is called. Each raises UnreachableError where none of the addresses answers and
     NotCompletedError where there is none. `replica_sizes` leaves its connections open until `close`.
@@ -199,7 +199,7 @@ class LiveBrokers(Protocol):
         ...
 
     def hidden_topics(self, topics: Collection[str]) -> tuple[str, ...]:
-        """Return the topics that this client may not describe, of those named; absent ones are not among them."""
+        """Return the existing topics, of those named, that this client may not describe."""
         ...
 
     def log_offsets(
@@ -213,7 +213,7 @@ class LiveBrokers(Protocol):
         ...
 
     def refused_credentials(self) -> NotAuthorizedError | None:
-        """Return the error where brokers refuse the client's credentials; other errors are left to later questions."""
+        """Return the error where brokers refuse the client's credentials, else None; other errors are not raised."""
         ...
 
     def close(self) -> None:
@@ -234,7 +234,7 @@ class Lock(Protocol):
         ...
 
     def to_create(self) -> str:
-        """Name the topic that `take` would create for lock and record, in words; '' where it would create none.
+        """Describe the topic that `take` would create for lock and record; '' where it would create none.
 
         Raises NotCompletedError where the storage would lose the records.
         """
@@ -252,36 +252,36 @@ class Lock(Protocol):
         ...
 
     def release(self, lease: Lease) -> None:
-        """Give the lock back; a lock that is no longer ours is left alone."""
+        """Release the lock; a lock that is no longer ours is not touched."""
         ...
 
     def release_by_hand(self, operation_id: str) -> Holder:
-        """Take the lock away from its holder, whose next write then fails; returns the holder."""
+        """Take the lock from its holder, whose next write then fails, and return the holder."""
         ...
 
     def sync(self) -> None:
-        """Raise UnreachableError unless values can be read; what is read next is up to date.
+        """Raise UnreachableError unless values can be read; later readings are up to date.
 
-        Whether the cluster can be read and changed is another question: see `Backend.check`.
+        `Backend.check` checks the cluster itself.
         """
         ...
 
 
 class Values(Lock, Protocol):
-    """A storage of values by key (kadmin/operations/record/keys.py), and the lock without which none is put."""
+    """A storage of values by key (kadmin/operations/record/keys.py), and the lock that `put` needs."""
 
     def get(self, key: str) -> bytes | None:
         """Return a value, None where there is none."""
         ...
 
     def below(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
-        """Return the values of `<parent>/<name><leaf>` by name, oldest first, as they are at one time."""
+        """Return the values of `<parent>/<name><leaf>` by name, oldest first, as of one time."""
         ...
 
     def put(self, values: Sequence[tuple[str, bytes | None]], lease: Lease) -> None:
-        """Write values in this order, or remove those that are None: all of them, or a first part of them.
+        """Write values in this order; None removes a value. A failure leaves a first part of the values written.
 
-        Raises LostLockError, without values too, unless the lock is that of the lease.
+        Raises LostLockError unless the lease holds the lock, also for an empty sequence.
         """
         ...
 

@@ -1,7 +1,7 @@
 """Operations on record: lock, records, statuses, steps and requests, on the values of any storage.
 
-A storage keeps values by key (`Values`; kadmin/operations/record/keys.py has the keys). Encoding, versions of the
-layout, transitions and errors are here alone.
+A storage keeps values by key (`Values`; the keys are in kadmin/operations/record/keys.py). Encoding, versions
+of the layout, transitions and their errors belong to this module alone.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class OperationStore:
         return self._listings.all(self._statuses())
 
     def unfinished(self) -> tuple[Listing, ...]:
-        """Return the operations that are not finished; an undecodable one may be one of them, and raises."""
+        """Return the operations that are not finished; raises for an undecodable status: it may be of one of them."""
         return self._listings.unfinished(self._statuses())
 
     def _statuses(self) -> list[tuple[str, str, bytes]]:
@@ -82,11 +82,11 @@ class OperationStore:
         return [(name, self._values.locate(key_of(name, "status")), data) for name, data in found.items()]
 
     def record(self, operation_id: str) -> OperationRecord:
-        """Return the immutable part; raises NotCompletedError for an operation that was never recorded whole."""
+        """Return the record of an operation; raises NotCompletedError where its record was not completed."""
         return self._decode_record(operation_id, self._record(operation_id))
 
     def status(self, operation_id: str) -> OperationStatus:
-        """Return the changing part."""
+        """Return the status of an operation."""
         with decoding(self._values.locate(key_of(operation_id, "status"))):
             return decode_status(self._status(operation_id))
 
@@ -107,9 +107,9 @@ class OperationStore:
         return self._asked(key_of(operation_id, "request"), decode_request, REPLACE_REQUEST)
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Leave a request to stop for the runner and return the one in force: this one, or a stronger one.
+        """Write a request to stop for the runner, and return the request in force: this one, or a stronger one.
 
-        It replaces one that cannot be decoded.
+        It replaces a request that cannot be decoded.
         """
         before = None
         with suppress(UndecodableError):
@@ -124,7 +124,7 @@ class OperationStore:
         return self._asked(key_of(operation_id, "throttle"), decode_throttle_request, REPLACE_THROTTLE_REQUEST)
 
     def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
-        """Leave a request to change the throttle for the runner; it replaces an earlier one."""
+        """Write a request to change the throttle for the runner; it replaces an earlier request."""
         self._values.leave(key_of(operation_id, "throttle"), encode_throttle_request(request))
 
     def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
@@ -135,7 +135,7 @@ class OperationStore:
         self._values.put([(status, preparing), (body, encode_record(record)), (status, running)], lease)
 
     def export(self, operation_id: str) -> StoredOperation:
-        """Return an operation for another store; raises as `record` does."""
+        """Return the values of an operation for another store; raises as `record` does."""
         record = self._record(operation_id)
         self._decode_record(operation_id, record)
         steps = self._values.below(key_of(operation_id, "steps"))
@@ -143,7 +143,7 @@ class OperationStore:
         return StoredOperation(operation_id, self._status(operation_id), record, steps, throttle)
 
     def adopt(self, stored: StoredOperation, lease: Lease) -> None:
-        """Write an operation of another store, in place of its older state; the last write makes it whole."""
+        """Write an operation of another store over its older state; the last write completes it."""
         preparing = replace(decode_status(stored.status), state=OperationState.PREPARING)
         values = [
             ("status", restate(stored.status, preparing)),
@@ -172,11 +172,11 @@ class OperationStore:
             self._values.put([(key_of(each.operation_id, name), None) for name in names], lease)
 
     def confirm(self, lease: Lease) -> None:
-        """Raise LostLockError unless the lock is ours now."""
+        """Raise LostLockError unless this lease holds the lock now."""
         self._values.put([], lease)
 
     def write_step(self, step: Step, lease: Lease) -> None:
-        """Write a step, or its outcome over it."""
+        """Write a step; a step with this number is overwritten, as with its outcome."""
         self._values.put([(step_key(lease.operation_id, step.number), encode_step(step))], lease)
 
     def _asked(self, key: str, decode: Callable[[bytes], Request], replaced_by: NextStep) -> Request | None:

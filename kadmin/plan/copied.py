@@ -82,7 +82,7 @@ def sizes_told(targets: Iterable[PartitionTarget], state: ClusterState, held: On
     """Return the sizes of targets whose holders all answered, at least one with a replica.
 
     `held` has no entry of a replica that is not there: a leader that the reassignment removes may have deleted its own
-    since `state` was read, which says nothing of the size.
+    since `state` was read, which does not change the partition's size.
     """
     sizes = {}
     for target in targets:
@@ -129,7 +129,7 @@ def copied(
 
 
 def with_sample(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
-    """Add a sample and drop those that are not averaged any more; a copy that shrank begins the average anew."""
+    """Add a sample and drop outdated ones; when copied bytes shrink, the average starts again."""
     idle = len(samples) == 1 and samples[0].copied.done == new.copied.done
     if not samples or idle or new.copied.done < samples[-1].copied.done:
         return (new,)

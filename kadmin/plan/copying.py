@@ -63,7 +63,7 @@ def throttle_of(
     """Return the throttle of a plan, None where its waves copy nothing, or may use the whole network.
 
     A broker that is not alive sends and receives nothing, and its configs may be out of reach: it gets no rate.
-    `inbound` is what producers write to each partition, in bytes per second, as far as that was observed. Raises
+    `inbound` is the producers' rate for each partition, in bytes per second, where it was observed. Raises
     InvalidInputError for a `finish_in` without the sizes that it needs.
     """
     every = [each for wave in waves for each in wave if added(each)]
@@ -80,7 +80,7 @@ def throttle_of(
 def suggested_rate(
     copied: Iterable[PartitionTarget], state: ClusterState | None, facts: ClusterFacts
 ) -> tuple[int, str]:
-    """Return a rate at which a plan without a throttle may copy, and where it comes from.
+    """Return a rate for a plan without a throttle, and its source in words.
 
     The budget of the brokers' links where an inventory has one, else a third of NAMED_LINK; less what the busiest
     broker replicates now. Where that is not known, a third of the budget. It has two digits, to be typed.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BrokerLoad:
-    """What one broker holds: replicas, preferred leaders, and bytes (None where a size of its replicas is unknown)."""
+    """Replicas, preferred leaders and bytes of a broker; the bytes are None where a replica's size is unknown."""
 
     replicas: Annotated[Count, "Replicas held."]
     leaders: Annotated[Count, "Partitions whose preferred leader it is."]

@@ -37,10 +37,10 @@ class Progress(StrEnum):
 
 
 def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> Progress:
-    """Judge one partition; `published` says whether a step of ours that names it is on record.
+    """Return the progress of one partition; `published`: a recorded step of this operation names it.
 
-    `published` matters where nothing names a target and the replicas are the bare union of both lists: in the topic
-    znode of a move up to Kafka 2.3, and in a broker's copy that lags behind. Otherwise that is the same as a finished
+    `published` matters where no request names a target and the replicas are the union of both lists: in the topic znode
+    of a move up to Kafka 2.3, and in outdated metadata of a broker. Without `published`, that looks like a finished
     increase of the replication factor.
     """
     topic = state.topics.get(target.partition.topic)
@@ -81,7 +81,7 @@ def is_union(target: PartitionTarget, replicas: Replicas) -> bool:
 
 
 def still_copied(target: PartitionTarget, state: ClusterState) -> bool:
-    """Whether new replicas still copy though no node and no API reassignment names the partition.
+    """Whether new replicas still copy although neither an admin znode nor the API lists the partition.
 
     Cases: a union left behind (up to 2.3), and a target that was reached while an added, live broker is not in sync.
     """

@@ -99,7 +99,7 @@ class ForeignValue:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Values to write, and the foreign ones that are left as they are."""
+    """Values to write, and the foreign values that are kept."""
 
     values: ConfigEdits
     kept: tuple[ForeignValue, ...]

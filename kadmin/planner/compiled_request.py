@@ -249,7 +249,7 @@ class _Compiler:
             raise refusal([Diagnostic(codes.INFEASIBLE, message, way_out)])
 
     def _why_stuck(self, stuck: Bools) -> tuple[str, str]:
-        """Return the reason that partitions must stay, and the next step that frees them."""
+        """Return the reason for which partitions must stay, and the next step that frees them."""
         if (stuck & self._excluded).any():
             return "spec.topics excludes them", "include them in spec.topics, or keep these brokers"
         if (stuck & self._in_flight).any():

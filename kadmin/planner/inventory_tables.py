@@ -1,8 +1,8 @@
 """Reads an inventory as Arrow tables of brokers and partitions, cluster by cluster; both engines plan on them.
 
 Goals: read Parquet and CSV column by column, much faster than kadmin.inventory, which decodes cell by cell.
-Constraints: every value equals kadmin.inventory's. That room reads a table in which Arrow's value may be another one,
-and JSON lines: Arrow's reader of JSON crashes the process at a line `null`.
+Constraints: every value equals kadmin.inventory's. Tables in which Arrow's values may differ are read by it, and so are
+JSON lines: Arrow's reader of JSON crashes the process at a line `null`.
 """
 
 from __future__ import annotations

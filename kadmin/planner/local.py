@@ -28,7 +28,7 @@ def propose(
     engine has this signature.
     """
     if options != Options():
-        raise UsageError("--master, --remote and --conf are Spark's; --engine local has no use for them.")
+        raise UsageError("--master, --remote and --conf are Spark's; --engine local does not use them.")
     header = checked_header(request, directory)
     on_stage(f"reading {directory}")
     tables = read_tables(directory, header)

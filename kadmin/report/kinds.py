@@ -31,7 +31,7 @@ class KindWords:
 
     @property
     def title(self) -> str:
-        """`Topics to delete`."""
+        """The title of a table of them: `Topics to delete`."""
         return f"{self.subject}s {self.action}".capitalize()
 
     def targets(self, number: int) -> str:

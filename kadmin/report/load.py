@@ -23,12 +23,10 @@ def load_text(figures: Mapping[str, Any], plans: Mapping[str, str]) -> str:
     ]
     told = ", ".join(f"{way} {part:.1%}" for way, part in figures["agreement"].items() if part is not None)
     if told:
-        lines.append(f"partitions add up to what brokers reported: {told}")
+        lines.append(f"agreement with the rates that brokers reported: {told}")
     if figures["samples_left_out"]:
         left_out = count(figures["samples_left_out"], "sample")
-        lines.append(
-            f"warning: {left_out} left out: without a time, a topic, a metric of kadmin or a value that can be"
-        )
+        lines.append(f"warning: {left_out} left out: without a time, a topic, a metric of kadmin or a valid value")
     lines += _export_lines(figures)
     if figures["stray_days"]:
         lines.append(f"warning: hardly any samples, left out as wrong clocks: {name_some(figures['stray_days'])}")

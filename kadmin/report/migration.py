@@ -35,7 +35,7 @@ def imported_text(found: Imported, to: str) -> str:
     """Show the number of imported operations, and the side that they were written to."""
     way = "from ZooKeeper to the brokers" if to == "brokers" else "from the brokers to ZooKeeper"
     carried = count(len(found.carried), "operation")
-    return "\n".join([f"{carried} carried over {way}; {found.already} on both sides already", *found.carried])
+    return "\n".join([f"{carried} copied {way}; {found.already} on both sides already", *found.carried])
 
 
 def imported_answer(found: Imported, to: str) -> ImportAnswer:

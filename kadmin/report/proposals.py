@@ -62,8 +62,8 @@ def proposals_text(
         lines += [f"note: {where}{note}" for note in each["notes"]]
     if not throttled and any(each["moves"] for each in figures):
         lines.append(
-            "warning: what the plan copies has no throttle: set spec.throttle in the request, or take the rate that "
-            f"this names: {command('validate', out, '--inventory', inventory)}"
+            "warning: the plan copies without a throttle: set spec.throttle in the request, or use the rate that this "
+            f"suggests: {command('validate', out, '--inventory', inventory)}"
         )
     lines += [f"{partition} {why}" for partition, why in explained.items()]
     entries = sum(each["reassignments"] for each in figures)

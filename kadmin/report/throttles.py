@@ -82,7 +82,7 @@ def changes_text(planned: Planned, named: Naming = str) -> str:
         for key, change in sorted(keys.items())
     ]
     restored = [
-        f"{entity} {key} is restored to what it was before operation {operation_id}: "
+        f"{entity} {key} is restored to its value before operation {operation_id}: "
         f"{_value(key, planned.changes[entity][key].ours)}; to remove that as well: {named(command('throttle clear'))}"
         for (entity, key), operation_id in sorted(planned.restored.items())
     ]

@@ -94,14 +94,14 @@ def _named_apart(found: Prediction) -> list[str]:
     lines += _unknown_names("the leader", [each.partition for each in affected if each.leader])
     lines += _unknown_names("whether acks=all is refused", [each.partition for each in affected if each.refusal])
     if rest:
-        lines += wrapped(f"unknown, but unaffected, is the leader of {count(rest, 'more partition')}")
+        lines += wrapped(f"unknown, but unaffected: the leader of {count(rest, 'more partition')}")
     return ["\n".join(lines)] if lines else []
 
 
 def _unknown_names(what: str, partitions: Sequence[TopicPartition]) -> list[str]:
     if not partitions:
         return []
-    return wrapped(f"unknown is {what} of {count(len(partitions), 'partition')}: {name_some(partitions)}")
+    return wrapped(f"unknown: {what} of {count(len(partitions), 'partition')}: {name_some(partitions)}")
 
 
 def _prediction(found: Prediction) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def _enter(
     """Record the begin of a phase, before anything is changed; raises InvalidInputError out of turn."""
     if not runs_migration(sandbox.spec.version) or sandbox.spec.kraft:
         raise InvalidInputError(
-            f"Kafka {sandbox.spec.version} in {sandbox.spec.mode} mode cannot be led to KRaft mode.",
+            f"Kafka {sandbox.spec.version} in {sandbox.spec.mode} mode cannot be migrated to KRaft mode.",
             next_step=command("sandbox up", "--version", "3.9.2"),
         )
     if sandbox.phase not in begun:

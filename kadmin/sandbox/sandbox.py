@@ -199,7 +199,7 @@ def _wait_gone(layout: Layout, broker_id: int) -> None:
 
 def _require_gone(mode: _Mode, layout: Layout, broker_id: int) -> None:
     if not wait_until(lambda: mode.is_gone(layout, broker_id), READY_S):
-        raise NotCompletedError(f"Broker {broker_id} is ended, but the cluster still lists it.")
+        raise NotCompletedError(f"Broker {broker_id} was stopped, but the cluster still lists it.")
 
 
 def _wait_controller(layout: Layout, controller_id: int) -> None:

@@ -92,8 +92,8 @@ class SchemaSet:
             raise _refers_outside(self.folder / f"{name}{SUFFIX}", error.ref) from error
         except RecursionError as error:
             raise InvalidInputError(
-                f"The schema {self.folder / name}{SUFFIX} has no end.",
-                cause="it is nested too deep, or refers to itself at one and the same place",
+                f"The schema {self.folder / name}{SUFFIX} never ends.",
+                cause="it is nested too deep, or a reference leads back to itself",
             ) from error
 
     def _schema(self, name: str) -> Schema:

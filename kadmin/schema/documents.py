@@ -25,7 +25,7 @@ _Shape = TypeVar("_Shape")
 
 
 class ImpossibleAmountsError(ValueError):
-    """Amounts that a schema allows and that cannot be: the path of each, and why."""
+    """Amounts that a schema allows and no cluster can have: the path and the reason of each."""
 
     def __init__(self, problems: list[tuple[tuple[str, ...], str]]) -> None:
         super().__init__("; ".join(message for _, message in problems))
@@ -33,7 +33,7 @@ class ImpossibleAmountsError(ValueError):
 
 
 class DocumentField(NamedTuple):
-    """A field of a shape that is in documents; `key` None: its own fields are. `default` may be MISSING."""
+    """A field of a shape that is in documents; with `key` None its own fields are. `default` may be MISSING."""
 
     name: str
     hint: Any
@@ -49,7 +49,7 @@ class DocumentField(NamedTuple):
         return outer if self.key is None else (*outer, self.key)
 
     def is_left_out(self, value: object) -> bool:
-        """Whether a value is not written."""
+        """Whether the key of this value is left out of the document."""
         if value is None or Dumped.ALWAYS in self.dumped:
             return value is None
         return value == self.default and (not value or Dumped.UNLESS_DEFAULT in self.dumped)
@@ -130,7 +130,7 @@ def writer_of(hint: Any) -> Convert:  # noqa: ANN401 - any annotation
 
 
 class _Direction(NamedTuple):
-    """From JSON or to it: the conversion of a WrittenAs, of a shape, an enum or a scalar, and the type of lists."""
+    """A direction, from or to JSON: conversions of a WrittenAs and of a plain type, and the type of lists."""
 
     written: Callable[[WrittenAs], Convert]
     plain: Callable[[Any], Convert]

@@ -28,7 +28,7 @@ ABSENT = Absent.ABSENT
 
 
 class Keywords:
-    """Keywords of JSON Schema that hold for a value beside its type; `x_hint` is `x-hint`."""
+    """Keywords of JSON Schema in addition to the type of a value; `x_hint` is `x-hint`."""
 
     def __init__(self, **keywords: object) -> None:
         self.keywords = {name.replace("_", "-"): value for name, value in keywords.items()}
@@ -40,7 +40,7 @@ def exactly_one(*keys: str) -> Keywords:
 
 
 class Defined(NamedTuple):
-    """Ends the marks of a type that a document's schema has once, under `$defs`, by this name."""
+    """The name of a type under `$defs` in a document's schema; the last mark of the type."""
 
     name: str
 
@@ -79,7 +79,7 @@ INLINE: Final = At(None)
 
 
 class Dumped(Enum):
-    """Exceptions of how a field is written: a default that is empty or False is left out, and no other."""
+    """Exceptions to the rule that only an empty or False default is left out of a document."""
 
     ALWAYS = "always"
     UNLESS_DEFAULT = "unless default"

@@ -1,4 +1,4 @@
-"""Opens a cluster by its address: the one place that knows both worlds.
+"""Opens a cluster by its address, in the world of ZooKeeper or of Kafka's API.
 
 Each world is imported when a cluster of its kind is opened.
 """
@@ -33,7 +33,7 @@ _SHORTEST_LEASE_S, _LONGEST_LEASE_S = 5, 600
 
 
 def connect(cluster: ClusterAddress, clock: Clock, tell: EventSink, *, reads: bool) -> AbstractContextManager[Context]:
-    """Connect to a cluster until the clock's end; what `reads` only takes no lock and needs no record."""
+    """Open the context of a cluster until the clock's end; with `reads` it takes no lock and needs no record."""
     if cluster.zookeeper is None:
         return connect_kafka(cluster, clock, tell, reads=reads)
     return connect_zookeeper(cluster, clock, tell)
@@ -85,7 +85,7 @@ def connect_zookeeper(cluster: ClusterAddress, clock: Clock, tell: EventSink) ->
 def connect_kafka(
     cluster: ClusterAddress, clock: Clock, tell: EventSink, *, reads: bool, in_any_mode: bool = False
 ) -> Iterator[KafkaCluster]:
-    """Connect to brokers; what `reads` only takes no lock and needs no record, in ZooKeeper mode, too."""
+    """Open a context through brokers; with `reads` it takes no lock, and ZooKeeper-mode clusters are allowed."""
     from kadmin.worlds.kafka.cluster import kafka_context, reading_context, require_kraft_mode
     from kadmin.worlds.kafka.values.record_copy import copies_folder
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
@@ -121,7 +121,7 @@ def _servers(cluster: ClusterAddress, bootstrap: str | None, tell: EventSink) ->
 
 
 def _security(cluster: ClusterAddress, tell: EventSink) -> Security:
-    """Read how brokers are asked; keys of the file that are not used are told."""
+    """Read the security settings of brokers; the note of the event sink lists keys of the file that are not used."""
     from kadmin.cluster.servers import PLAIN
     from kadmin.operations.events import Note
 
@@ -131,14 +131,14 @@ def _security(cluster: ClusterAddress, tell: EventSink) -> Security:
 
     found = read_client_properties(cluster.command_config)
     if found.unused:
-        tell(Note(f"kadmin has no use for {name_some(found.unused)}"))
+        tell(Note(f"kadmin does not use {name_some(found.unused)}"))
     for warning in found.warnings:
         tell(Note(f"warning: {warning}"))
     return found.security
 
 
 def _lease_s() -> float:
-    """Return how long the lock of a dead holder lasts in the record topic: the variable KADMIN_LEASE, in seconds."""
+    """Return the lease of a lock in the record topic, in seconds: the variable KADMIN_LEASE."""
     from kadmin.worlds.kafka.values.topic import LEASE_S
 
     text = os.environ.get(LEASE_VARIABLE)
@@ -153,7 +153,7 @@ def _lease_s() -> float:
 
 
 def require_cluster_id(address: ClusterAddress, cluster_id: str | None, what: str) -> None:
-    """Raise StalePlanError where `what` is of another cluster than the context says; an unknown id says nothing."""
+    """Raise StalePlanError where `what` belongs to another cluster than the context; an unknown id passes."""
     wanted = None if address.context is None else address.context.cluster_id
     if address.context is None or wanted is None or cluster_id is None or wanted == cluster_id:
         return

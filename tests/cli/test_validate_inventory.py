@@ -56,7 +56,7 @@ def test_a_plan_that_breaks_its_schema_is_said_not_to_be_compared(tmp_path: Path
     done = command("validate", tmp_path / "plan.yaml", "--inventory", folder, "--format", answer)
     assert done.status == 3
     assert "KA021" in done.out
-    skipped = "other rules and the inventory come when these errors are corrected"
+    skipped = "other rules and the inventory are checked when these errors are corrected"
     assert done.err == f"{skipped}: {tmp_path / 'plan.yaml'}\n"
     assert command("validate", tmp_path / "plan.yaml").err == "", "no inventory was asked for"
 

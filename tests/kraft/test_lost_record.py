@@ -111,7 +111,7 @@ def test_k11_a_record_that_is_lost_in_mid_run_goes_on_from_the_copy(
         require_lost(KadminProcess(kraft.bootstrap, "apply", plan, "--yes").answer(), "", state_folder)
         found = KadminProcess(kraft.bootstrap, "doctor").answer()
         assert found.status == 8, found.err
-        assert f"Topic {RECORD_TOPIC} has lost what was on record." in " ".join(found.out.split())
+        assert f"Topic {RECORD_TOPIC} has lost records of operations." in " ".join(found.out.split())
         moved = read_metadata(connection, [topic]).topics[topic].partitions
         assert [number for number, each in moved.items() if each.replicas == (1, 2)] == [1]
         resumed = KadminProcess(kraft.bootstrap, "resume", "--records", state_folder, "--yes").answer()
@@ -121,7 +121,7 @@ def test_k11_a_record_that_is_lost_in_mid_run_goes_on_from_the_copy(
 
 def require_lost(answer: Answer, cause: str, copies: Path) -> None:
     assert answer.status == 7, answer.err
-    assert f"The topic {RECORD_TOPIC} has lost what was on record." in answer.err
+    assert f"The topic {RECORD_TOPIC} has lost records of operations." in answer.err
     assert cause in answer.err
     assert f"kadmin resume --records {copies}" in answer.err
 

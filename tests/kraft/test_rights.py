@@ -314,7 +314,7 @@ def test_each_right_that_is_missing_is_named(guarded: Guarded, tmp_path: Path, m
         refused = cluster.kadmin("apply", plan, "--yes")
         assert refused.status == status, refused.err
         assert said.format(topic=topic) in refused.err
-        if missing != "the lock":  # of transactional ids brokers do not say
+        if missing != "the lock":  # brokers do not report rights on transactional ids
             assert right[-1] in {each["right"].split()[2] for each in checked(guarded, tmp_path)["missing"]}
         guarded.change("--add", *right)
         completed = cluster.kadmin("resume", "--yes")
@@ -334,7 +334,7 @@ def test_a_group_that_may_not_be_described_costs_itself_alone(guarded: Guarded, 
         commit(guarded.internal.split(","), secret, free, **ADMIN.settings())
         hidden = ("--group", secret, "--operation", "Describe")
         guarded.change("--add", *hidden, permission=ACLPermissionType.DENY)
-        unseen = f"what these groups use was not all seen ({secret}): GROUP_AUTHORIZATION_FAILED"
+        unseen = f"not every topic that these groups use was seen ({secret}): GROUP_AUTHORIZATION_FAILED"
         plan = document(tmp_path / "free.json", deletion(free))
         wait_until(lambda: unseen in cluster.kadmin("apply", plan, "--yes").err, WAIT_S)
         refused = cluster.kadmin("apply", plan, "--yes")

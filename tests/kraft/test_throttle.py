@@ -161,7 +161,7 @@ def test_k18_the_rate_of_a_broker_that_died_is_taken_off_at_the_controller(
         shown = cluster.kadmin("throttle", "show")
         assert "these brokers do not answer, so their throttles are not known: brokers/4" in shown.err
         cancelled = cluster.kadmin("cancel", "--now", "--yes")
-        assert "brokers/4 does not answer: the controller has the values from before" in cancelled.err
+        assert "brokers/4 does not answer: the controller keeps its previous values" in cancelled.err
         wait_until(lambda: not list_reassignments(cluster.connection), 60)
     finally:
         cluster.sandbox.start_broker(4)
@@ -177,7 +177,7 @@ def test_the_rate_of_a_dead_broker_that_no_controller_takes_off_is_told_and_clea
     """Brokers before 3.9 do not tell where the controllers listen, and elsewhere a firewall may be in the way."""
 
     def unknown(_: KafkaConnection) -> int:
-        raise NotCompletedError("The brokers do not tell the address of controller 101.")
+        raise NotCompletedError("The brokers do not report the address of controller 101.")
 
     monkeypatch.setattr("kadmin.worlds.kafka.configs.reach_controller", unknown)
     topic = filled_topic(cluster, {0: (1, 2, 4)})
@@ -210,7 +210,7 @@ def test_k18_a_throttle_of_a_dead_broker_is_cleared_at_the_controller_or_the_com
     cluster: KraftCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unknown(_: KafkaConnection) -> int:
-        raise NotCompletedError("The brokers do not tell the address of controller 101.")
+        raise NotCompletedError("The brokers do not report the address of controller 101.")
 
     assert cluster.kadmin("throttle", "set", "--broker", "4", "--rate", "5MB/s", "--yes").status == 0
     wait_for_own(cluster, BROKER_4, dict.fromkeys(RATES, "5000000"), 4)

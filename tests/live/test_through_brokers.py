@@ -77,7 +77,7 @@ def test_everything_reads_and_every_write_names_the_option_to_add(cluster: Clust
     assert json.loads(reads("whatif", "lose", "--broker", "1", "-o", "json"))["lost"] == [1]
     reads("whatif", "plan", plan)
     unchecked = " ".join(reads("doctor").split())
-    assert "not checked: whose the moves in flight and the throttles are" in unchecked
+    assert "not checked: the origin of moves in flight and of throttles" in unchecked
     reads("consumers", "disturbed", plan)
     for name in TABLES:
         assert validate_value(json.loads(reads("inspect", name, "-o", "json")), f"answers/inspect-{name}") == []

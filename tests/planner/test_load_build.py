@@ -290,7 +290,7 @@ def test_an_index_that_is_not_kadmins_is_refused(dirty: Path, tmp_path: Path, se
     index = tmp_path / "hourly" / "index.json"
     index.parent.mkdir()
     index.write_text(text)
-    with pytest.raises(InvalidInputError, match="is not what kadmin writes there") as refused:
+    with pytest.raises(InvalidInputError, match="was not written by kadmin") as refused:
         roll_ups(session, SampleSource(str(dirty)), tmp_path)
     assert refused.value.next_command == f"rm -r {index.parent}"
     assert index.read_text() == text

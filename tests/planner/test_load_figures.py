@@ -260,7 +260,7 @@ def test_the_budget_of_load_is_the_requests(limits: ProposalLimits, budget: tupl
 
 def test_requests_that_the_history_does_not_know_cannot_be_counted(tmp_path: Path) -> None:
     history = [row("a", at, week(10.0)) for at in range(4)]
-    with pytest.raises(InvalidInputError, match="counts requests, and the load history knows none"):
+    with pytest.raises(InvalidInputError, match="counts requests, and the load history has none"):
         propose(tmp_path, history, for_load(tmp_path, cpu=CpuWeights(requests=1.0)))
     known = table([{**each, "requests_per_s": week(3.0)} for each in history], requests_per_s=pa.list_(pa.float32()))
     load = propose(tmp_path, known, for_load(tmp_path, cpu=CpuWeights(requests=1.0))).figures["load"]
@@ -271,15 +271,15 @@ def test_what_a_history_does_not_know_is_said(tmp_path: Path) -> None:
     history = [row("a", 0, week(10.0), bytes_out_per_s=week(None)), row("gone", 0, week(1.0))]
     notes = propose(tmp_path, history, for_load(tmp_path)).figures["notes"]
     assert (
-        "the load history knows 25.0% of the hours of 4 partitions, 3 of which it does not know at all; the others "
+        "the load history covers 25.0% of the hours of 4 partitions, 3 of which it lacks entirely; the others "
         "have the profile of their topic"
     ) in notes
     assert "the load history has 1 partition that the inventory does not have" in notes
-    assert "bytes_out_per_s is unknown of every partition: network out counts replication alone" in notes
+    assert "bytes_out_per_s is unknown for every partition: network out counts replication alone" in notes
 
 
 def test_the_only_cluster_of_an_inventory_needs_a_history(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="knows no bytes in of any partition"):
+    with pytest.raises(InvalidInputError, match="has no bytes in for any partition"):
         propose(tmp_path, [row("other", 0, week(10.0))], for_load(tmp_path))
 
 

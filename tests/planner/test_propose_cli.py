@@ -139,8 +139,8 @@ def test_the_throttle_of_a_request_is_that_of_the_plan(written: str, carried: Th
 
 def test_the_warning_of_a_plan_without_a_throttle_names_a_command_that_works(folder: Path) -> None:
     done = propose(folder, "-", "--inventory", "inv", "--out", "a plan.yaml", data=REQUEST)
-    (warning,) = [line for line in done.stdout.splitlines() if line.startswith("warning: what the plan copies")]
-    asked = shlex.split(warning.partition("the rate that this names: kadmin ")[2])
+    (warning,) = [line for line in done.stdout.splitlines() if line.startswith("warning: the plan copies")]
+    asked = shlex.split(warning.partition("the rate that this suggests: kadmin ")[2])
     told = command(asked[0], str(folder / asked[1]), asked[2], str(folder / asked[3]))
     assert (told.status, "--throttle 41MB/s" in told.out) == (0, True), told.err
 
@@ -454,9 +454,9 @@ def test_what_is_no_server_of_spark_connect_is_refused(flags: tuple[str, ...], w
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--master", "local[1]"), "--engine local has no use for them"),
-        (("--remote", "sc://h:1"), "--engine local has no use for them"),
-        (("--conf", "spark.x=1"), "--engine local has no use for them"),
+        (("--master", "local[1]"), "--engine local does not use them"),
+        (("--remote", "sc://h:1"), "--engine local does not use them"),
+        (("--conf", "spark.x=1"), "--engine local does not use them"),
         (("--conf", "x"), "--conf x is not spark.KEY=VALUE."),
     ],
 )

@@ -146,8 +146,8 @@ def test_without_leaders_replicas_say_what_is_certain_and_the_rest_is_named(with
     shown = command("whatif", "lose", "--broker", "2", "--inventory", without_leaders).out.splitlines()
     assert shown[0] == "without broker 2: 0 to 6 partitions offline, 0 more refuse acks=all, 0 to 6 leader changes"
     told = " ".join(shown[2:5])
-    assert "unknown is the leader of 6 partitions: pay-0, pay-1, pay-2, pay-3, pay-4 and 1 more" in told
-    assert "unknown, but unaffected, is the leader of 1 more partition" in told
+    assert "unknown: the leader of 6 partitions: pay-0, pay-1, pay-2, pay-3, pay-4 and 1 more" in told
+    assert "unknown, but unaffected: the leader of 1 more partition" in told
     assert ["1", "7", "unknown", "607", "B", "unknown"] in [line.split() for line in shown]
 
 

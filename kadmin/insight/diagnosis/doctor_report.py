@@ -37,7 +37,7 @@ class DoctorReport:
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """The phase, the findings, the remains in ZooKeeper of a cluster that has left it, and the unchecked parts."""
+    """The phase, the findings, the data that stays in ZooKeeper after the migration, and the missing checks."""
 
     phase: MigrationPhase
     findings: tuple[Finding, ...]

@@ -59,8 +59,8 @@ def health_of(state: ClusterState) -> Health:
 class AwaitedLeaders:
     """Dead brokers whose return gives each offline partition a leader.
 
-    `brokers` are those of their ISRs, and their eligible leaders (ELR), that are not alive: each may lead without a
-    loss. `lost` are the partitions that have neither; `last` are the brokers that led those last, where that is known.
+    `brokers` are dead members of their ISRs and dead eligible leaders (ELR): each may lead without a loss. `lost` are
+    the partitions without any of these; `last` are their last known leaders.
     """
 
     brokers: frozenset[int]

@@ -28,10 +28,10 @@ class LockHeld:
 
 @dataclass(frozen=True, slots=True)
 class OpenOperation:
-    """An operation on record that is not finished; `words` says which user started it and when.
+    """An unfinished operation on record; `words` has the user and the time of its start.
 
-    `lists` holds the replicas that it asked for per partition: the target, and the original for a cancel. `elects`: it
-    publishes elections. `whole` is False for an incomplete record.
+    `lists` has the replicas that it requested by partition: the target, and the original replicas for a cancel.
+    `elects`: it publishes elections. `whole` is False for an incomplete record.
     """
 
     operation_id: str
@@ -58,7 +58,7 @@ class LateRequest:
     next_step: NextStep = _END
 
     def reached(self, last: Replicas, *, before_operation: bool) -> LateRequest:
-        """Return it with its target reached; `before_operation`: a rollback brings the last replicas back."""
+        """Return the request with its target reached; `before_operation`: a rollback restores the last replicas."""
         plan = command("apply", "FILE") + f", a plan with the replicas {list(last)} for {self.partition}"
         back = command("rollback", self.operation_id) if before_operation else plan
         return replace(self, last=last, next_step=back)

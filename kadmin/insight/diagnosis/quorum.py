@@ -25,7 +25,7 @@ def has_majority(controller: Controller) -> bool:
 def lagging(controller: Controller, limit_s: float) -> tuple[QuorumMember, ...]:
     """Return the controllers that were last caught up with the active one more than `limit_s` ago.
 
-    One that did not fetch since that one was elected has no such time, and is left out.
+    A controller that has not fetched since the election of the active one has no such time, and is left out.
     """
     return tuple(
         each for each in controller.voters if each.caught_up_s_ago is not None and each.caught_up_s_ago > limit_s

@@ -92,7 +92,7 @@ def round_robin_shares(subscriptions: Subscriptions, partitions: Mapping[str, in
 
 
 def shares(strategy: Strategy, subscriptions: Subscriptions, partitions: Mapping[str, int]) -> Shares:
-    """Share by a strategy."""
+    """Assign the partitions to members by a strategy."""
     share = range_shares if strategy is Strategy.RANGE else round_robin_shares
     return share(subscriptions, partitions)
 

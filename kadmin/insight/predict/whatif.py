@@ -72,7 +72,7 @@ class LeaderChange:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a broker holds and leads; None where the leader or the size of one of its partitions is unknown."""
+    """The load of a broker; a figure is None where the leader or the size of one of its partitions is unknown."""
 
     replicas: Annotated[Count, "Replicas."]
     leaders: Annotated[
@@ -97,7 +97,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class UnknownOutcome:
-    """A partition whose next leader is unknown, or of which it is unknown whether it begins to refuse acks=all.
+    """A partition whose next leader, or whose refusal of acks=all, is unknown.
 
     `affected`: by the loss or the plan; the others stay as they are.
     """

@@ -23,7 +23,7 @@ class QuorumRow:
         str | None, "When it last fetched, by the leader's clock (UTC); null where it is unknown."
     ] = None
     last_caught_up: Annotated[
-        str | None, "When it had everything, by the leader's clock (UTC); null where it is unknown."
+        str | None, "When it was last caught up, by the leader's clock (UTC); null where it is unknown."
     ] = None
 
 
@@ -39,7 +39,7 @@ class ReassignmentRow:
     leader: Annotated[int | None, "Leader, -1 for none."]
     isr: Annotated[tuple[int, ...] | None, "In-sync replicas."]
     operation: Annotated[
-        str | None, "The operation on record that asked for it; null where none did, or none was looked at."
+        str | None, "The operation on record that requested it; null where none did, or where the record was not read."
     ]
 
 
@@ -50,6 +50,6 @@ class GroupRow:
     group: Annotated[str, "Group."]
     kind: Annotated[str, "Type of the group: classic, consumer (KIP-848), share or streams."]
     protocol: Annotated[str | None, "Protocol type of a classic group; null where there is none."]
-    state: Annotated[str | None, "State of the group; null where brokers do not tell."]
+    state: Annotated[str | None, "State of the group; null where brokers do not report it."]
     members: Annotated[Count | None, "Members; null where its subscriptions were not seen."]
     topics: Annotated[tuple[str, ...], "Topics that it has offsets of or subscribes to."]

@@ -70,7 +70,7 @@ class InspectedBroker:
     fenced: Annotated[
         bool | Absent | None,
         "Through the brokers only: whether it is registered and not alive; "
-        "null where brokers do not tell (before 4.0).",
+        "null where brokers do not report it (before 4.0).",
     ] = ABSENT
 
 
@@ -112,7 +112,7 @@ class _TopicHead:
 
 @dataclass(frozen=True)
 class TopicRow(ConditionCounts, _TopicHead):
-    """A topic with the number of its partitions in each condition, which come after its own columns."""
+    """A topic with the number of its partitions in each condition."""
 
     being_deleted: Annotated[bool, "Whether the deletion of the topic is queued."]
     topic_id: Annotated[str | None, "Topic id, 2.8 and later."]
@@ -133,7 +133,7 @@ class _ClusterHead:
     controller_epoch: Annotated[
         Count | None,
         "Controller epoch: the number of controllers elected so far, in KRaft mode the leader epoch of the quorum; "
-        "null where brokers do not tell.",
+        "null where brokers do not report it.",
     ]
     brokers: Annotated[Count, "Registered brokers."]
     topics: Annotated[Count, "Topics."]

@@ -26,7 +26,7 @@ _WORDS = {True: ("true", "yes"), False: ("false", "no")}
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows below named columns; `name` says what the rows are. Text in cells is escaped, so that terminals can show it.
+    """Rows below named columns; `name` is the plural noun of the rows. Text in cells is escaped for terminals.
 
     `upright` marks a table of at most one row, which is shown as a list of its columns. In a table of several clusters
     `columns_of` says which columns, after that of the cluster, each of them has.

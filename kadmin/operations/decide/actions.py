@@ -67,8 +67,8 @@ class Memory:
 
     `wave` is the first wave not yet seen done. `step_seen_at` is when this run first saw the latest step;
     `epoch_changed_at` when it saw the controller change. `listening` holds the channels that the controller of `epoch`
-    is proved to watch; `probe` is this run's unanswered probe; `attempts` counts publishes since the last one that
-    went through. `ends_since` is when this run first saw nothing left to do, while a request is unanswered.
+    is proved to watch; `probe` is this run's unanswered probe; `attempts` counts publishes since the last one that went
+    through. `ends_since` is the time of the first reading with nothing left to do, while a request is unanswered.
     `fingerprint` is a digest of the topics read, `changed_at` when it last changed; `health` the last answer of the
     health gate. `states` are the partitions as read last; `without_source` those with no replica alive and in sync,
     with the brokers of their last ISR; `led_again` those that have a leader again, and whether it is one of these.
@@ -159,9 +159,9 @@ class PublishTopic:
 
 @dataclass(frozen=True, slots=True)
 class TakeBack:
-    """Return partitions in flight to their original ordered replicas, () where those were never seen.
+    """Return partitions in flight to their original ordered replicas; () where those are unknown.
 
-    `by_api`: by the API through which they were started, which needs no pending request.
+    `by_api`: through the brokers' API, as they were started; no pending request is needed.
     """
 
     origin: Assignment
@@ -185,7 +185,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Leave the loop: with the operation in `state` (running: it can be resumed) and, unless it succeeded, an error.
+    """End the loop with the operation in `state` (running: it can be resumed) and, unless it succeeded, an error.
 
     `lost_records` were there when the operation began, and are gone at its end.
     """
@@ -202,7 +202,7 @@ def failed(error: KadminError) -> Finish:
 
 
 def unfinished(error: KadminError) -> Finish:
-    """Finish so that the operation can be resumed."""
+    """Finish with the operation still running on record, so that it can be resumed."""
     return Finish(OperationState.RUNNING, error.message, error)
 
 
@@ -261,14 +261,14 @@ class ListedOperationSpec(OperationSpec):
 
     @abstractmethod
     def listed(self) -> Collection[str | TopicPartition]:
-        """Return the topics or partitions."""
+        """Return the topics or partitions that the work is about."""
 
     @abstractmethod
     def open(self, state: ClusterState) -> tuple[str, ...]:
-        """Name those that are not done."""
+        """Name the topics or partitions that are not done."""
 
     def topics(self, _wave: int | None = None) -> set[str]:
-        """Return every topic."""
+        """Return every topic that the work names."""
         return {each if isinstance(each, str) else each.topic for each in self.listed()}
 
     def in_flight(self, observed: Observed, _memory: Memory) -> bool:
@@ -276,7 +276,7 @@ class ListedOperationSpec(OperationSpec):
         return bool(observed.steps)
 
     def tally(self, observed: Observed, _memory: Memory) -> Tally:
-        """Count what is done."""
+        """Count the partitions and bytes that are done."""
         total = len(self.listed())
         return Tally(total - len(self.open(observed.state)), total)
 

@@ -74,7 +74,7 @@ def decide_cancel(
 
 
 def _to_take_back(targets: Iterable[PartitionTarget], observed: Observed) -> Assignment:
-    """Return the original replicas of what is in flight to a target of ours; () where its topic was made again."""
+    """Return the original replicas of partitions in flight to our targets; () where the topic was recreated."""
     state, asked = observed.state, returned_by(observed.steps)
     listed = _listed(state)
     back: dict[TopicPartition, Replicas] = {}
@@ -102,14 +102,14 @@ def why_left(partition: TopicPartition, original: Replicas, observed: Observed) 
     stay = original or tuple(set(topic.replicas[number]) - set(topic.adding_replicas.get(number, ())))
     alive = set() if found is None else set(found.isr) & set(state.brokers)
     if found is None or not found.isr:
-        return "no in-sync replica is alive, and the controller takes nothing back without one"
+        return "no in-sync replica is alive, and the controller reverts nothing without one"
     if not set(stay) & (alive or set(found.isr)):
         return "none of its original replicas is alive and in sync, and going back would lose data"
     return _refused_end(partition, observed.steps)
 
 
 def _refused_end(partition: TopicPartition, steps: Iterable[Step]) -> str | None:
-    """Return the controller's reason where it refused, last, to end a reassignment: to ask again changes nothing."""
+    """Return the reason for which the controller last refused to end a reassignment; it would refuse again."""
     ends = [step for step in steps if isinstance(step, CancelStep) and partition in step.partitions]
     if not ends or ends[-1].intent is None or ends[-1].intent.targets.get(partition, ()) is not None:
         return None

@@ -70,7 +70,7 @@ class CancellationWork(ListedOperationSpec):
         )
 
     def listed(self) -> tuple[TopicPartition, ...]:
-        """Return the partitions."""
+        """Return the partitions whose reassignments are ended."""
         return tuple(target.partition for target in self.targets)
 
     def open(self, state: ClusterState) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class CancellationWork(ListedOperationSpec):
         return tuple(str(target.partition) for target in self.targets if not _is_back(target, state))
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
-        """Decide the next action."""
+        """Decide the next action of the cancellation."""
         state, pending = observed.state, observed.state.requests.reassignment
         if pending is not None and pending.entries is None:
             return unreadable(pending.place, command("heal") + ", then " + command("resume"))

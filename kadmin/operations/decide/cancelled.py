@@ -25,9 +25,10 @@ _THERE = {Progress.DONE, Progress.SETTLED}
 
 
 def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, str], observed: Observed) -> Finish:
-    """Finish: nothing more can be taken back; `targets` were published, `left` says why some remain in flight.
+    """Finish: nothing more can be reverted; `targets` were published, `left` has the reason of each still in flight.
 
-    A partition that was asked back and is elsewhere is an error; one that had reached its target before is not.
+    A partition that was to be reverted and has other replicas is an error; one that had reached its target before is
+    not.
     """
     state = observed.state
     asked = returned_by(observed.steps)

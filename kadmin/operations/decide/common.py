@@ -57,7 +57,7 @@ def before_publish(channel: Channel, observed: Observed, memory: Memory) -> AskL
 
 
 def refused_topics(change: str, reasons: Mapping[str, str], again: NextStep) -> Finish:
-    """Finish: the controller refused to `change` topics, for the reasons given."""
+    """Finish: the controller refused to `change` topics, for these reasons."""
     return failed(
         NotCompletedError(
             f"The controller refused to {change} {name_some(reasons)}.",

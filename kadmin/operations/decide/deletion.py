@@ -67,7 +67,7 @@ class DeletionWork(ListedOperationSpec):
         return self.plan.topics
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
-        """Decide the next action."""
+        """Decide the next action of the deletion."""
         state, asked = observed.state, AskedTopics(DeletionStep, observed.steps)
         others = [topic for topic in self.plan.topics if topic in state.topics and not self._is_here(topic, state)]
         if spared := [topic for topic in others if topic not in asked.topics]:

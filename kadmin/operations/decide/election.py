@@ -63,11 +63,11 @@ class ElectionWork(ListedOperationSpec):
     channel = Channel.ELECTION
 
     def listed(self) -> tuple[TopicPartition, ...]:
-        """Return the partitions."""
+        """Return the partitions of the election."""
         return self.targets
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
-        """Decide the next action."""
+        """Decide the next action of the election."""
         success = f"{count(len(self.targets), 'partition')} led as preferred"
         return elect_scope(self.targets, observed, memory, now) or election_result(self.targets, observed, success)
 

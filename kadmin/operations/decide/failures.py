@@ -28,10 +28,11 @@ def changed_by_others(
     first: NextStep | str = "",
     cancelled: Collection[TopicPartition] = (),
 ) -> Finish:
-    """Finish: partitions are neither as planned nor at their target, or are of another topic of the same name.
+    """Finish: partitions are neither as planned nor at their target, or their topic was recreated.
 
-    Of a topic that lost partitions, all that were `planned` and deleted are named. Those `cancelled` are as planned
-    once more, after the controller had accepted their reassignment. `rollback` and `first` belong to the next step.
+    Of a topic that lost partitions, all that were `planned` and deleted are named. `cancelled` partitions have their
+    planned replicas again, after the controller had accepted their reassignment. `rollback` and `first` are parts of
+    the next step.
     """
     state, targets = observed.state, _with_deleted(stale, planned, observed.state)
     again_made = made_again((target.partition for target in targets), observed)

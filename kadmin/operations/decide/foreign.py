@@ -41,9 +41,9 @@ def back_to_original(
 ) -> tuple[PartitionTarget, ...]:
     """Return the targets that end these reassignments: `current` are the replicas now, `replicas` the original ones.
 
-    `given` lists count before those in the cluster, except for moves that the brokers' API takes back: it returns to
-    the list in the cluster, in the order that `orders` has on record. Raises InvalidInputError for partitions
-    whose original replicas are not known, and for given ones that are not among the replicas now.
+    `given` lists take precedence over those in the cluster. A move through the brokers' API returns to the replicas in
+    the cluster, in the order that `orders` has on record. Raises InvalidInputError for partitions whose original
+    replicas are not known, and for given ones that are not among the replicas now.
     """
     targets, unknown, strange = [], [], []
     for partition in partitions:

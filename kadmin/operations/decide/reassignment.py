@@ -105,12 +105,12 @@ class ReassignmentWork(OperationSpec):
         return Channel.REASSIGNMENT if self.waves else None
 
     def topics(self, wave: int | None = None) -> set[str]:
-        """Return the topics of all targets, or of one wave; after the last wave all."""
+        """Return the topics of one wave; of all targets for None and after the last wave."""
         under_way = self.targets if wave is None or wave >= len(self.waves) else self.waves[wave]
         return {target.partition.topic for target in under_way}
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
-        """Decide the next action."""
+        """Decide the next action of the reassignment."""
         if memory.wave >= len(self.waves):
             return _decide_end(self, observed, memory, now)
         wave = self.existing(self.waves[memory.wave], observed.state)
@@ -194,7 +194,7 @@ def _sort(targets: Iterable[PartitionTarget], observed: Observed, *, published: 
 
 
 def _recreated_while_moving(wave: Iterable[PartitionTarget], observed: Observed) -> list[TopicPartition]:
-    """Return the partitions of topics made again that our request reassigns: the new topic was not meant."""
+    """Return partitions in flight whose topic was deleted and recreated: the request was for the old topic."""
     running = [each.partition for each in wave if judge(each, observed.state, published=False) is Progress.RUNNING]
     return sorted(made_again(running, observed))
 

@@ -59,7 +59,7 @@ class RecreationWork(ListedOperationSpec):
         return self.plan.topics
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
-        """Decide the next action."""
+        """Decide the next action of the recreation."""
         state, recipes = observed.state, self.plan.recipes
         absent = [recipe for recipe in recipes if recipe.topic not in state.topics]
         if failure := _failure(recipes, observed):

@@ -22,9 +22,9 @@ _REASSIGNS = {OperationKind.REASSIGNMENT, OperationKind.CANCELLATION}
 
 
 def sent_lists(record: OperationRecord, steps: Iterable[Step], state: ClusterState) -> Lists:
-    """Return the replicas that an operation asked for, by partition: targets of waves, and originals to return to.
+    """Return the replicas that an operation requested, by partition: targets of waves, and originals to return to.
 
-    What was refused, did not leave, or was meant for an earlier topic of the name is left out.
+    Leaves out requests that were refused, not sent, or for an earlier topic of the same name.
     """
     found: dict[TopicPartition, frozenset[Replicas]] = {}
     for step in published_by(steps):
@@ -42,7 +42,7 @@ def sent_lists(record: OperationRecord, steps: Iterable[Step], state: ClusterSta
 def askers(
     moves: Mapping[TopicPartition, Replicas], listings: Iterable[Listing], lists_of: Callable[[Listing], Lists]
 ) -> dict[TopicPartition, Listing]:
-    """Return the latest operation that asked for each move in flight; a move that none asked for is left out.
+    """Return the latest operation that requested each move in flight; moves that none requested are left out.
 
     `moves` are targets by partition, `listings` come oldest first, `lists_of` is `sent_lists` of one of them.
     """

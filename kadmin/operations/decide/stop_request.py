@@ -38,7 +38,7 @@ _QUIET = "nothing is in flight"
 
 
 def apply_stop_request(action: Action, work: OperationSpec, observed: Observed, memory: Memory, now: float) -> Action:
-    """Return the action under the request, given the one decided without it."""
+    """Return the action with the stop request, from the action without it."""
     request = observed.request
     if request is None:
         return action
@@ -63,7 +63,7 @@ def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Me
 
 
 def _in_its_way(action: Action, work: OperationSpec, request: StopRequest, *, stalled: bool) -> KadminError | None:
-    """Return the obstacle of an operation that cannot be taken back; None where it ends or goes on."""
+    """Return the error that names the obstacle of an operation that cannot be reverted; None without one."""
     if request.stop is not Stop.CANCEL or isinstance(work, ReassignmentWork):
         return None
     if isinstance(action, Finish) and not action.state.finished:
@@ -75,7 +75,7 @@ def _in_its_way(action: Action, work: OperationSpec, request: StopRequest, *, st
 
 def _given_up(request: StopRequest, in_way: KadminError) -> Finish:
     error = NotCompletedError(
-        f"The operation was cancelled; what it asked for is not taken back. {in_way.message}",
+        f"The operation was cancelled; its request is not reverted. {in_way.message}",
         cause=in_way.cause,
         next_step=command("doctor"),
     )

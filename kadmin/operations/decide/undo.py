@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def undo_of(operation_id: str, header: PlanHeader) -> NextStep:
     """Return the next step that undoes an operation; of a rollback also the one that completes it.
 
-    Without an id, `kadmin rollback` leaves rollbacks out.
+    The id is needed for a rollback: `kadmin rollback` without one skips rollbacks.
     """
     undo = command("rollback", operation_id) + ", to undo the moves that were completed"
     undone = header.labels.get(ROLLS_BACK)

@@ -77,10 +77,10 @@ def prepare(
     policy: Policy | None = None,
     throttle: ThrottleSpec | None = None,
 ) -> Preview:
-    """Read the whole cluster, examine the plan, and check that the controller listens; nothing is written.
+    """Read the cluster, examine the plan, and check that the controller watches its znodes; nothing is written.
 
-    `given` are facts from files: the brokers are asked for the others that the plan needs. `throttle` takes the place
-    of the plan's own.
+    `given` are facts from files; brokers are asked for other facts that the plan needs. `throttle` replaces the plan's
+    own.
     """
     state, facts, examination = _study(context, _throttled(plan, throttle), given, policy)
     refusals = [*_recording(context), *examination.refusals, *_unexecutable(context.backend, examination)]
@@ -103,7 +103,7 @@ def apply(
 ) -> Outcome:
     """Execute a plan: lock, read and examine again, record, run, release; `given` as in `prepare`.
 
-    `throttle` takes the place of the plan's own; the plan goes on record unchanged, so that `verify` finds it.
+    `throttle` replaces the plan's own; the record has the unchanged plan, so that `verify` finds it.
     """
     now = context.clock.timestamp()
     operation_id = new_operation_id(now)
@@ -147,7 +147,7 @@ def _recording(context: Context) -> Iterator[KadminError]:
 
 
 def _unexecutable(backend: Backend, examination: Examination) -> Iterator[KadminError]:
-    """Yield the errors of a store of metadata that would take the requests, and keep them from being executed."""
+    """Yield the errors of a store of metadata that would accept requests which are then not executed."""
     store, work, throttle = backend.metadata_store, examination.work, examination.throttle
     if store is None:
         return

@@ -28,9 +28,9 @@ OUTAGE_S = 60.0
 class Loop(Generic[Seen, Action]):
     """The parts of a loop.
 
-    `act` carries out an action and returns why the next reading must wait, None to read at once. `on_wait` is called
-    at every wait. `past_deadline` builds the error for the command's end. `kept` describes the state after a signal,
-    `again` is the command that continues.
+    `act` carries out an action; it returns the reason to wait before the next reading, None to read at once. `on_wait`
+    is called at every wait. `past_deadline` builds the error at the command's end. `kept` describes the state after a
+    signal, `again` is the command that resumes.
     """
 
     observe: Callable[[], Seen]

@@ -40,7 +40,7 @@ def with_losses(
 ) -> Finish:
     """Return the end of an operation with the losses and elections that others caused; each is also a note.
 
-    Where records are gone, an operation that succeeded or was stopped by a request gets an error.
+    Where records are lost, an operation that succeeded or was stopped by a request ends with an error.
     """
     lost, unknown = _losses(context, record, observed)
     offline = () if record.health is None else record.health.offline
@@ -56,7 +56,7 @@ def with_losses(
 def _losses(
     context: Context, record: OperationRecord, observed: Observed
 ) -> tuple[tuple[events.LostRecords, ...], str]:
-    """Return the records that are gone, and a sentence on partitions where that is unknown."""
+    """Return the lost records, and a sentence on partitions where a loss is unknown."""
     if not record.high_watermarks:
         return (), ""
     try:

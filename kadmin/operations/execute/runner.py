@@ -97,10 +97,10 @@ class Runner:
     def run(self, seen: ClusterState | None = None, warning: str | None = None) -> str:
         """Run the operation to its end and return the success message; raises the error that ended it.
 
-        `seen` is the reading that a new operation was recorded from; `warning` names the facts that it lacked.
+        `seen` is the reading from which a new operation was recorded; `warning` names facts that it lacked.
 
         At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave,
-        not for a run that only stops the operation, and removed at the end unless something is in flight.
+        except by a run that only stops the operation. It is removed at the end unless partitions are in flight.
         """
         operation_id = self._record.operation_id
         loop: Loop[Observed, Action] = Loop(

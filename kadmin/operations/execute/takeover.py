@@ -65,7 +65,7 @@ def stop(
 ) -> Outcome:
     """Pause or cancel an operation: by a request to its runner, or here where there is none.
 
-    A request needs the record alone, so it works while the cluster has no controller.
+    A request is written to the record only, so it works without a controller.
     """
     unfinished = find_unfinished(context, operation_id)
     if unfinished is None:

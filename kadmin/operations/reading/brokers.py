@@ -255,7 +255,7 @@ class _Questions:
         return {broker: found.given.get(broker, {}) for broker in state.brokers}
 
     def ask_flags(self, topics: Sequence[str]) -> Mapping[str, bool | None]:
-        """Return the topics that brokers flag as internal; None where they do not say."""
+        """Return the topics that brokers flag as internal; None where they do not report it."""
         unknown = "whether {} is internal is not known"
         try:
             flags = self._ask(lambda: self.brokers.internal_topics(topics))

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def late_requests(context: Context, state: ClusterState | None = None) -> tuple[LateRequest, ...]:
     """Return the late requests that are in flight or reached their target, in `state` where it is given.
 
-    A target is reached late where a later request on record asked for other replicas. A move in flight is of the latest
-    operation that asked for it.
+    A target counts as reached late where a later request on record asked for other replicas. A move in flight belongs
+    to the latest operation that requested it.
     """
     if not context.backend.capabilities.late_requests:
         return ()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _NEW_LEADERS_S = 5.0
 """Seconds that a broker may take to lead a partition after the cluster shows it as leader."""
 _NO_LEADER = "no leader"
-_NO_EPOCHS = "brokers before Kafka 2.1 do not tell leader epochs"
+_NO_EPOCHS = "brokers before Kafka 2.1 do not report leader epochs"
 
 
 @dataclass(frozen=True, slots=True)

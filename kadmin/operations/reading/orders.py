@@ -19,7 +19,7 @@ def orders_on_record(
 ) -> dict[TopicPartition, Replicas]:
     """Return the original replicas of partitions that are reassigned now, in their last order on record.
 
-    Partitions whose original brokers no operation asked for, or found, are left out.
+    Partitions are left out if no operation requested or recorded their original replicas.
     """
     wanted = {each: _original(each, state) for each in partitions}
     found: dict[TopicPartition, Replicas] = {}

@@ -44,7 +44,7 @@ class Pace:
         return Progressed(**asdict(self._tally), rate=rate, eta_s=eta_s, reason=reason)
 
     def _is_news(self, now: float) -> bool:
-        """Whether partitions became whole that no sample shows; soon after one, the bytes of the others are older."""
+        """Whether a new sample is due: partitions were completed, and the last sample is old enough."""
         found, samples = self._tally, self._samples
         if not samples or found.done == found.total:
             return True

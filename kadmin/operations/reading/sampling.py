@@ -1,4 +1,4 @@
-"""Takes and writes samples on a schedule, for `sample`; a failure costs one sample."""
+"""Takes and writes samples on a schedule, for `sample`; a failure skips one sample."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def sample_repeatedly(
     tell: EventSink,
     schedule: Schedule,
 ) -> Sampled:
-    """Take a sample now, and then at each time of the schedule; a time that passes meanwhile is left out.
+    """Take a sample now, and then at each time of the schedule; a time that passes meanwhile is skipped.
 
-    An error before the first sample is written is raised; later it costs that sample and is noted. A signal raises
+    An error before the first sample is written is raised; later that sample is skipped, with a note. A signal raises
     StoppedError between two samples.
     """
     clock.defers_signals = True

@@ -73,7 +73,7 @@ REPLACE_THROTTLE_REQUEST = command("throttle set") + ", which asks anew"
 
 
 class UndecodableError(NotCompletedError):
-    """A value on record cannot be decoded. It costs its operation: others are read."""
+    """A value on record cannot be decoded. Its operation is left out; others are read."""
 
 
 def encode_record(record: OperationRecord) -> bytes:
@@ -145,7 +145,7 @@ def restate(data: bytes, status: OperationStatus) -> bytes:
 
 
 def decode_status(data: bytes) -> OperationStatus:
-    """Decode the changing part of an operation; raises UndecodableError for a layout of a newer kadmin."""
+    """Decode the status of an operation; raises UndecodableError for a layout of a newer kadmin."""
     return _load_status(json.loads(data))
 
 
@@ -351,7 +351,7 @@ def encode_holder(holder: Holder) -> str:
 
 
 def decode_holder(text: str) -> Holder:
-    """Decode the holder of a lock; what cannot be read is an unknown holder."""
+    """Decode the holder of a lock; an undecodable value gives an unknown holder."""
     try:
         return load_holder(json.loads(text))
     except (ValueError, LookupError, TypeError, RecursionError):

@@ -1,4 +1,4 @@
-"""All operations on record by their statuses: one that cannot be decoded costs that operation, and no other."""
+"""All operations on record by their statuses; one that cannot be decoded is left out, with a note."""
 
 from __future__ import annotations
 

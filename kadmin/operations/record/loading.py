@@ -42,7 +42,7 @@ def require_rate(value: int) -> None:
 
 
 def load_author(value: Mapping[str, Any]) -> Author:
-    """Return an author."""
+    """Return the user, host and process of a record."""
     author = Author(**value)
     require(str, author.user, author.host)
     require(int, author.pid)
@@ -82,7 +82,7 @@ def load_recipe(value: Mapping[str, Any]) -> TopicRecipe:
 
 
 def load_texts(value: Mapping[str, str | None]) -> Mapping[str, str | None]:
-    """Return texts by name; None for what has none."""
+    """Return texts by name; None where the value is null."""
     require(str, *value)
     require_any(str, *value.values())
     return value

@@ -69,7 +69,7 @@ class OperationState(StrEnum):
 
     @property
     def has_record(self) -> bool:
-        """Whether the whole record is there; without it nothing was published."""
+        """Whether the record is complete; without a complete record nothing was published."""
         return self not in {OperationState.PREPARING, OperationState.DISCARDED}
 
 
@@ -120,7 +120,7 @@ class ThrottleRecord:
 
 @dataclass(frozen=True, slots=True)
 class HighWatermark:
-    """The offset after the last record that all in-sync replicas of a partition had, in an epoch of its leader."""
+    """The high watermark of a partition, and the leader epoch in which it was read."""
 
     offset: int
     leader_epoch: int
@@ -176,10 +176,10 @@ class OperationRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperationStatus:
-    """The part that changes: state, time of the last change, and a message; `by` names who resumed the operation.
+    """The status of an operation: state, time of the last change, message; `by` is the user who resumed it.
 
     `answered` is the request to stop that the runner confirms: it stops at the next safe point.
-    `throttle_removed`: the operation's throttle was off everywhere by then. Of a finished one none is left.
+    `throttle_removed`: the operation's throttle is removed from every broker and topic.
     """
 
     state: OperationState
@@ -235,7 +235,7 @@ class StoredOperation:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The operations that were carried over, in order, and how many were on both sides already."""
+    """The operations that were copied, in order, and the number of those on both sides already."""
 
     carried: tuple[str, ...]
     already: int

@@ -55,7 +55,7 @@ class Replaced:
 
 
 class Sending(StrEnum):
-    """The fate of a request that was sent after its step was on record, as requests to brokers are."""
+    """The outcome of a request to brokers, which is sent after its step is on record."""
 
     UNANSWERED = "unanswered"
     """It may have been sent, and no answer came: it may be applied at any later time."""
@@ -92,7 +92,7 @@ class ThrottleChange:
 
 @dataclass(frozen=True, slots=True)
 class StepOnRecord:
-    """One step; `sending` is the fate of a request that was sent after its step, None where both are one write."""
+    """One step; `sending` is the outcome of a request that is sent after its step, None where both are one write."""
 
     kind: ClassVar[StepKind]
     number: int
@@ -102,7 +102,7 @@ class StepOnRecord:
 
 @dataclass(frozen=True, slots=True)
 class ProbeStep(StepOnRecord):
-    """A harmless request on a channel, which a controller that sees it finishes at once."""
+    """A probe of a channel: a harmless request, which a controller that watches the channel finishes at once."""
 
     kind = StepKind.PROBE
     channel: Channel
@@ -110,7 +110,7 @@ class ProbeStep(StepOnRecord):
 
 @dataclass(frozen=True, slots=True)
 class ThrottleStep(StepOnRecord):
-    """A change of the throttle on record; without one, a write of configs."""
+    """A change of the throttle on record; without `throttle`, a write of configs."""
 
     kind = StepKind.THROTTLE
     throttle: ThrottleChange | None = None
@@ -118,7 +118,7 @@ class ThrottleStep(StepOnRecord):
 
 @dataclass(frozen=True, slots=True)
 class ReassigningStep(StepOnRecord):
-    """A request to reassign partitions: `refused` has the cluster's reasons, `intent` the request of its own write."""
+    """A request to reassign partitions: the reasons for refused ones, and the `intent` of a request to brokers."""
 
     refused: Mapping[TopicPartition, str] = field(default_factory=dict, kw_only=True)
     intent: Intent | None = field(default=None, kw_only=True)
@@ -142,7 +142,7 @@ class CancelStep(ReassigningStep):
 
 @dataclass(frozen=True, slots=True)
 class ElectionStep(StepOnRecord):
-    """An election of preferred leaders; `refused` has the cluster's reasons."""
+    """An election of preferred leaders; `refused` are the partitions that the cluster refused, with its reasons."""
 
     kind = StepKind.ELECTION
     partitions: tuple[TopicPartition, ...]
@@ -151,7 +151,7 @@ class ElectionStep(StepOnRecord):
 
 @dataclass(frozen=True, slots=True)
 class TopicStep(StepOnRecord):
-    """A change of whole topics; `refused_topics` has the cluster's reasons."""
+    """A change of whole topics; `refused_topics` are the topics that the cluster refused, with its reasons."""
 
     topics: tuple[str, ...]
     refused_topics: Mapping[str, str] = field(default_factory=dict)
@@ -173,7 +173,7 @@ class CreationStep(TopicStep):
 
 @dataclass(frozen=True, slots=True)
 class HealStep(StepOnRecord):
-    """A repair, with the znode that it replaced; None where it moved the controller."""
+    """A repair; `replaced` is the replaced znode, None for a move of the controller."""
 
     kind = StepKind.REPAIR
     replaced: Replaced | None = None
@@ -185,37 +185,37 @@ Step: TypeAlias = (
 
 
 def published_by(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return the steps that asked the controller for something, or may have: no changes of the throttle."""
+    """Return the steps whose request was sent to the controller, or may have been; throttle steps are left out."""
     return tuple(
         step for step in steps if not isinstance(step, ThrottleStep) and step.sending is not Sending.NOT_APPLIED
     )
 
 
 def waves_of(steps: Iterable[Step]) -> list[int]:
-    """Return the indices of the waves that steps published, in their order."""
+    """Return the indices of the published waves, in order of the steps."""
     return [step.wave for step in steps if isinstance(step, WaveStep)]
 
 
 def intents(steps: Iterable[Step]) -> Iterator[tuple[ReassigningStep, Intent]]:
-    """Yield the steps whose request was sent after its intent was on record, with the intents."""
+    """Yield each step that has an intent on record, with its intent."""
     for step in steps:
         if isinstance(step, ReassigningStep) and step.intent is not None:
             yield step, step.intent
 
 
 def returned_by(steps: Iterable[Step]) -> frozenset[TopicPartition]:
-    """Return the partitions that steps returned to their original replicas."""
+    """Return the partitions that cancelling steps returned to their original replicas."""
     return frozenset(each for step in steps if isinstance(step, CancelStep) for each in step.partitions)
 
 
 def refused_by_cluster(steps: Iterable[Step]) -> Mapping[TopicPartition, str]:
-    """Return the reasons of the partitions that the cluster refused, the last one of each."""
+    """Return the partitions that the cluster refused, each with its last reason."""
     asked = (step for step in steps if isinstance(step, ReassigningStep | ElectionStep))
     return {partition: reason for step in asked for partition, reason in step.refused.items()}
 
 
 def writes_unanswered(steps: Iterable[Step]) -> bool:
-    """Whether a request to set or remove the throttle got no answer: it may be applied at any later time."""
+    """Whether a request to set or remove the throttle is unanswered: it may be applied at any later time."""
     return any(isinstance(step, ThrottleStep) and step.sending is Sending.UNANSWERED for step in steps)
 
 
@@ -225,7 +225,7 @@ def throttle_changes(steps: Iterable[Step]) -> Iterator[ThrottleChange]:
 
 
 def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> ThrottleRecord | None:
-    """Return the throttle of an operation with the changes that its steps made; None where it has none."""
+    """Return the throttle of an operation, with the changes by its steps; None without a throttle."""
     throttle = record.throttle
     for change in throttle_changes(steps):
         before: ConfigChanges = {} if throttle is None else throttle.changes

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, NextStep]]:
-    """Return the kinds of operations that have no rollback: why, and what helps."""
+    """Return the kinds of operations that have no rollback, each with the reason and the next step."""
     return {
         OperationKind.ELECTION: (
             "the leaders from before it are not on record",
@@ -39,17 +39,17 @@ def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, Ne
             command("apply", "FILE") + ", with such a plan",
         ),
         OperationKind.HEAL: (
-            "it removed what kept the controller from working; what its steps replaced is on record",
+            "it removed entries that blocked the controller; the values that it replaced are on record",
             command("doctor"),
         ),
     }
 
 
 def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPlan:
-    """Return the plan that brings the partitions of an operation (None: the last) back to their original order.
+    """Return the plan that restores the original replicas of an operation's partitions (None: the last operation).
 
-    A partition that is back already is left out; so is one that was deleted, with a note. Limits, order, rate of the
-    throttle and elections are those of the operation.
+    Partitions that have their original replicas are left out; so are deleted ones, with a note. Limits, order, rate of
+    the throttle and elections are those of the operation.
     """
     context.backend.check()
     record = context.operations.record(operation_id) if operation_id is not None else _last(context)
@@ -71,7 +71,7 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
 
 
 def rollback_note(plan: ReassignmentPlan, given: ThrottleSpec | None) -> events.Note:
-    """Say what a rollback undoes, and which throttle it takes over; `given` takes the place of that."""
+    """Describe the operation that a rollback undoes, and the throttle that it adopts; `given` replaces it."""
     text = f"rollback of operation {plan.header.labels[ROLLS_BACK]}"
     if given is None and plan.throttle is not None and plan.throttle != UNTHROTTLED:
         text += f", at its throttle of {readable_rate(plan.throttle.amount)}; --throttle RATE gives another"

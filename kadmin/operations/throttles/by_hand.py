@@ -99,7 +99,7 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
     if silent := sorted(wanted.keys() - found.keys()):
         raise UnreachableError(
             f"The configs of {name_some(silent)} cannot be read; nothing was changed.",
-            cause="a broker's own configs take that broker, and it does not answer",
+            cause="only a broker itself reports its own configs, and it does not answer",
             next_step=command("throttle show") + "; then name each of the others with --broker",
         )
     return Planned(merge(wanted, found))
@@ -108,9 +108,9 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
 def plan_clear(context: Context, scope: Scope, *, now: bool) -> Planned:
     """Return the changes that clear throttles; nothing is written.
 
-    A value that an operation on record set returns to the previous one, others are deleted. Brokers that do not answer
-    lose their rates unseen, or get those that the last operation on record replaced. Raises BusyError while anything is
-    in flight, unless `now`.
+    A value that an operation on record set returns to the previous one, others are deleted. The rates of brokers that
+    do not answer are removed unread, or get the values that the last operation on record replaced. Raises BusyError
+    while anything is in flight, unless `now`.
     """
     state = _read(context)
     recorded = recorded_throttles(context)

@@ -1,8 +1,8 @@
 """The throttle of an operation: set before its first wave, changed on request, removed when nothing is in flight.
 
 It is on record with the operation, so that any machine can remove it. It is removed only under the lock, and only where
-the cluster shows no copy in progress; otherwise it remains, with a note. A request of it that got no answer may be
-applied late, so the end of an operation that sent such requests is late, too.
+the cluster shows no copy in progress; otherwise it remains, with a note. A config request without an answer may be
+applied late; an operation that sent one waits for that before it ends.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartiti
 
 
 def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:
-    """Whether steps on record make the whole change that was asked for."""
+    """Whether the steps on record contain the whole requested change."""
     return any(change.request == request for change in throttle_changes(steps))
 
 
@@ -126,7 +126,7 @@ class Throttling:
         self._context.tell(events.Note(f"throttled at {readable_rate(throttle.rate)} on {describe_entities(changes)}"))
 
     def take_up(self, lease: Lease) -> None:
-        """Put a new request for another rate on record, and set what it changes while something is left to copy.
+        """Record a new request for another rate, and change the configs while copies are left to do.
 
         A request that another version of kadmin wrote is reported. Where the configs cannot be changed now, the
         throttle on record differs from the one that is set, with a note; `kadmin resume` sets it.
@@ -201,9 +201,9 @@ class Throttling:
         return left
 
     def end(self, lease: Lease, *, settles: bool) -> NotCompletedError | None:
-        """Remove the throttle of an operation that ends; of what it leaves in flight it remains, with a note.
+        """Remove the throttle of an operation that ends; it remains on partitions in flight, with a note.
 
-        `settles`: requests without an answer are waited for. Returns as `take_down` does.
+        `settles`: wait for requests without an answer. Returns as `take_down` does.
         """
         self._steps()
         throttle, work = self._throttle, self._work
@@ -255,7 +255,7 @@ class Throttling:
         values = {entity: {key: change.previous for key, change in keys.items()} for entity, keys in changes.items()}
         failed = self._context.backend.overwrite_configs(values, lease, self._next_step())
         if written := sorted(values.keys() - failed.keys()):
-            text = f"{name_some(written)} does not answer: the controller has the values from before for its return"
+            text = f"{name_some(written)} does not answer: the controller keeps its previous values for it"
             self._context.tell(events.Note(text))
         return still_throttled("remains", failed) if failed else None
 
@@ -326,7 +326,7 @@ class Throttling:
 
 
 class _Removal:
-    """The edits that take changes back, as configs are found, and what was found."""
+    """The edits that revert changes, and the config values that were found."""
 
     def __init__(self, changes: ConfigChanges) -> None:
         self.changes = changes

@@ -1,7 +1,7 @@
-"""Plan values, one per document kind. Frozen, already valid by their schema; kadmin.plan.rules checks the rest.
+"""Plan values, one per kind of document: frozen and valid by their schema; kadmin.plan.rules checks the rest.
 
 Units: bytes and bytes per second. The order of a plan's partitions is their priority: the biggest win comes first.
-The annotations of fields are the form of documents: they are read and written by them, and so are their schemas.
+Documents are read and written by the annotations of fields, and their schemas are written from them.
 """
 
 from __future__ import annotations

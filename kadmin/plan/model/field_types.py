@@ -63,7 +63,7 @@ TopicName: TypeAlias = Annotated[
 TopicOrProbe: TypeAlias = Annotated[
     str,
     Keywords(title="topic name", pattern=f"^(?:!probe|{_NAME})$", x_hint=_NAME_HINT),
-    "A topic's literal name, or !probe: a name that no topic can have, which asks whether the controller listens.",
+    "A topic's literal name, or !probe: a name that no topic can have, to probe whether the controller listens.",
     Defined("namedTopic"),
 ]
 TopicPattern: TypeAlias = Annotated[
@@ -144,7 +144,7 @@ Percentage: TypeAlias = Annotated[
     float,
     WrittenAs(str, parse_percent, format_percent),
     Keywords(title="percentage", pattern=PERCENT, x_hint="write for example 2%"),
-    "A part of a hundred: 2%.",
+    "A percentage: 2%.",
     Defined("percentage"),
 ]
 ClusterId: TypeAlias = Annotated[
@@ -162,7 +162,7 @@ Text: TypeAlias = Annotated[str, Keywords(title="text", maxLength=4096), PRINTAB
 
 @dataclass(frozen=True, slots=True)
 class NamedPartition:
-    """The fields by which an entry names its partition."""
+    """The fields of an entry that name its partition."""
 
     topic: Annotated[TopicName, "The topic."]
     partition: Annotated[PartitionNumber, "The partition's number."]

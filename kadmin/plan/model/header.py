@@ -1,4 +1,4 @@
-"""The header of documents, and the file that has them."""
+"""The header of documents, and the file of a document."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Label: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class DocumentFile:
-    """A file by its name, as the user typed it, and its bytes."""
+    """A file: the name that the user typed, and the bytes."""
 
     name: str
     data: bytes
@@ -45,14 +45,14 @@ class DocumentFile:
 class PlanHeader:
     """`metadata` of a document. `cluster_id` is checked against the live cluster when present.
 
-    `file` is where a command read the document: refusals name its lines.
+    `file` is the file from which a command read the document: refusals name its lines.
     """
 
     name: Annotated[Name | None, "A short name, shown in history and reports."] = None
-    cluster_id: Annotated[ClusterId | None, "The cluster that the document was made for; another one refuses it."] = (
-        None
-    )
-    description: Annotated[Text | None, "Why, in a sentence."] = None
+    cluster_id: Annotated[
+        ClusterId | None, "The id of the cluster that the document was made for; on another cluster it is refused."
+    ] = None
+    description: Annotated[Text | None, "The reason, in a sentence."] = None
     labels: Annotated[Mapping[Label, Text], Dumped.SORTED, "Free key and value pairs, for searching."] = field(
         default_factory=dict
     )

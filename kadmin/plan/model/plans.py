@@ -41,7 +41,7 @@ class Elect(StrEnum):
 
 
 class WaveOrder(StrEnum):
-    """The order of reassignments in waves: that of the list, or the order that makes the whole shortest."""
+    """The order of reassignments in waves: that of the list, or the one with the shortest total time."""
 
     PRIORITY = "priority"
     SHORTEST = "shortest"
@@ -56,12 +56,12 @@ class DeletionLayout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartitionTarget:
-    """Moves one partition from `current` (None: what `apply` reads under its lock) to `replicas`, both ordered."""
+    """Moves one partition from `current` (None: `apply` reads them under its lock) to `replicas`, both ordered."""
 
     KEYS: ClassVar = ("current", "replicas", "size_bytes")
 
     partition: Annotated[PartitionFields, INLINE]
-    replicas: Annotated[OrderedReplicas, "The ordered replicas that it shall have."]
+    replicas: Annotated[OrderedReplicas, "The ordered target replicas."]
     current: Annotated[
         OrderedReplicas | None,
         "The ordered replicas that the plan was made on; another list makes it stale. kadmin always writes it.",
@@ -75,7 +75,7 @@ class PartitionTarget:
 
 @dataclass(frozen=True, slots=True)
 class WaveLimits:
-    """Limits of one wave; None means unlimited. `max_moves_per_broker` counts replicas in and replicas out apart."""
+    """Limits of one wave; None: unlimited. `max_moves_per_broker` counts replicas in and replicas out separately."""
 
     max_partitions: Annotated[int, POSITIVE, Keywords(title="number of partitions"), "Partitions in one wave."] = (
         DEFAULT_WAVE_PARTITIONS
@@ -104,35 +104,31 @@ class ReassignmentPlan:
     reassignments: Annotated[
         tuple[
             Annotated[
-                PartitionTarget, Keywords(title="reassignment"), "One partition's wish.", Defined("reassignment")
+                PartitionTarget, Keywords(title="reassignment"), "The target of one partition.", Defined("reassignment")
             ],
             ...,
         ],
         At("partitions"),
-        "What to reassign, the most important first (see order); none is valid and means nothing to do.",
+        "Partitions to reassign, the most important first (see order); an empty list is valid and changes nothing.",
     ]
     throttle: Annotated[
         Throttle | None,
-        "Limit on the copying of replicas, set before and taken off after; "
-        "none says that the copies may use the whole network.",
+        "Limit on the copying of replicas, set before the first wave and removed after the last; "
+        "with none the copies may use the whole network.",
     ] = None
-    limits: Annotated[WaveLimits, At("waves"), "Limits of what is published at once."] = field(
-        default_factory=WaveLimits
-    )
-    elect: Annotated[Elect, "When preferred leaders are elected."] = Elect.NONE
+    limits: Annotated[WaveLimits, At("waves"), "Limits of one wave."] = field(default_factory=WaveLimits)
+    elect: Annotated[Elect, "The time of preferred leader elections."] = Elect.NONE
     # Left out where it is the default: plans that older versions wrote keep their digests.
     order: Annotated[
         WaveOrder,
         Dumped.UNLESS_DEFAULT,
-        "How partitions are put into waves: "
-        "so that all waves together take the shortest time, or in the order of the list.",
+        "The order of partitions in waves: "
+        "shortest, so that all waves together take the shortest time, or priority, the order of the list.",
     ] = WaveOrder.SHORTEST
     allow_replication_factor_change: Annotated[
         Waiver, At("replication_factor_change", _ALLOW), "Targets may have another number of replicas than now."
     ] = False
-    allow_fewer_racks: Annotated[Waiver, At("fewer_racks", _ALLOW), "Targets may stand on fewer racks than now."] = (
-        False
-    )
+    allow_fewer_racks: Annotated[Waiver, At("fewer_racks", _ALLOW), "Targets may be on fewer racks than now."] = False
     allow_without_source: Annotated[
         Waiver,
         At("without_source", _ALLOW),
@@ -154,7 +150,7 @@ class ElectionPlan:
         tuple[
             Annotated[PartitionFields, Keywords(title="partition"), "One partition.", Defined("topicPartition")], ...
         ],
-        "Single partitions; none is valid and means nothing to do.",
+        "Single partitions; an empty list is valid and changes nothing.",
     ] = ()
     topics: Annotated[tuple[TopicName, ...], NOT_EMPTY, "Every partition of these topics."] = ()
     all_partitions: Annotated[bool, At("all"), Keywords(const=True), "Every partition of the cluster."] = False
@@ -173,7 +169,8 @@ class DeletionPlan:
     ]
     layout: Annotated[
         DeletionLayout,
-        "children: what controllers read. document: the parent node of old documentation, for clusters that use it.",
+        "children: the layout that controllers read. "
+        "document: the parent node of old documentation, for clusters that use it.",
     ] = DeletionLayout.CHILDREN
     allow_internal: Annotated[Waiver, At("internal", _GUARDS), "Topics that Kafka itself uses."] = False
     allow_protected: Annotated[Waiver, At("protected", _GUARDS), "Topics that a protected pattern names."] = False
@@ -191,7 +188,7 @@ class DeletionPlan:
     allow_unchecked_guards: Annotated[
         Waiver,
         At("unchecked_guards", _GUARDS),
-        "Guards that could not be looked at: a broker did not answer, or a right is missing.",
+        "Guards that could not be checked: a broker did not answer, or a right is missing.",
     ] = False
     allow_more_than: Annotated[
         int,
@@ -247,7 +244,7 @@ class RecreationPlan:
 
     header: PlanHeader
     recipes: Annotated[
-        tuple[Annotated[TopicRecipe, Keywords(title="recipe"), "What makes one topic again.", Defined("recipe")], ...],
+        tuple[Annotated[TopicRecipe, Keywords(title="recipe"), "The recipe of one topic.", Defined("recipe")], ...],
         At("topics"),
         NOT_EMPTY,
         Keywords(x_hint="name at least one topic"),

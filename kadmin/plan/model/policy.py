@@ -16,7 +16,7 @@ _DELETION = FieldGroup("deletion", "Guards of every deletion.")
 
 
 class Switch(StrEnum):
-    """The severity that a policy gives to a code, or that it is not reported."""
+    """The severity that a policy gives to a code; OFF: not reported."""
 
     OFF = "off"
     WARNING = "warning"
@@ -33,14 +33,14 @@ class Policy:
     """Kind `Policy`: rules of an organisation for every plan. Patterns are globs, matched against whole names.
 
     A topic may be deleted without a waiver when `allow` matches its name and `deny` does not: deny wins. `max_topics`
-    bounds every deletion, whatever its plan allows itself.
+    bounds every deletion, whatever the plan's own limit.
     """
 
     header: PlanHeader = field(default_factory=PlanHeader)
     codes: Annotated[
         Mapping[CodeName, Annotated[Switch, Keywords(title="switch"), "off, warning or error."]],
         Dumped.SORTED,
-        "How grave the problems of a code are; off: not told.",
+        "The severity of the problems of a code; off: not reported.",
     ] = field(default_factory=dict)
     deny: Annotated[
         tuple[TopicPattern, ...],
@@ -59,5 +59,5 @@ class Policy:
         At("max_topics", _DELETION),
         POSITIVE,
         Keywords(title="number of topics"),
-        "The most topics that any plan may delete, whatever it allows itself.",
+        "The most topics that any plan may delete, whatever the plan's own limit.",
     ] = None

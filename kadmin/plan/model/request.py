@@ -32,9 +32,9 @@ LOAD_MOVES = 0.02
 LOAD_LEADER_CHANGES = 0.5
 """Default budget of load balancing: further leader changes, as a fraction of those of the plan without it."""
 
-_BROKERS = FieldGroup("brokers", "What brokers may and must not hold.")
-_TOPICS = FieldGroup("topics", "Which topics take part.")
-_TOLERANCE = FieldGroup("tolerance", "How far from even is even enough.")
+_BROKERS = FieldGroup("brokers", "Replicas that brokers may hold, and must not.")
+_TOPICS = FieldGroup("topics", "The topics to rebalance.")
+_TOLERANCE = FieldGroup("tolerance", "Allowed deviations from an even distribution.")
 
 _Count: TypeAlias = Annotated[int, NON_NEGATIVE, Keywords(title="count")]
 _Surplus: TypeAlias = Annotated[
@@ -62,7 +62,7 @@ class Racks(StrEnum):
 
 
 class HoursOfLoad(StrEnum):
-    """The hours in which load is to be even: each of the week, or those of a mean weekday and of a mean weekend day."""
+    """Hours with an even load: each of the week, or those of a mean weekday and of a mean day of the weekend."""
 
     WEEK = "week"
     WEEKDAY_WEEKEND = "weekday-weekend"
@@ -70,7 +70,7 @@ class HoursOfLoad(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A partition whose ordered replicas are given, not chosen."""
+    """A partition with given ordered replicas."""
 
     partition: Annotated[PartitionFields, INLINE]
     replicas: Annotated[OrderedReplicas, "Its ordered replicas."]
@@ -80,8 +80,8 @@ class Pin:
 class ProposalLimits:
     """Upper bounds on a proposal; None means unlimited.
 
-    `load_moves` and `load_leader_changes` bound what `spec.load` adds to the plan without it: a fraction of that plan's
-    moves or leader changes (a float), or a number (an int). None means the defaults above.
+    `load_moves` and `load_leader_changes` limit the further moves and leader changes for `spec.load`: a fraction of
+    those of the plan without it (a float), or a number (an int). None means the defaults above.
     """
 
     max_moves: Annotated[_Count | None, "Replicas that move."] = None
@@ -101,7 +101,7 @@ class ProposalLimits:
 
     @property
     def cut(self) -> bool:
-        """Whether any of them leaves entries out of a plan."""
+        """Whether a limit may leave entries out of a plan."""
         most = (self.max_moves, self.max_bytes, self.max_bytes_in_per_broker, self.max_order_changes)
         return any(each is not None for each in most)
 
@@ -142,7 +142,7 @@ class ZonePrices:
 
 @dataclass(frozen=True, slots=True)
 class LoadSpec:
-    """`spec.load`: the folder of a load history, and how even its load is to be.
+    """`spec.load`: the folder of a load history, and the goals of its balance.
 
     A relative `folder` is relative to the request's file. `most_in` and `most_out` are the goals: the most that a
     broker should carry in any hour, in fair shares. `hold_out` is no field of a document: the last week of the history
@@ -164,7 +164,7 @@ class LoadSpec:
     cpu: Annotated[
         CpuWeights | None,
         Keywords(title="CPU weights", minProperties=1),
-        "Evens out CPU, too, with the goal of out: what one unit of each costs.",
+        "Evens out CPU, too, with the goal of out: the cost of one unit of each.",
     ] = None
     hours: Annotated[
         HoursOfLoad,
@@ -173,7 +173,7 @@ class LoadSpec:
     zones: Annotated[
         ZonePrices | None,
         Keywords(title="traffic across zones"),
-        "Reckons what crosses zones in a month, and what it costs; zones are the brokers' racks.",
+        "Computes the bytes that cross zones in a month, and their cost; zones are the brokers' racks.",
     ] = None
     hold_out: bool = False
 
@@ -183,7 +183,7 @@ class FreeBytes:
     """Emergency request: free `size_bytes` on one broker with the fewest bytes moved."""
 
     broker_id: Annotated[BrokerId, At("broker"), "The broker that is too full."]
-    size_bytes: Annotated[ByteSize, At("bytes"), "How much to free."]
+    size_bytes: Annotated[ByteSize, At("bytes"), "Bytes to free."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +194,9 @@ class RebalanceRequest:
     """
 
     header: PlanHeader
-    drain: Annotated[BrokerIds, At("drain", _BROKERS), "Brokers that shall hold nothing."] = ()
+    drain: Annotated[BrokerIds, At("drain", _BROKERS), "Brokers that shall hold no replicas."] = ()
     no_receive: Annotated[
-        BrokerIds, At("no_receive", _BROKERS), "Brokers that keep what they hold and get nothing more."
+        BrokerIds, At("no_receive", _BROKERS), "Brokers that keep their replicas and receive no more."
     ] = ()
     never_lead: Annotated[BrokerIds, At("never_lead", _BROKERS), "Brokers that shall be no preferred leader."] = ()
     substitute: Annotated[
@@ -268,5 +268,5 @@ class RebalanceRequest:
     load: Annotated[LoadSpec | None, "Evens out the load of brokers in every hour, by a load history."] = None
     throttle: Annotated[
         Throttle | None,
-        "The throttle of the plan that is proposed; none says that its copies may use the whole network.",
+        "The throttle of the proposed plan; with none its copies may use the whole network.",
     ] = None

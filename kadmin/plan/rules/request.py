@@ -185,7 +185,7 @@ def _no_load(request: RebalanceRequest) -> Iterator[Diagnostic]:
     """Report limits on load balancing in a request without `spec.load`."""
     for name in ("load_moves", "load_leader_changes"):
         if request.load is None and getattr(request.limits, name) is not None:
-            message = f"spec.limits.{name} bounds what spec.load adds, and there is no spec.load"
+            message = f"spec.limits.{name} limits the moves for spec.load, and there is no spec.load"
             next_step = "name the folder of a load history in spec.load.from, or leave the limit out"
             yield Diagnostic(codes.CONTRADICTION, message, next_step, field=("spec", "limits", name))
 

@@ -11,7 +11,7 @@ class FailedSwaps:
         self._failed: dict[tuple[int, int, tuple[float, ...]], tuple[int, int]] = {}
 
     def contains(self, giver: int, taker: int, *terms: float) -> bool:
-        """Whether this search failed before and neither broker has swapped since."""
+        """Whether the search for this pair of brokers and these terms failed before, and neither has swapped since."""
         return self._failed.get((giver, taker, terms)) == (self._swaps[giver], self._swaps[taker])
 
     def add(self, giver: int, taker: int, *terms: float) -> None:

@@ -116,7 +116,7 @@ def _costs(group: TopicGroup, columns: Columns, replicas: tuple[Ints, Ints], bro
 
 
 def assigned(costs: Ints) -> Ints:
-    """Return a column for each row of costs [N, M], N <= M, all different, of the least sum."""
+    """Return the assignment of least cost: a different column for each row of costs [N, M], N <= M."""
     rows, columns = costs.shape
     every = np.vstack([costs, np.zeros((columns - rows, columns), np.int64)])  # rows that may have any column
     column = np.zeros(columns, np.int64)

@@ -111,11 +111,11 @@ class LoadLevels:
         return coarse
 
     def excess(self) -> Floats:
-        """Return the most by which a level of each broker is above the goal, [B]; negative below it."""
+        """Return how far the highest level of each broker is above the goal, [B]; negative below it."""
         return np.asarray((self.level - self._slack).max(axis=1, initial=-np.inf) - 1.0)
 
     def over(self) -> Floats:
-        """Return the most by which a level of each broker is above the limit, [B]; negative below it."""
+        """Return how far the highest level of each broker is above the limit, [B]; negative below it."""
         return np.asarray((self.level - self._top).max(axis=1, initial=-np.inf), np.float64)
 
     def above(self) -> Floats:
@@ -141,9 +141,9 @@ class LoadLevels:
         return self._rates.take(partitions, axis=0)
 
     def screen(self, exchanges: Exchanges, slope_gain: Floats, keep: int) -> Ints:
-        """Return the positions of the `keep` exchanges with the best estimate of gain for cost, by blocks of hours.
+        """Return the positions of the `keep` exchanges with the best gain for cost, estimated by blocks of hours.
 
-        `slope_gain` [N] is the gain by the slope: the sum of `weigh` over the partitions that leave and that arrive.
+        `slope_gain` [N] is the gain to first order: the sum of `weigh` over the partitions that leave and arrive.
         """
         hot = self.level > self._top - _NEAR
         weight = hot.astype(np.float32) @ self._in_block

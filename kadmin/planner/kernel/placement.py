@@ -57,7 +57,7 @@ class Placement:
         np.add.at(self.load, held, sign * self.problem.size[partitions])
 
     def take(self, partition: int, slot: int) -> None:
-        """Empty one slot."""
+        """Remove the replica in a slot."""
         broker = self.slots[partition, slot]
         self.slots[partition, slot] = NONE
         self.per_rack[partition, self.problem.brokers.rack[broker]] -= 1

@@ -70,13 +70,13 @@ def cluster_load(
         if spec is None or name != SINGLE_CLUSTER or not len(problem):
             return None
         raise InvalidInputError(
-            "The load history knows no bytes in of any partition of the inventory.",
+            "The load history has no bytes in for any partition of the inventory.",
             cause=f"spec.load.from is {spec.folder}",
             next_step=command("snapshot", "--out", "DIR"),
         )
     if spec.cpu is not None and spec.cpu.requests and history.rates.requests is None:
         raise InvalidInputError(
-            "spec.load.cpu counts requests, and the load history knows none.",
+            "spec.load.cpu counts requests, and the load history has none.",
             cause=f"its column {REQUESTS} is absent or null",
             next_step="leave spec.load.cpu.requests out",
         )
@@ -161,14 +161,14 @@ def _carriers(cluster: ClusterArrays, weight: Floats, holding: Bools, leading: B
 
 def _history_notes(history: LoadHistory, partitions: int) -> Iterator[str]:
     if history.coverage < 1:
-        known = f"the load history knows {history.coverage:.1%} of the hours of {count(partitions, 'partition')}"
-        none = f", {history.without:,} of which it does not know at all" if history.without else ""
+        known = f"the load history covers {history.coverage:.1%} of the hours of {count(partitions, 'partition')}"
+        none = f", {history.without:,} of which it lacks entirely" if history.without else ""
         yield f"{known}{none}; the others have the profile of their topic"
     if history.gone:
         have = "1 partition" if history.gone == 1 else f"{history.gone:,} partitions"
         yield f"the load history has {have} that the inventory does not have"
     if history.rates.bytes_out is None:
-        yield f"{BYTES_OUT} is unknown of every partition: network out counts replication alone"
+        yield f"{BYTES_OUT} is unknown for every partition: network out counts replication alone"
 
 
 def _zone_notes(zones: ZoneTraffic, cluster: ClusterArrays) -> Iterator[str]:

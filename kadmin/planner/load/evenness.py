@@ -29,8 +29,8 @@ _SHOWN_DIGITS = 3
 class Measured:
     """One resource under one assignment: `load` and fair `share`, [B, H].
 
-    `rf` [P] are the replicas of partitions; `led` [P] says whether a partition's leader is among the brokers that carry
-    the resource. The leaders of the others cannot change.
+    `rf` [P] are the replicas of partitions; `led` [P]: whether a partition's leader is among the brokers that carry the
+    resource. Other leaders cannot change.
     """
 
     resource: Resource
@@ -44,14 +44,14 @@ class Measured:
         return np.where(self.resource.capacity[:, None] > 0, over(self.load, self.share), 0.0)
 
     def unfloored(self) -> float:
-        """Return the most of load over a share of that hour's load."""
+        """Return the highest load of a broker in an hour, over its share of that hour's load alone, without a floor."""
         share = self.resource.capacity[:, None] * self.load.sum(axis=0)
         return float(over(self.load, share).max(initial=0.0))
 
     def bound(self) -> float:
-        """Return the lower bound of every assignment on the highest load over fair share.
+        """Return a lower bound, for every assignment, on the highest load over fair share.
 
-        The brokers together carry all load but that of partitions which cannot leave others, and some broker carries
+        The brokers together carry all load except that of partitions which must stay elsewhere, and one of them carries
         the largest partition.
         """
         carrying = self.resource.capacity > 0

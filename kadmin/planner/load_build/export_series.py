@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A series of which no label names the broker: its labels without name, topic and partition, and when it was seen.
+    """A series without a label for the broker: its other labels, and the times of its first and last sample.
 
-    `instance` is the target that was scraped; None where no label says it. Times only compare.
+    `instance` is the target that was scraped; None without such a label. Times are only compared.
     """
 
     labels: Mapping[str, str]
@@ -27,7 +27,7 @@ class Series:
     last_at: float
 
     def meets(self, other: Series) -> bool:
-        """Whether both were seen at the same time."""
+        """Whether the times of both overlap."""
         return self.first_at <= other.last_at and other.first_at <= self.last_at
 
 
@@ -87,7 +87,7 @@ def _letters(name: str) -> str:
 
 
 def _require_told_apart(meter: Meter) -> None:
-    """Refuse series that were seen at the same time and may be one counter twice, or those of two brokers."""
+    """Refuse series whose times overlap and that no label distinguishes: one counter twice, or two brokers'."""
     series = meter.without_broker
     if len(series) < 2:  # noqa: PLR2004 - one has no other
         return
@@ -101,14 +101,14 @@ def _require_told_apart(meter: Meter) -> None:
 def not_told_apart(meter: Meter, why: str) -> InvalidInputError:
     """Return the error for series that may be of several brokers, or one counter twice."""
     return InvalidInputError(
-        f"Series of {meter.name} about topic {meter.topic} cannot be told apart.",
+        f"Series of {meter.name} about topic {meter.topic} cannot be distinguished.",
         cause=f"no label names the broker, and {why}",
         next_step="--names FILE, with spec.brokers or spec.labels.broker_id",
     )
 
 
 def _tells_apart(series: Sequence[Series], values: Sequence[str | None]) -> bool:
-    """Whether series that were seen at the same time have values of their own."""
+    """Whether a label distinguishes series whose times overlap: each has a value of its own."""
     if None not in values and len(set(values)) == len(values):
         return True
     pairs = combinations(zip(series, values, strict=True), 2)

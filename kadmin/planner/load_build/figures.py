@@ -19,12 +19,12 @@ class UnknownName:
     """A name of series about topics that is no known metric."""
 
     name: Annotated[str | None, "The name; null where a query dropped it, as rate() does."]
-    metric: Annotated[str | None, "The metric that it speaks of; null where it speaks of none."]
+    metric: Annotated[str | None, "Its metric; null where it has none."]
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far partitions add up to what brokers reported."""
+    """The agreement of the partitions' load with the figures that brokers reported."""
 
     in_: Annotated[Part | None, "Bytes in."]
     out: Annotated[Part | None, "Bytes out to consumers."]
@@ -44,9 +44,7 @@ class SamplesRead:
     """The samples that one run read."""
 
     samples_read: Annotated[Count, "Samples that this run read."]
-    samples_left_out: Annotated[
-        Count, "Those of them without a time, a topic, a metric of kadmin or a value that can be."
-    ]
+    samples_left_out: Annotated[Count, "Samples without a time, a topic, a metric of kadmin or a valid value."]
     instances_without_broker: Annotated[
         tuple[str, ...], "Instances of Prometheus that report about topics, whose broker id is unknown."
     ]
@@ -55,7 +53,7 @@ class SamplesRead:
         "Names of series about topics that are no known metric; their samples were left out.",
     ]
     underscored_topics: Annotated[
-        Mapping[str, str], "Topics that only meters have, each with the topic with dots that it may be."
+        Mapping[str, str], "Topics that occur only in meters, each with a topic of the same name with dots."
     ]
     days_read: Annotated[tuple[str, ...], "Days whose samples were read by this run."]
 
@@ -67,7 +65,7 @@ class BuiltLoad(SamplesRead, LoadSource):
     start: Annotated[str, "Monday 00:00 UTC of the first week."]
     weeks: Annotated[Number, "Weeks from there on."]
     merge: Annotated[str, Keywords(enum=[*WeekMerge, PER_WEEK]), "How the same hour of several weeks became one rate."]
-    days: Annotated[tuple[str, ...], "Days that the load is made of, in UTC."]
+    days: Annotated[tuple[str, ...], "Days that the load includes, in UTC."]
     stray_days: Annotated[
         tuple[str, ...],
         "Days with hardly any samples, left out: their times come from clocks that were wrong.",

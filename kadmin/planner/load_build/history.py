@@ -31,10 +31,11 @@ INDEX = "index.json"
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day: the folder of its roll-ups, that of the hours of partitions (None until they are made), and its contents.
+    """A day of samples: the folder of its roll-ups, the folder of hourly partition rates, and figures.
 
-    Folders are relative to `hourly`. `samples` is a number of samples, `sparse` one of roll-ups that cover little of
-    their hour; `metered` and `fleet` say whether topics are metered and clusters named; hours count from 1970.
+    Folders are relative to `hourly`; `hours` is None until it is written. `samples` counts samples, `sparse` roll-ups
+    that cover little of their hour. `metered`: there are meters of topics; `fleet`: samples name their cluster. Hours
+    count from 1970.
     """
 
     roll_ups: str
@@ -149,7 +150,7 @@ def read_history(folder: Path) -> History:
         return History(files, {name: Day(**each) for name, each in value["days"].items()}, value.get("made"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInputError(
-            f"{path} is not what kadmin writes there.", cause=str(error), next_step=f"rm -r {folder}"
+            f"{path} was not written by kadmin.", cause=str(error), next_step=f"rm -r {folder}"
         ) from error
 
 

@@ -31,9 +31,9 @@ _TIES = 2**31
 
 
 def roll_up(samples: DataFrame) -> DataFrame:
-    """Return the hourly roll-up of samples; those that is_usable does not select are one row without an hour.
+    """Return the hourly roll-up of samples; unusable samples (see is_usable) are counted in one row without an hour.
 
-    They are counted so, and not by a filter: Spark then looks at each sample once.
+    They are not filtered and counted apart, because Spark would then read each sample twice.
     """
     at, value = f.col("at"), f.col("value")
     keys = {

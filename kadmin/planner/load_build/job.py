@@ -110,7 +110,7 @@ class _Scope:
 
     @property
     def fleet(self) -> bool:
-        """Whether clusters are named."""
+        """Whether the samples name their clusters."""
         return any(day.fleet for day in self.days.values())
 
     @property

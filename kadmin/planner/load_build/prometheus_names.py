@@ -24,25 +24,25 @@ _Labels: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class NamedSeries:
-    """The samples that a series has."""
+    """The metric of a series, and the kind of its values."""
 
     metric: Annotated[str, Keywords(enum=list(Metric)), "The metric of samples."]
     kind: Annotated[
         str | None,
         Keywords(title="kind of value", enum=list(SampleKind)),
-        "counter: a total that grows; gauge: a value of its moment. "
-        "log_size_bytes is a gauge where nothing is said, all others are counters.",
+        "counter: a total that grows; gauge: a value at one time. "
+        "By default log_size_bytes is a gauge, and all others are counters.",
     ] = None
 
     @property
     def sample_kind(self) -> str:
-        """The kind of its values, the usual one of the metric where none is named."""
+        """The kind of the values, by default that of the metric."""
         return self.kind or (SampleKind.GAUGE if self.metric in _GAUGES else SampleKind.COUNTER)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelFields:
-    """Labels by the column of samples that they are for."""
+    """Labels of series, by column of samples."""
 
     cluster: Annotated[_Labels, "Labels with the name of the cluster, for exports of several."] = None
     topic: Annotated[_Labels, "Labels with the topic."] = None

@@ -44,10 +44,11 @@ class SampleFile:
 
 
 def sample_files(source: Path, endings: tuple[str, ...], known: Mapping[str, SampleFile]) -> dict[str, SampleFile]:
-    """Return the files below a folder whose names end so, or the one file, by name within it.
+    """Return the files below a folder with one of the endings, or the one file, by relative name.
 
     Files whose name starts with a dot or an underscore are still being written. Only files that are not `known` with
-    the same size and time are opened. Raises InvalidInputError for a folder without samples, and a file that is none.
+    the same size and time are opened. Raises InvalidInputError for a folder without samples, and for a file that is no
+    sample.
     """
     root = source if source.is_dir() else source.parent
     paths = sorted(source.rglob("*")) if source.is_dir() else [source]

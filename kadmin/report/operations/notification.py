@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def notification(event: Event, at: str, opened: OperationStarted | None, cluster: str) -> EventAnswer:
     """Return the event of `answers/event`, whose `text` names the operation and the cluster, too.
 
-    `cluster` is the address that was typed, for the time before its id is known. Slack takes `&`, `<` and `>` for
-    marks of its own, so they are escaped as it wants them.
+    `cluster` is the address that was typed, for the time before its id is known. `&`, `<` and `>` are escaped, because
+    Slack gives them a meaning.
     """
     subject = f"kadmin on {cluster}"
     if opened is not None:

@@ -174,7 +174,7 @@ def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[st
         yield f"  runner: {runner}"
         if status.holder_died:
             yield (
-                "  its process is not there any more; another runner can continue in "
+                "  its process no longer runs; another runner can continue in "
                 f"{runner.expires_s:.0f} s at most: {named(command('resume', listing.operation_id))}"
             )
     else:

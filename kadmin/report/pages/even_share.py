@@ -59,10 +59,10 @@ def amounts(load: Load) -> tuple[int | None, ...]:
 
 
 def even_shares(found: Forecast, figures: Mapping[str, Any] | None = None, *, reassigned: bool = True) -> EvenShares:
-    """Return the even shares: before of the live brokers, after of those that may hold replicas.
+    """Return the even share of each amount: before the plan over live brokers, after it over allowed brokers.
 
-    `figures` (schemas/answers/figures) name these with their weights, and the proved amounts. Without figures, a broker
-    that a reassignment empties may not hold any.
+    Allowed brokers may hold replicas. `figures` (schemas/answers/figures) give them, their weights and the proved
+    bounds. Without figures, a broker that a reassignment empties may hold none.
     """
     live = [each for each in found.brokers if each.alive]
     holders = {each["broker_id"]: each for each in (figures or {}).get("holders", ())}

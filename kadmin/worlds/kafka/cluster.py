@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KafkaCluster(KafkaContext):
-    """An open cluster."""
+    """A cluster that is open through its brokers."""
 
     def diagnose(self) -> DoctorReport:
         """Diagnose the cluster by the answers of brokers; counts are unknown while no controller answers."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def inspect(context: KafkaContext, name: str) -> Inspection:
-    """Read one of TABLES."""
+    """Read the table of this name, one of TABLES."""
     return TABLES[name](context)
 
 

@@ -43,10 +43,10 @@ class ReassignmentPublisher:
         self._operations = operations
 
     def wave(self, step: WaveStep, action: PublishWave, seen: ClusterState, lease: Lease) -> PublishOutcome:
-        """Request the targets of a wave, whose brokers must be alive.
+        """Send the reassignments of a wave; the target brokers must be alive.
 
-        A wave that keeps every replication factor asks the controller to refuse a change of it: another client may
-        change one after the last look.
+        Where the wave changes no replication factor, the controller is asked to refuse such changes: another client may
+        have changed one since the last reading.
         """
         targets: Targets = {target.partition: target.replicas for target in action.targets}
         brokers = {broker for each in action.targets for broker in each.replicas}
@@ -115,7 +115,7 @@ def _looks(state: ClusterState, partitions: Iterable[TopicPartition]) -> dict[To
 
 
 def _tried(steps: Iterable[Step]) -> dict[TopicPartition, Replicas | None]:
-    """Return the last list by partition that a cancelling step requested; None: the end of the reassignment."""
+    """Return the replicas by partition that the last cancelling step requested; None: the end of the reassignment."""
     tried: dict[TopicPartition, Replicas | None] = {}
     for step, intent in intents(steps):
         if isinstance(step, CancelStep) and step.sending is not Sending.NOT_APPLIED:

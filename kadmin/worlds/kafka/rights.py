@@ -34,7 +34,7 @@ class RightsCheck:
         self.unchecked: list[str] = []
 
     def run(self) -> None:
-        """Ask for everything."""
+        """Ask the brokers for every right that kadmin needs."""
         cluster = self._ask("rights on the cluster", self._on_cluster)
         topics = self._ask("rights on topics", self._on_topics) or {}
         for each in lacking_rights(OwnRights(cluster, topics), writes=self._writes):
@@ -43,7 +43,7 @@ class RightsCheck:
         if self._ask("rights on groups", lambda: may_describe_groups(self._connection)) is False:
             self._miss(Right(_DESCRIBE, group="*"), "consumer groups and the guards of deletions")
         if self._writes:
-            self.unchecked.append(f"Write on the transactional id {RECORD_TOPIC}: brokers do not say")
+            self.unchecked.append(f"Write on the transactional id {RECORD_TOPIC}: brokers do not report it")
 
     def _ask(self, what: str, question: Callable[[], Answer]) -> Answer | None:
         try:
@@ -58,14 +58,14 @@ class RightsCheck:
     def _on_cluster(self) -> frozenset[str] | None:
         found = cluster_rights(self._connection)
         if found is None:
-            self.unchecked.append("rights on the cluster: brokers do not say")
+            self.unchecked.append("rights on the cluster: brokers do not report them")
         elif _DESCRIBE not in found:
-            self.unchecked.append(f"other rights on the cluster: brokers say them with the right {_DESCRIBE} only")
+            self.unchecked.append(f"other rights on the cluster: brokers report them with the right {_DESCRIBE} only")
         return found
 
     def _on_topics(self) -> Mapping[str, frozenset[str]]:
         found = topic_rights(self._connection)
         known = known_rights(found)
         if len(known) < len(found) or not found:
-            self.unchecked.append("rights on topics: no topic is shown, or brokers do not say")
+            self.unchecked.append("rights on topics: no topic is shown, or brokers do not report them")
         return known

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
-    """Ask every live broker at once; a broker that does not answer costs its own rows.
+    """Ask every live broker at once; the sample lacks the rows of brokers that do not answer.
 
     Raises UnreachableError or NotCompletedError where no broker describes the cluster, or none gives any end offset.
     """

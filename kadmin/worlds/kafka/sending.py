@@ -58,16 +58,16 @@ def send_on_record(
         return PublishOutcome.PUBLISHED
     operations.write_step(replace(step, sending=Sending.NOT_APPLIED), lease)
     raise NotCompletedError(
-        f"The brokers took more than {SEND_BY_S:g} s to take a request, {_ATTEMPTS} times.",
-        cause="what is decided on older readings is not sent",
+        f"The brokers took more than {SEND_BY_S:g} s to accept a request, {_ATTEMPTS} times.",
+        cause="a request that is based on older readings is not sent",
         next_step=command("resume") + ", when the brokers answer faster",
     )
 
 
 class RequestsOfStep:
-    """The requests of one step, which is on record as unanswered from before the first until each has its answer.
+    """The requests of one step. The step is on record as unanswered until every request has its answer.
 
-    Without a step, as by hand, the lock alone is proved.
+    Without a step (`throttle set` without an operation), only the lock is checked before each request.
     """
 
     def __init__(self, operations: OperationStore, lease: Lease, step: Step | None) -> None:

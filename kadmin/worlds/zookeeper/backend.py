@@ -110,7 +110,7 @@ class ZooKeeperBackend:
         return read_cluster(self._store, topics, with_configs=with_configs, settle=settle)
 
     def brokers(self, state: ClusterState) -> KafkaBrokers:
-        """Return a client of the brokers that were named, or else of the live ones at listeners that serve it."""
+        """Return a client of the brokers in the address, else of the live brokers at listeners of its protocol."""
         return KafkaBrokers(self._servers if self._servers.unasked else self._listeners(state))
 
     def place(self, channel: Channel) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ZooKeeperCluster(ZooKeeperContext):
-    """An open cluster."""
+    """A cluster that is open through ZooKeeper."""
 
     def diagnose(self) -> DoctorReport:
         """Diagnose the cluster by its znodes and the brokers' disks."""

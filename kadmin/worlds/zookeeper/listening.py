@@ -58,7 +58,7 @@ def confirmed_listening(
 
 
 def controller_listens(store: Store, path: str, controller: ControllerNode) -> Listening:
-    """Check once; a missing watch needs a second check (`confirmed_listening`)."""
+    """Check once for the controller's watch on `path`; a missing watch needs a second check (`confirmed_listening`)."""
     watches = store.four_letter_words("wchp")
     if all(answer is None for answer in watches.values()):
         return Listening.UNKNOWN

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _WAYS = {
     MigrationPhase.DUAL_WRITE: (
         "phase dual-write: a KRaft controller leads, which serves no admin znode, and brokers are in ZooKeeper mode",
-        "restart brokers in KRaft mode and name them in place of ZooKeeper: -b BROKERS; or lead the cluster back",
+        "restart brokers in KRaft mode and name them in place of ZooKeeper: -b BROKERS; or roll the migration back",
     ),
     MigrationPhase.KRAFT_BROKERS: (
         "phase kraft-brokers or finalized: no broker is registered in ZooKeeper, and nothing serves the admin znodes",
@@ -62,5 +62,5 @@ def led_by_kraft(connect: str, phase: MigrationPhase) -> NotZooKeeperModeError:
     return NotZooKeeperModeError(
         f"The cluster at {connect} is migrating to KRaft, or has migrated.",
         cause=cause,
-        next_step=f"{way}; what is where: " + command("doctor migration", "-z", connect, "-b", "BROKERS"),
+        next_step=f"{way}; to see both sides: " + command("doctor migration", "-z", connect, "-b", "BROKERS"),
     )

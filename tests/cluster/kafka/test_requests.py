@@ -172,6 +172,6 @@ def test_a_broker_given_as_zookeeper_is_recognised(live: Sandbox) -> None:
         6,
         (
             f"error: No ZooKeeper server listens at {address}.\n  cause: {address} is a Kafka broker\n"
-            "  next:  give -z what the brokers have as zookeeper.connect\n"
+            "  next:  give -z the brokers' zookeeper.connect\n"
         ),
     )

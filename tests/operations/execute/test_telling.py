@@ -157,7 +157,7 @@ def test_a_dry_run_prints_the_command_that_applies_exactly_this_file(
     assert not (tmp_path / "kadmin.prom").exists()
     digest = hashlib.sha256(plan.read_bytes()).hexdigest()
     line = f"kadmin apply {plan} --approved {digest} --throttle 5MB/s -z {cluster.connect} --yes"
-    assert f"to apply this file and no other, without a question:  {line}\n" in dry.err
+    assert f"to apply exactly this file, without confirmation:  {line}\n" in dry.err
     for shown in (
         command("diff", plan, "-z", cluster.connect),
         command("diff", plan, "-z", cluster.connect, "-o", "markdown"),

@@ -131,7 +131,7 @@ def test_who_reads_what_a_plan_moves_is_disturbed(readers: tuple[Store, dict[int
     assert value["unavailable"][0] in answer.err
     seen = itemgetter("group", "offsets_in", "role", "topic", "partition", "moves", "leader", "new_leader")
     assert [seen(row) for row in value["disturbances"]] == [(GROUP, "zookeeper", "reads", "t5", 0, True, 1, 2)]
-    assert "1 group would notice this plan" in answer.err
+    assert "1 group disrupted by this plan" in answer.err
 
 
 @pytest.mark.parametrize(

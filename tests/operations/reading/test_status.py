@@ -61,7 +61,7 @@ def test_status_says_that_the_runner_s_process_is_gone_while_its_lock_is_not(kil
             text = command("status", "-z", killed.connect_string).out
             context.operations.lock.release(lease)
             assert f"  runner: {holder}" in text
-            said = "its process is not there any more; another runner can continue in 15 s at most: kadmin resume"
+            said = "its process no longer runs; another runner can continue in 15 s at most: kadmin resume"
             assert (said in text) == gone
 
 

@@ -193,7 +193,7 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
     }
     told = written_text(Written(plan_clear(context, Scope(), now=False)), by_api=False)
     assert (
-        f"brokers/2 {LEADER_RATE} is restored to what it was before operation {OPERATION}: 99 B/s; "
+        f"brokers/2 {LEADER_RATE} is restored to its value before operation {OPERATION}: 99 B/s; "
         "to remove that as well: kadmin throttle clear"
     ) in told
     assert "brokers/1" not in told.split("restored")[0].splitlines()[-1]

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 PAGE = DOCS / "eras.md"
 _HEAD = """# What each version of Kafka does
 
-Every row is proved on live brokers of each version by the test that the list below its table names (`make test-matrix`;
-`make test-eras` proves it on both sides of each change).
+Every row is proved on live brokers of each version by the test that the list below its table names.
+`make test-matrix` runs them on every version, `make test-eras` on both sides of each change.
 Versions between two columns behave as one of the two; the exact version of a change was not determined.
 
 Generated from `docs/eras.yaml` by `PYTHONPATH=tests python -m support.eras.page`.

@@ -105,7 +105,7 @@ KERBEROS_REFUSED = (
         "Kerberos: no server of the realm answers",
         with_key("away"),
         "Cannot contact any KDC for realm",
-        "see that the realm's servers run",
+        "check that the realm's servers run",
         _no_centre,
     ),
     RefusedByKerberos(

@@ -20,10 +20,11 @@ PAGE = TESTS.parent / "docs" / "faults.md"
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])([FfKk]\d\d)(?!\d)")
 _HEAD = """# When something breaks
 
-What kadmin does when ZooKeeper, the brokers, the network, the controller, this machine or another operator interferes.
-In every case the operation record keeps the original replicas, and `kadmin resume` continues. The numbers are exit
-codes ([exit-codes.md](exit-codes.md)). Each row names the tests that show it. Rows F are about clusters in ZooKeeper
-mode and this machine, rows K about clusters in KRaft mode ([kraft.md](kraft.md)).
+kadmin's behaviour when ZooKeeper, brokers, the network, the controller, this machine or another operator interferes.
+In every case the operation record keeps the original replicas, and `kadmin resume` continues.
+The numbers are exit codes ([exit-codes.md](exit-codes.md)).
+Each row names the tests that show it.
+Rows F are for clusters in ZooKeeper mode and this machine, rows K for clusters in KRaft mode ([kraft.md](kraft.md)).
 
 Generated from `docs/faults.yaml` by `PYTHONPATH=tests python -m support.pages.faults`.
 """

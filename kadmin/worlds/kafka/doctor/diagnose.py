@@ -61,7 +61,7 @@ def passing_troubles(evidence: KafkaEvidence, look: ClusterLook) -> tuple[Findin
 def unchecked(evidence: KafkaEvidence) -> tuple[str, ...]:
     """Return a sentence for each missing check, so that an empty list of findings is not read as health."""
     unknown = (
-        ("which brokers are registered and fenced: brokers tell it from Kafka 4.0 on",)
+        ("which brokers are registered and fenced: brokers report it from Kafka 4.0 on",)
         if evidence.state.fenced_brokers is None
         else ()
     )

@@ -71,13 +71,14 @@ class KafkaEvidence:
     """The whole input of `diagnose`; findings on the state of servers and partitions must show in every look.
 
     `tool_options` lead Kafka's own tools to the brokers; `principal` is the one that rights are granted to.
-    `records_elsewhere` says what is not known where operations on record could not be looked at, else it is empty: then
-    no move in flight is foreign, and no throttle left over. `operations` are those unfinished, `past` those finished
-    that asked for a move which is in flight; `asked` has the latest operation that sent each such target. `unanswered`
-    are requests of the last hour, `late` those of finished operations whose target is reached although the record says
-    otherwise. `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be described.
-    `unused_copies` are bytes by broker and partition. `rights` are None where not asked for, or not reported.
-    `stray` holds what operations on record deleted. `unavailable` says what could not be read, and why.
+    `records_elsewhere` is the missing check where operations on record could not be read, else empty. Without them no
+    move in flight is called foreign, and no throttle left over. `operations` are those unfinished, `past` those
+    finished that asked for a move which is in flight; `asked` has the latest operation that sent each such target.
+    `unanswered` are requests of the last hour, `late` those of finished operations whose target is reached although the
+    record says otherwise. `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be
+    described. `unused_copies` are bytes by broker and partition. `rights` are None where they were not read, or are not
+    reported. `stray` holds topics that operations on record deleted while a broker was away. `unavailable` has a
+    sentence for each failed reading.
     """
 
     looks: tuple[ClusterLook, ...]

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 ELSEWHERE = (
-    "whose the moves in flight and the throttles are: operations on record are in ZooKeeper "
+    "the origin of moves in flight and of throttles: operations on record are in ZooKeeper "
     f"({command('doctor', '-z', 'CONNECT')})"
 )
 """Facts that are unknown without the operations on record."""
@@ -78,7 +78,7 @@ class _Examination:
         self._unavailable: list[str] = []
 
     def evidence(self) -> KafkaEvidence:
-        """Ask everything."""
+        """Read all evidence from the brokers."""
         first, servers = self._look(), self._connection.servers
         evidence = self._with_operations(
             KafkaEvidence((first,), servers.options, servers.principal, record_topic=self._record_topic(first.state))

@@ -22,7 +22,7 @@ def record_topic_troubles(evidence: KafkaEvidence, state: ClusterState) -> Itera
     """Find troubles of the topic of records, where there is one."""
     topic = evidence.record_topic
     if topic is not None and topic.lost:
-        lost = f"Topic {topic.name} has lost what was on record."
+        lost = f"Topic {topic.name} has lost records of operations."
         yield Finding(Trouble.UNSAFE_RECORD_TOPIC, lost, topic.next_step, topic=topic.name, evidence=(topic.lost,))
         return
     if topic is None or topic.name not in state.topics:
@@ -48,7 +48,7 @@ def _in_sync(topic: RecordTopic, state: ClusterState) -> Iterator[Finding]:
         away = {broker for each in short for broker in state.replicas(each) or ()} - set(state.brokers)
         yield Finding(
             Trouble.UNSAFE_RECORD_TOPIC,
-            f"Topic {topic.name} takes no records: fewer than {least} replicas are in sync. No operation can begin.",
+            f"Topic {topic.name} accepts no records: fewer than {least} replicas are in sync. No operation can begin.",
             f"start {brokers_in_words(away)}"
             if away
             else "the log of a broker that is not in the ISR says why it does not follow",
@@ -72,8 +72,8 @@ def _rights(topic: RecordTopic, evidence: KafkaEvidence) -> Iterator[Finding]:
         return
     yield Finding(
         Trouble.UNSAFE_RECORD_TOPIC,
-        f"Everybody may write to topic {topic.name}, and change what operations have on record.",
-        "grant Write to those who run kadmin alone: "
+        f"Every user may write to topic {topic.name}, and change the records of operations.",
+        "grant Write only to the users who run kadmin: "
         f"kafka-acls.sh {evidence.tool_options} --add --allow-principal {evidence.principal} "
         f"--topic {topic.name} --operation Read --operation Write",
         severity="warning",

@@ -50,7 +50,7 @@ def _of_files() -> Iterator[None]:
 
 
 class WatchedValues(Values, Protocol):
-    """The storage that other runners may use: it tells for certain whether its lock is held."""
+    """The storage that other runners may use; it shows with certainty whether its lock is held."""
 
     def watched_holder(self) -> Holder | None:
         """Return the holder of the lock for certain, however long that takes."""

@@ -35,7 +35,7 @@ def lock_file(folder: Path, kind: int) -> IO[str] | Holder:
 
 
 def holder_of(folder: Path) -> Holder | None:
-    """Return the process that holds the file ALONE, None where none does; the file is only read."""
+    """Return the process with the exclusive lock of the file, None if there is none; the file is only read."""
     with suppress(FileNotFoundError):
         require_file(folder / "lock")
         with (folder / "lock").open(encoding="utf-8", errors="replace") as lock:

@@ -1,4 +1,4 @@
-"""Values of a cluster whose lock and record are in ZooKeeper, while it is reached through its brokers."""
+"""Values of a cluster in ZooKeeper mode that is reached through its brokers: lock and record are in ZooKeeper."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def in_zookeeper(*, migrating: bool = False) -> UsageError:
             "This cluster migrates to KRaft, with brokers in ZooKeeper mode: kadmin changes nothing through them.",
             cause=f"its brokers have {MIGRATION_SETTING}=true",
             next_step="use -z CONNECT in phase controllers; in phase dual-write go on until brokers are in KRaft "
-            "mode, or lead the cluster back; which phase it is: "
+            "mode, or roll the migration back; which phase it is: "
             + command("doctor migration", "-z", "CONNECT", "-b", "BROKERS"),
         )
     return UsageError(

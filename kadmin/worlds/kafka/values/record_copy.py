@@ -87,7 +87,7 @@ class RecordCopy:
     def check(self, on_record: Mapping[str, bytes]) -> None:
         """Compare with the topic; raise LostRecordError where it lacks a value of an unfinished operation.
 
-        A status that another machine has changed since is taken over.
+        A status that another machine has changed is copied.
         """
         try:
             for name in self._unfinished():
@@ -106,7 +106,7 @@ class RecordCopy:
             f"an operation that has ended on another machine: remove its folder below {self._files.folder / OPERATIONS}"
         )
         return LostRecordError(
-            f"The topic {RECORD_TOPIC} has lost what was on record.",
+            f"The topic {RECORD_TOPIC} has lost records of operations.",
             cause=f"{cause}; this machine has a copy of the record of {name_some(unfinished) or 'no operation'}",
             next_step=command("resume", *again) + ", or " + command("cancel", *again) + f"; {ended}"
             if unfinished

@@ -46,12 +46,12 @@ class _Watched:
 
     @property
     def is_recent(self) -> bool:
-        """Whether the broker's time of the last renewal is less than a lease away from this machine's time."""
+        """Whether the broker's timestamp of the last renewal is within one lease of this machine's clock."""
         return abs(time.time() - self.lock.timestamp_ms / 1000) <= self.holder.session_timeout_s
 
     @property
     def seems_dead(self) -> bool:
-        """Whether its holder seems to have ended; only a lease watched for its whole length proves that."""
+        """Whether its holder seems to have ended; certain only after a whole lease without a renewal."""
         return not self.renewed and not self.is_recent
 
     def rest_s(self, now: float) -> float:
@@ -86,8 +86,8 @@ class TopicValues:
     def holder(self) -> Holder | None:
         """Return the holder of the lock, None where it is free.
 
-        Only the end of its lease proves that a holder has ended. Until then the broker's time of the last renewal is
-        compared with this machine's.
+        Whether a holder that did not renew in time has ended is certain only when its lease expires. Until then the
+        broker's timestamp of the last renewal is compared with this machine's clock.
         """
         self._watch(self._log())
         watched = self._watched

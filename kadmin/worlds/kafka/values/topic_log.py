@@ -58,7 +58,7 @@ class TopicLock:
 
 
 class TopicLog:
-    """The records of partition 0 in order, judged one by one."""
+    """The records of partition 0 of the topic, applied in order; the lock and the values that they leave."""
 
     def __init__(self, owner: int | None = None) -> None:
         self.owner = owner
@@ -106,7 +106,7 @@ class TopicLog:
         return self._lock
 
     def may_take(self, claimant: Producer, judged: TopicLock | None) -> bool:
-        """Whether a claimant that has read its claim takes the lock, which it had `judged` to be free before.
+        """Whether a claimant that has read its claim gets the lock, which `judged` showed free before.
 
         Another lock record since then means that the holder renewed it, or that another process took the lock.
         """

@@ -32,7 +32,7 @@ class Begin:
 class Add:
     """Write values in the open transaction; the answer is the offset of the first. None removes a value.
 
-    `again`: they were on record already, and are written as they are there.
+    `again`: the values are on record already, and are written once more unchanged.
     """
 
     values: Mapping[str, bytes | None]

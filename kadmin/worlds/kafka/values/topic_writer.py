@@ -190,7 +190,7 @@ def batches(records: Iterable[tuple[str, bytes | None]]) -> Iterator[list[tuple[
 
 
 def is_body(key: str) -> bool:
-    """Whether the value of a key is kept in the partition of bodies."""
+    """Whether a key holds a whole record, whose value is stored in parts in the partition BODIES."""
     return key.endswith("/record")
 
 

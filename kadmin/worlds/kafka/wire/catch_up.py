@@ -53,7 +53,7 @@ def catches_up(connection: KafkaConnection, broker_id: int, high_watermark: int)
 
     Raises as `KafkaConnection.ask` does.
     """
-    what = "tell how new their metadata are"
+    what = "report the age of their metadata"
     for _ in poll(_PATIENCE_S, _PAUSE_S):
         answer = connection.ask(what, ApiVersionsRequest(**_CLIENT), broker_id=broker_id, timeout_s=ATTEMPT_S)
         if answer.finalized_features_epoch + 1 >= high_watermark:

@@ -212,11 +212,11 @@ def _sasl(given: _Given, protocol: SecurityProtocol) -> Mechanism:
 
 def _oauth(given: _Given, options: Mapping[str, str]) -> OAuthBearer:
     prefix, key = "sasl.oauthbearer.client.credentials", "sasl.oauthbearer.token.endpoint.url"
-    endpoint = given.need(key, "tokens of OAUTHBEARER are had there")
+    endpoint = given.need(key, "OAUTHBEARER requests its tokens there")
     if not endpoint.startswith(("https://", "http://")):
         raise given.refuse(key, "is no URL", "write https://HOST/PATH")
     if endpoint.startswith("http://"):
-        given.warn(key, "has no TLS", "the client's secret and the tokens can be read on the way; write https://")
+        given.warn(key, "has no TLS", "the client's secret and the tokens are sent unencrypted; write https://")
     return OAuthBearer(
         endpoint,
         given.get(f"{prefix}.client.id") or _option(given, options, "clientId"),

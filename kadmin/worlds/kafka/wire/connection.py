@@ -263,7 +263,7 @@ class KafkaConnection:
         while True:
             connection = await self._connect(broker_id, deadline, set())
             if uptime_s() >= send_by:
-                raise TooLateError("The request was not sent: what it was decided on is too old.")
+                raise TooLateError("The request was not sent: the readings that it is based on are too old.")
             if not connection._reauth.is_reauthenticating:  # noqa: SLF001 - no public way exists
                 break
             # Meanwhile the connection keeps requests, and sends them afterwards, however late that is.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class BrokerKerberos(Kerberos):
-    """GSSAPI with brokers."""
+    """GSSAPI for connections to brokers."""
 
     __slots__ = ()
 

@@ -56,7 +56,7 @@ def ask_epoch_ends(
     Records of these epochs from there on are not in the log (KIP-320): consumers find truncated logs by that.
     """
     requests = {broker: _epochs_request(asked) for broker, asked in epochs.items()}
-    return ask_each(connection, "tell where leader epochs end", requests, _epoch_ends, timeout_s)
+    return ask_each(connection, "report where leader epochs end", requests, _epoch_ends, timeout_s)
 
 
 def ask_groups(
@@ -84,7 +84,7 @@ def ask_group_offsets(
     connection: KafkaConnection, listed: Mapping[int, Iterable[ListedGroup]], timeout_s: float
 ) -> Callable[[], FromBrokers[GroupOffsets]]:
     """Ask each broker for the offsets that the groups that it coordinates have committed."""
-    what, asked = "tell committed offsets", OffsetFetchRequest.OffsetFetchRequestGroup
+    what, asked = "report committed offsets", OffsetFetchRequest.OffsetFetchRequestGroup
     groups = {broker: commit_offsets(found) for broker, found in listed.items()}
     requests = {
         broker: OffsetFetchRequest(

@@ -51,7 +51,7 @@ def reach_controller(connection: KafkaConnection) -> int:
             connection.add_node(leader, node.listeners[0].host, node.listeners[0].port)
             return leader
     raise NotCompletedError(
-        f"The brokers do not tell the address of controller {leader}.", cause="Kafka 3.9 and later tell it"
+        f"The brokers do not report the address of controller {leader}.", cause="Kafka 3.9 and later report it"
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ASKED_FOR = "kadmin-asks-for-its-rights"
 """The name of a group that need not exist: rights are checked first."""
 _GROUP_NOT_AUTHORIZED = 30
-_WHAT = "say what this client may do"
+_WHAT = "report the rights of this client"
 _NAMES = {int(each): each.name.title().replace("_", "") for each in ACLOperation}
 
 
@@ -31,7 +31,7 @@ def own_rights(connection: KafkaConnection) -> OwnRights:
 
 
 def cluster_rights(connection: KafkaConnection) -> frozenset[str] | None:
-    """Return the operations on the cluster, as `AlterConfigs`; None where brokers do not say (before 2.8).
+    """Return the operations on the cluster, as `AlterConfigs`; None where brokers do not report them (before 2.8).
 
     Raises as `KafkaConnection.ask` does.
     """
@@ -41,7 +41,7 @@ def cluster_rights(connection: KafkaConnection) -> frozenset[str] | None:
 
 
 def topic_rights(connection: KafkaConnection) -> Mapping[str, frozenset[str] | None]:
-    """Return the operations on each topic that is shown; None where brokers do not say (before 2.3).
+    """Return the operations on each topic that is shown; None where brokers do not report them (before 2.3).
 
     Raises as `KafkaConnection.ask` does.
     """

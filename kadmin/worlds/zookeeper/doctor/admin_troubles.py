@@ -144,7 +144,7 @@ def _asked_for(operation: OpenOperation, reading: NodeReading) -> bool:
 def _deaf(evidence: Evidence, path: str, *seen: str) -> Finding:
     return Finding(
         Trouble.DEAF_CONTROLLER,
-        f"The controller does not watch {path}: it does not notice what is written there.",
+        f"The controller does not watch {path}: it does not execute requests that are written there.",
         HEAL,
         znode=path,
         evidence=(*_controller(evidence), *seen),

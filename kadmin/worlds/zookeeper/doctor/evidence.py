@@ -1,4 +1,4 @@
-"""Evidence that `doctor` read through ZooKeeper: several looks at one cluster, some seconds apart."""
+"""Evidence that `doctor` read through ZooKeeper: several readings of one cluster, some seconds apart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.model import Acl, ControllerNode, Znode
 
 HEAL = command("heal")
-"""Repairs what the doctor finds in the admin znodes."""
+"""Repairs the admin znodes that doctor has findings on."""
 STAYS_S = 5.0
 """A controller that did not change a node for so long does not see it or ignores it."""
 
@@ -45,7 +45,7 @@ class AdminLook:
     acls: Mapping[str, tuple[Acl, ...]] = field(default_factory=dict)
 
     def node(self, path: str) -> Znode | None:
-        """Return the reassignment or the election node by its path."""
+        """Return the reassignment or election znode of this look, by its path."""
         return next((node for node in (self.reassignment, self.election) if node and node.path == path), None)
 
 

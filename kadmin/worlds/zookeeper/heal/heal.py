@@ -231,7 +231,7 @@ def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease
 
 
 def _past_deadline(reason: str | None) -> NotCompletedError:
-    return NotCompletedError(f"The deadline passed: {reason or 'something is not healed'}.", next_step=HEAL)
+    return NotCompletedError(f"The deadline passed: {reason or 'some findings are not healed'}.", next_step=HEAL)
 
 
 def _unfinished(context: ZooKeeperContext) -> tuple[str, ...]:

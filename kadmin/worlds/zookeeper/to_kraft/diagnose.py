@@ -49,10 +49,10 @@ _STOPS = frozenset(
 class MigrationEvidence:
     """The states of both sides: `here` is the state in ZooKeeper, `there` that of the brokers.
 
-    `settings` are SETTINGS by broker. `writers` are those who may write each znode that controllers write, EVERYBODY
-    among them. `old_groups` keep offsets in ZooKeeper. `late_operations` were recorded in ZooKeeper after a KRaft
-    controller had taken over; `not_carried` are on record there alone. `differences` are those of two looks, some
-    seconds apart.
+    `settings` are SETTINGS by broker. `writers` has the identities that may write each znode that controllers write;
+    EVERYBODY may be one. `old_groups` keep offsets in ZooKeeper. `late_operations` were recorded in ZooKeeper after a
+    KRaft controller had taken over; `not_carried` are on record there alone. `differences` were seen in two readings,
+    some seconds apart.
     """
 
     phase: MigrationPhase
@@ -69,7 +69,7 @@ class MigrationEvidence:
 
     @property
     def served(self) -> ClusterState:
-        """The state that the controller of this phase keeps."""
+        """The state of the side whose controller leads in this phase."""
         return self.here if self.phase.led_by_broker else self.there
 
 
@@ -93,7 +93,7 @@ def diagnose_migration(evidence: MigrationEvidence, found: tuple[Finding, ...]) 
 
 
 def stays_behind(evidence: MigrationEvidence) -> tuple[str, ...]:
-    """Return the data that stays in ZooKeeper after a cluster has left it."""
+    """Return the data that stays in ZooKeeper after the migration."""
     if evidence.phase is not MigrationPhase.FINALIZED:
         return ()
     topics = count(len(evidence.here.topics), "topic")
@@ -141,10 +141,12 @@ def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
     for path in (path for path, there in pending.items() if there):
         asked = name_some(map(escaped, admin.deletions)) if path == DELETE_TOPICS else path
         if before:
-            what = f"is pending in {path}. KRaft controllers never read it: what has not begun by then is lost."
+            what = (
+                f"is pending in {path}. KRaft controllers never read it: requests that have not begun by then are lost."
+            )
             next_step = "wait until it is gone: " + command("inspect admin")
         else:
-            what = f"stays in {path}: nothing reads it in this phase, and on the way back it would be carried out."
+            what = f"stays in {path}: nothing reads it in this phase, and a rollback of the migration would execute it."
             next_step = "delete it with zookeeper-shell, and apply a plan through the brokers: " + command(
                 "apply", "FILE", "-b", "BROKERS"
             )
@@ -174,7 +176,7 @@ def _moves(evidence: MigrationEvidence) -> Iterator[Finding]:
     if moving:
         yield Finding(
             MigrationTrouble.MOVES_IN_FLIGHT,
-            f"{count(len(moving), 'partition')} are being moved. They go on through every phase, at their throttle.",
+            f"{count(len(moving), 'partition')} are being moved. Moves continue in every phase, at their throttle.",
             "wait until they are done, or pause the operation that asked for them: " + command("pause"),
             severity="warning",
             znode=TOPICS,
@@ -255,7 +257,8 @@ def _left_over(evidence: MigrationEvidence) -> Iterator[Finding]:
     if migration is not None and (migration.kraft_controller_id >= 0 or migration.metadata_offset >= 0):
         yield Finding(
             MigrationTrouble.LEFTOVER_MIGRATION,
-            f"{MIGRATION} is of an attempt before: a broker leads again, and new controllers would go on from there.",
+            f"{MIGRATION} is left from an earlier attempt: a broker is the controller again, and new KRaft controllers "
+            "would continue from this state.",
             f"stop the KRaft controllers, and delete {MIGRATION} with zookeeper-shell before they start anew",
             znode=MIGRATION,
             evidence=(f"controller {migration.kraft_controller_id}, metadata offset {migration.metadata_offset}",),
@@ -276,8 +279,8 @@ def _acls(evidence: MigrationEvidence) -> Iterator[Finding]:
     if closed and not frozenset.intersection(*closed.values()):
         yield Finding(
             MigrationTrouble.UNEVEN_ACLS,
-            "No single user may write all that a KRaft controller writes: the migration would stop in the middle.",
-            "give the user that controllers will be all rights on these znodes, with setAcl -R of zookeeper-shell",
+            "No single user may write every znode that a KRaft controller writes: the migration would stop half-way.",
+            "give the controllers' user all rights on these znodes, with setAcl -R of zookeeper-shell",
             znode=min(closed),
             evidence=tuple(f"{path}: {name_some(map(escaped, sorted(who)))}" for path, who in sorted(closed.items())),
         )
@@ -287,7 +290,7 @@ def _clients(evidence: MigrationEvidence) -> Iterator[Finding]:
     if evidence.old_groups:
         yield Finding(
             MigrationTrouble.OLD_CONSUMERS,
-            f"Consumer groups keep their offsets in ZooKeeper, which they lose: {name_some(evidence.old_groups)}.",
+            f"Consumer groups will lose their offsets, which are in ZooKeeper: {name_some(evidence.old_groups)}.",
             f"move them to clients of 0.9 or later; or delete {CONSUMERS}/GROUP with zookeeper-shell",
             severity="warning",
             znode=CONSUMERS,
@@ -296,8 +299,8 @@ def _clients(evidence: MigrationEvidence) -> Iterator[Finding]:
     if evidence.late_operations:
         yield Finding(
             MigrationTrouble.ZNODE_WRITER,
-            "Somebody still runs kadmin through ZooKeeper, after a KRaft controller took over.",
-            "find the job, and name the brokers there in place of ZooKeeper: -b BROKERS",
+            "kadmin was still run through ZooKeeper after a KRaft controller took over.",
+            "find the job that ran it, and replace ZooKeeper's address by the brokers': -b BROKERS",
             severity="warning",
             evidence=(f"operations on record: {name_some(evidence.late_operations)}",),
         )

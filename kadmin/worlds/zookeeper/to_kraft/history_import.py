@@ -44,9 +44,9 @@ def direction(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> tuple[Context
         return kafka, zookeeper
     if nodes.brokers:
         raise NotCompletedError(
-            "In phase dual-write, operations are carried to neither side.",
+            "In phase dual-write, operations are copied to neither side.",
             cause="brokers are in ZooKeeper mode, and a KRaft controller leads",
-            next_step="restart brokers in KRaft mode, or lead the cluster back; then " + command("history import"),
+            next_step="restart brokers in KRaft mode, or roll the migration back; then " + command("history import"),
         )
     return zookeeper, kafka
 

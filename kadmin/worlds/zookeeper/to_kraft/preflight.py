@@ -86,7 +86,7 @@ def require_one_cluster(here: ClusterState, there: ClusterState) -> None:
     """Raise StalePlanError where ZooKeeper and the brokers are of two clusters."""
     if here.cluster_id != there.cluster_id:
         raise StalePlanError(
-            f"ZooKeeper is of cluster {here.cluster_id}, and the brokers are of cluster {there.cluster_id}.",
+            f"ZooKeeper belongs to cluster {here.cluster_id}, and the brokers to cluster {there.cluster_id}.",
             next_step="name both sides of one cluster",
         )
 

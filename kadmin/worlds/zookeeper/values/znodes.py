@@ -1,4 +1,4 @@
-"""Values in znodes. A value is a znode, but for a record, which is cut in chunks."""
+"""Values in znodes: one znode for each value, and for a record one for each chunk."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ZnodeValues(ZnodeLock):
     def __init__(self, store: Store, paths: Paths, clock: Clock) -> None:
         super().__init__(store, paths, clock)
         self._steps: dict[str, Znode] = {}
-        """Steps by path: they are final, and read once."""
+        """Steps by path; a step is final, and is read once."""
 
     def sync(self) -> None:
         """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
@@ -42,7 +42,7 @@ class ZnodeValues(ZnodeLock):
         require_kafka_cluster(self._store)
 
     def get(self, key: str) -> bytes | None:
-        """Return a value; an empty znode has none."""
+        """Return a value; None for an empty znode."""
         path = self._paths.of(key)
         if _is_record(key):
             chunks = self._store.get_many([f"{path}/{name}" for name in self._store.children(path) or ()])
@@ -78,7 +78,7 @@ class ZnodeValues(ZnodeLock):
                 raise _refused(result, self._paths)
 
     def leave(self, key: str, value: bytes) -> None:
-        """Write a value without the lock; raises BusyError where another is written at the same time."""
+        """Write a value without the lock; raises BusyError where another client writes it at the same time."""
         path = self._paths.of(key)
         node = self._store.get(path)
         op = Create(path, value, self._store.acl("/admin")) if node is None else SetData(path, value, node.version)
@@ -91,7 +91,7 @@ class ZnodeValues(ZnodeLock):
         return self._paths.of(key)
 
     def _nodes_of(self, key: str, value: bytes | None) -> list[tuple[str, bytes | None]]:
-        """Return the znodes of a value in the order of their writes, with the data of each; None where it goes."""
+        """Return the znodes of a value, each with its data, in the order of their writes; None deletes a znode."""
         path = self._paths.of(key)
         if _is_record(key):
             body = value or b""
@@ -104,7 +104,7 @@ class ZnodeValues(ZnodeLock):
         return [(path, value)]
 
     def _op(self, path: str, data: bytes | None, versions: dict[str, int]) -> Iterator[Op]:
-        """Yield the write that leaves `data` in a znode, if it takes one; `versions` are those of znodes by path."""
+        """Yield the writes after which a znode has `data`; `versions` are those of the znodes by path."""
         if path not in versions:
             if data is not None:
                 versions[path] = -1
@@ -118,7 +118,7 @@ class ZnodeValues(ZnodeLock):
             versions[path] = -1
 
     def _is_applied(self, ops: Sequence[Op]) -> bool:
-        """Whether the last write of a multi is seen."""
+        """Whether the last write of a multi shows in its znode."""
         if not ops:
             return False
         last = ops[-1]
@@ -129,7 +129,7 @@ class ZnodeValues(ZnodeLock):
 
 
 def _groups(ops: Iterable[Op]) -> Iterator[list[Op]]:
-    """Cut writes into multis of at most _WRITE_BYTES; yields an empty one where there is none."""
+    """Cut writes into multis of about _WRITE_BYTES at most; yields one empty multi for no writes."""
     group, left = list[Op](), _WRITE_BYTES
     for op in ops:
         size = len(op.path) + len(getattr(op, "data", None) or b"")
@@ -142,7 +142,7 @@ def _groups(ops: Iterable[Op]) -> Iterator[list[Op]]:
 
 
 def _parents(operation: str) -> tuple[str, ...]:
-    """Return the parents of the chunks and the steps of an operation, which are made and removed with its status."""
+    """Return the parents of chunks and steps of an operation; they are created and removed with its status."""
     return f"{operation}/record", f"{operation}/steps"
 
 

@@ -36,7 +36,7 @@ _TOO_LARGE = "; it was {size:,} bytes, and a server with a smaller jute.maxbuffe
 
 _IN_KRAFT = "name its brokers in place of ZooKeeper: -b BROKERS; a cluster in KRaft mode has no ZooKeeper"
 _NEXT_STEPS = {
-    Listener.BROKER: "give -z what the brokers have as zookeeper.connect",
+    Listener.BROKER: "give -z the brokers' zookeeper.connect",
     Listener.KRAFT_BROKER: _IN_KRAFT,
     Listener.KRAFT_CONTROLLER: _IN_KRAFT,
     Listener.TLS: "name a port of ZooKeeper without TLS (clientPort), or write zookeeper.tls into the context",
@@ -72,7 +72,7 @@ class Connection:
         return max(self.until, time.monotonic() + LAST_CALL_S)
 
     def deadline(self, end: float) -> float:
-        """Return the time at which to give up an answer that is awaited from now on."""
+        """Return the deadline of a call that starts now: its time limit, but `end` at the latest."""
         return min(time.monotonic() + self.timeout_s, end)
 
     def unreachable(self, reason: str) -> UnreachableError:

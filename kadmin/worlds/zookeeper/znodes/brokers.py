@@ -21,12 +21,12 @@ _ENDPOINT = re.compile(r"(?P<listener>[^:]+)://\[?(?P<host>[^\]]*?)\]?:(?P<port>
 
 
 def broker_path(broker_id: int) -> str:
-    """Return a broker's ephemeral registration."""
+    """Return the path of a broker's registration, an ephemeral znode."""
     return f"{BROKER_IDS}/{broker_id}"
 
 
 def decode_broker(broker_id: int, node: Znode) -> Broker:
-    """Decode any version."""
+    """Decode the registration of a broker, of any version."""
     value = decode_object(node.path, node.data)
     rack = value.get("rack")
     return Broker(

@@ -59,7 +59,7 @@ def integer(path: str, value: object, what: str) -> int:
 
 
 def text(path: str, value: object, what: str) -> str:
-    """Return a string."""
+    """Return a value that must be a string."""
     if not isinstance(value, str):
         raise MalformedZnodeError(path, f"{what} is not a string: {value!r}")
     return value
