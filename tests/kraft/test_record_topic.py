@@ -534,11 +534,11 @@ from kadmin.operations.store import OperationStore
 from kadmin.worlds.kafka.values.topic import TopicValues
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
-from kadmin.operations.record.steps import Step, StepKind
+from kadmin.operations.record.steps import WaveStep
 
 with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
-    values = TopicValues(connection, Clock(), print, float(sys.argv[3]), sys.argv[2])
-    operations = OperationStore(values, print)
+    values = TopicValues(connection, Clock(), lambda _: None, float(sys.argv[3]), sys.argv[2])
+    operations = OperationStore(values, lambda _: None)
     holder = Holder(Author("ann", "host-a", 7), "20260101T000000Z-000001", "now", values.session_timeout_s)
     lease = values.take(holder, 0)
     print("taken", flush=True)
