@@ -23,14 +23,13 @@ from kadmin.operations.record.record import Author
 from kadmin.waiting import poll
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.rights import RightsFound
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.next_step import NextStep
     from kadmin.operations.port import Backend
-    from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing
     from kadmin.operations.store import OperationStore
 
@@ -82,7 +81,7 @@ class Clock:
 
     @contextmanager
     def deferring_signals(self) -> Iterator[None]:
-        """Let no signal end what runs: a lock or a record must be left whole. `stop_if_asked` ends it at a safe point."""
+        """Let no signal end what runs: lock and record are left whole. `stop_if_asked` ends it at a safe point."""
         self._deferring += 1
         try:
             yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, TypeGuard
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError
@@ -31,6 +31,7 @@ from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.common import not_watching, occupied
 from kadmin.operations.decide.foreign import foreign_moves
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
@@ -42,7 +43,6 @@ from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.reading.metadata_store import listening_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
-from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import OperationState, OperationStatus
 from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, Step, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
@@ -51,19 +51,14 @@ from kadmin.plan.sources import lacks_source
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Action, Finish, OperationSpec, Publish, Wait
-    from kadmin.operations.record.holder import Holder, Lease
+    from kadmin.operations.decide.actions import Action, Finish, Publish, Wait
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.steps import (
         Step,
     )
     from kadmin.operations.record.stop_request import StopRequest
-
-Written = TypeVar("Written")
+    from kadmin.operations.session import Session
 
 LOOK_AROUND_S = 5.0
 """Seconds between two readings of the whole cluster, for reassignments of other tools."""
@@ -72,14 +67,12 @@ LOOK_AROUND_S = 5.0
 class Runner:
     """Runs one recorded operation under a lease until it is finished, stopped, or past its deadline."""
 
-    def __init__(
-        self, context: Context, record: OperationRecord, work: OperationSpec, holder: Holder, lease: Lease
-    ) -> None:
+    def __init__(self, session: Session, record: OperationRecord) -> None:
+        context, work = session.context, spec_of(record)
+        self._session = session
         self._context = context
         self._record = record
         self._work = work
-        self._holder = holder
-        self._lease = lease
         self._memory = Memory()
         self._steps: tuple[Step, ...] = ()
         self._answered: StopRequest | None = None
@@ -90,11 +83,6 @@ class Runner:
         self._pace = Pace(work)
         self._room_is_known = True
         self._look_around_at = context.clock.now() + LOOK_AROUND_S
-
-    @property
-    def lease(self) -> Lease:
-        """The current lease; after a session expired it is a new one."""
-        return self._lease
 
     def run(self, seen: ClusterState | None = None, warning: str | None = None) -> str:
         """Run the operation to its end and return the success message; raises the error that ended it.
@@ -118,26 +106,25 @@ class Runner:
         if warning is not None:
             self._note(f"warning: {warning}")
         try:
-            if self._context.operations.request(operation_id) is None:
-                self._under_lock(self._throttling.set_up)
+            if self._session.request() is None:
+                self._session.write(self._throttling.set_up)
             self._context.backend.check()
-            self._steps = self._context.operations.steps(operation_id)
+            self._steps = self._session.steps()
             self._memory = recall(self._steps, seen)
             finish, observed = follow(loop, self._context)
             return self._finish(finish, observed)
         except KadminError as error:
-            self._throttling.leave(error, self._lease)
+            self._throttling.leave(error, self._session.lease)
             raise
         finally:
             self._replica_bytes.close()
 
     def _observe(self) -> Observed:
-        context, operation_id = self._context, self._record.operation_id
-        request = context.operations.request(operation_id)
+        context, request = self._context, self._session.request()
         self._answer(request)
         if isinstance(self._work, ReassignmentWork):
-            self._under_lock(self._throttling.take_up)
-            self._under_lock(self._throttling.reconcile)
+            self._session.write(self._throttling.take_up)
+            self._session.write(self._throttling.reconcile)
         cancelling = self._cancelling(request)
         topics = self._work.topics(None if cancelling else self._memory.wave)
         state = context.backend.read(topics)
@@ -146,7 +133,7 @@ class Runner:
         named = {each.topic for each in pending.entries or ()} if superseding and pending is not None else set()
         if not named <= topics:
             state = context.backend.read(topics | named)
-        self._steps = context.operations.steps(operation_id)
+        self._steps = self._session.steps()
         steps = published_by(self._steps)
         observed = Observed(state, steps, context.backend.capabilities, request)
         if not cancelling:
@@ -173,7 +160,7 @@ class Runner:
         self._answered = request
         self._note(request.asked)
         now = self._context.clock.timestamp()
-        self._set_status(OperationStatus(OperationState.RUNNING, now, str(request), answered=request))
+        self._session.set_status(OperationStatus(OperationState.RUNNING, now, str(request), answered=request))
 
     def _decide(self, observed: Observed) -> Action:
         action, memory, now = self._next(observed), self._memory, self._context.clock.now()
@@ -242,7 +229,7 @@ class Runner:
 
     def _publish(self, action: Publish, observed: Observed) -> str | None:
         step, affected = step_of(action, len(self._steps) + 1, self._context.clock.timestamp())
-        result = self._context.backend.publish(step, action, observed.state, self._lease)
+        result = self._context.backend.publish(step, action, observed.state, self._session.lease)
         match result:
             case Postponed():
                 return result.reason
@@ -259,13 +246,13 @@ class Runner:
                 channel = Channel.ELECTION if isinstance(action, PublishElection) else Channel.REASSIGNMENT
                 raise occupied(self._context.backend.place(channel))
             case PublishOutcome.LOST_LOCK:
-                self._regain_lock()
+                self._session.regain()
         return None
 
     def _take_back(self, action: TakeBack, observed: Observed) -> str | None:
         affected = tuple(action.origin)
         step = CancelStep(len(self._steps) + 1, self._context.clock.timestamp(), affected)
-        result = self._context.backend.take_back(step, action, observed.state, self._lease)
+        result = self._context.backend.take_back(step, action, observed.state, self._session.lease)
         match result:
             case Postponed():
                 return result.reason
@@ -273,17 +260,12 @@ class Runner:
                 attempt = 1 + sum(isinstance(each, CancelStep) for each in published_by(self._steps))
                 self._context.tell(events.StepPublished(step.kind, len(affected), step.number, attempt))
             case PublishOutcome.LOST_LOCK:
-                self._regain_lock()
+                self._session.regain()
             case PublishOutcome.UNANSWERED:
                 return f"step {step.number} was not answered; the cluster shows what becomes of it"
             case PublishOutcome.CHANGED | PublishOutcome.OCCUPIED:
                 return "the cluster changed since it was read; reading it again"
         return None
-
-    def _regain_lock(self) -> None:
-        lease = self._context.operations.lock.retake(self._lease, self._holder)
-        self._note("the session expired; the lock was taken again")
-        self._lease = lease
 
     def _finish(self, finish: Finish, observed: Observed) -> str:
         if self._cancelling(observed.request):
@@ -302,14 +284,14 @@ class Runner:
             finish = with_losses(self._context, self._record, finish, observed, self._memory)
             # First: while the operation is unfinished, any machine can still remove the throttle.
             ends = finish.state.finished
-            remains = self._under_lock(lambda lease: self._throttling.end(lease, settles=ends))
+            remains = self._session.write(lambda lease: self._throttling.end(lease, settles=ends))
             if remains is not None:
                 self._note(f"{remains.message} {remains.cause}")
                 stopped_well = finish.error is None or isinstance(finish.error, StoppedByRequestError)
                 error = remains if stopped_well else finish.error
                 finish = replace(finish, message=f"{finish.message}; {remains.message}", error=error)
             now, removed = self._context.clock.timestamp(), self._throttling.removed
-            self._set_status(OperationStatus(finish.state, now, finish.message, throttle_removed=removed))
+            self._session.set_status(OperationStatus(finish.state, now, finish.message, throttle_removed=removed))
             self._context.tell(events.StateChanged(finish.state.value, finish.message, finish.lost_records))
         if finish.error is not None:
             raise finish.error
@@ -318,21 +300,9 @@ class Runner:
     def _forget_request(self, refusal: KadminError) -> None:
         """Drop a request to cancel that was refused before anything was taken back: `resume` then resumes."""
         if not any(isinstance(step, CancelStep) for step in published_by(self._steps)):
-            operations, operation_id = self._context.operations, self._record.operation_id
             why = f"the request to cancel was refused: {refusal.message}"
             status = OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), why)
-            self._under_lock(lambda lease: operations.reopen(operation_id, status, lease))
-
-    def _set_status(self, status: OperationStatus) -> None:
-        operations, operation_id = self._context.operations, self._record.operation_id
-        self._under_lock(lambda lease: operations.set_status(operation_id, status, lease))
-
-    def _under_lock(self, write: Callable[[Lease], Written]) -> Written:
-        try:
-            return write(self._lease)
-        except LostLockError:
-            self._regain_lock()
-            return write(self._lease)
+            self._session.reopen(status)
 
     def _on_wait(self, wait: Wait, observed: Observed) -> None:
         if not self._cancelling(observed.request):
@@ -360,7 +330,7 @@ class Runner:
             self._note(said if foreign else "no other tool reassigns partitions any more")
             # `status` reads the topics of the operation alone.
             message = said if foreign else ""
-            self._set_status(OperationStatus(OperationState.RUNNING, clock.timestamp(), message))
+            self._session.set_status(OperationStatus(OperationState.RUNNING, clock.timestamp(), message))
 
     def _progress(self, observed: Observed, reason: str) -> None:
         now, throttle = self._context.clock.now(), self._throttling.rate

@@ -11,8 +11,8 @@ from kadmin.next_step import command
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.events import Note
 from kadmin.operations.port import ConfigsOutcome
-from kadmin.operations.session import held
 from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.session import held
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
 from kadmin.operations.throttles.operation import in_flight_of, still_throttled
 from kadmin.plan.model import PartitionTarget

@@ -25,8 +25,8 @@ from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.port import Backend
-    from kadmin.operations.session import Session
     from kadmin.operations.record.record import Listing
+    from kadmin.operations.session import Session
     from kadmin.worlds.kafka.context import KafkaContext
     from kadmin.worlds.zookeeper.context import ZooKeeperContext
 
