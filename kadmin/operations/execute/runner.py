@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError
-from kadmin.insight.diagnosis.health import health_of, new_trouble
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import decide, recall, remember
@@ -30,15 +29,15 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.common import not_watching, occupied
-from kadmin.operations.decide.foreign import foreign_moves
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
-from kadmin.operations.execute.disk_space import too_little_room
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
 from kadmin.operations.execute.losses import with_losses
+from kadmin.operations.observers.health import HealthGate
+from kadmin.operations.observers.other_tools import OtherTools
 from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.reading.metadata_store import listening_of
 from kadmin.operations.reading.pace import Pace
@@ -47,11 +46,10 @@ from kadmin.operations.record.record import OperationState, OperationStatus
 from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, Step, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.operation import Throttling
-from kadmin.plan.sources import lacks_source
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
-    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action, Finish, Publish, Wait
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.steps import (
@@ -59,9 +57,6 @@ if TYPE_CHECKING:
     )
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.session import Session
-
-LOOK_AROUND_S = 5.0
-"""Seconds between two readings of the whole cluster, for reassignments of other tools."""
 
 
 class Runner:
@@ -77,12 +72,11 @@ class Runner:
         self._steps: tuple[Step, ...] = ()
         self._answered: StopRequest | None = None
         self._noted = ""
-        self._others: tuple[TopicPartition, ...] = ()
+        self._other_tools = OtherTools(context, work)
+        self._health_gate = HealthGate(context, record, self._other_tools)
         self._throttling = Throttling(context, record, work)
         self._replica_bytes = ReplicaBytes(work, context.backend.brokers, context.clock, context.tell)
         self._pace = Pace(work)
-        self._room_is_known = True
-        self._look_around_at = context.clock.now() + LOOK_AROUND_S
 
     def run(self, seen: ClusterState | None = None, warning: str | None = None) -> str:
         """Run the operation to its end and return the success message; raises the error that ended it.
@@ -212,19 +206,9 @@ class Runner:
         return self._publish(Probe(channel), observed)
 
     def _compare_health(self, action: AskHealth) -> None:
-        state = self._context.backend.read(with_configs=True)
-        before, now = self._record.health, health_of(state)
-        trouble = () if before is None else new_trouble(before, state, self._record.origin)
-        if foreign := self._foreign(state):
-            trouble = (*trouble, f"another tool reassigns {name_some(foreign)}")
-        known = sorted(now.offline | now.under_min_isr)
-        if known and not trouble:
-            self._note(f"unhealthy before the operation, or part of it: {name_some(known)}")
-        if self._room_is_known:
-            # Brokers that report no disk space, or do not answer at all, would only cost time before every wave.
-            lacking = too_little_room(action.waves, state, self._context.backend.brokers(state))
-            self._room_is_known = lacking is not None
-            trouble = (*trouble, *(lacking or ()))
+        trouble, note = self._health_gate.look(action.waves)
+        if note is not None:
+            self._note(note)
         self._memory = replace(self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble))
 
     def _publish(self, action: Publish, observed: Observed) -> str | None:
@@ -311,26 +295,12 @@ class Runner:
             self._noted = wait.reason
             self._note(wait.reason)
 
-    def _foreign(self, state: ClusterState) -> tuple[TopicPartition, ...]:
-        """Return the partitions that other tools reassign, without those that have no replica to copy from."""
-        if not isinstance(self._work, ReassignmentWork):
-            return ()
-        return tuple(each for each in foreign_moves(state, self._work.targets) if not lacks_source(each, state))
-
     def _watch_others(self) -> None:
-        """Note the reassignments of other tools meanwhile; reading the cluster takes a tenth of the time at most."""
-        clock, began = self._context.clock, self._context.clock.now()
-        if not isinstance(self._work, ReassignmentWork) or began < self._look_around_at:
-            return
-        foreign = self._foreign(self._context.backend.read())
-        self._look_around_at = clock.now() + max(LOOK_AROUND_S, 10 * (clock.now() - began))
-        if foreign != self._others:
-            self._others = foreign
-            said = f"another tool reassigns {name_some(foreign)}; the next wave waits until they are done"
-            self._note(said if foreign else "no other tool reassigns partitions any more")
+        if (note := self._other_tools.look()) is not None:
+            self._note(note)
             # `status` reads the topics of the operation alone.
-            message = said if foreign else ""
-            self._session.set_status(OperationStatus(OperationState.RUNNING, clock.timestamp(), message))
+            now = self._context.clock.timestamp()
+            self._session.set_status(OperationStatus(OperationState.RUNNING, now, self._other_tools.message))
 
     def _progress(self, observed: Observed, reason: str) -> None:
         now, throttle = self._context.clock.now(), self._throttling.rate
