@@ -23,14 +23,13 @@ from kadmin.operations.record.record import Author
 from kadmin.waiting import poll
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.rights import RightsFound
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.next_step import NextStep
     from kadmin.operations.port import Backend
-    from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing
     from kadmin.operations.store import OperationStore
 
@@ -44,15 +43,14 @@ class Clock:
     """A monotonic clock, a wall clock for messages, and waits that a signal or the command's end interrupts.
 
     Changes of the wall clock move no deadline. `until` is the end of the command; `stop_signal` the signal that
-    interrupted it, None before. `defers_signals` is set while an interruption would leave a lock or a record
-    incomplete.
+    interrupted it, None before.
     """
 
     def __init__(self, until: float = math.inf) -> None:
         self._interrupted = threading.Event()
         self.until = until
         self.stop_signal: int | None = None
-        self.defers_signals = False
+        self._deferring = 0
 
     def now(self) -> float:
         """Return monotonic seconds."""
@@ -78,8 +76,17 @@ class Clock:
         """End the present wait and every later one; raises StoppedError unless signals are deferred."""
         self.stop_signal = signal_number
         self._interrupted.set()
-        if not self.defers_signals:
+        if not self._deferring:
             raise StoppedError("nothing was changed", signal_number=signal_number)
+
+    @contextmanager
+    def deferring_signals(self) -> Iterator[None]:
+        """Let no signal end what runs: lock and record are left whole. `stop_if_asked` ends it at a safe point."""
+        self._deferring += 1
+        try:
+            yield
+        finally:
+            self._deferring -= 1
 
     @property
     def over(self) -> bool:
@@ -122,9 +129,10 @@ class Context(ABC):
         """Whether the lock's holder was a process of this user on this machine, and has ended."""
         return died_here(holder, self.author, exists=holder is not None and _exists(holder.author.pid))
 
-    def new_holder(self, operation_id: str, now: str) -> Holder:
-        """Return this process as the holder of the lock for an operation."""
-        return Holder(self.author, operation_id, now, self.operations.lock.session_timeout_s)
+    def new_holder(self, operation_id: str | None = None) -> Holder:
+        """Return this process as the holder of the lock for an operation from now on; None: for a new one."""
+        now = self.clock.timestamp()
+        return Holder(self.author, operation_id or new_operation_id(now), now, self.operations.lock.session_timeout_s)
 
     def read_each(self, listings: Iterable[Listing], read: Callable[[Listing], Value]) -> dict[str, Value]:
         """Return the result of `read` by operation id; an operation that cannot be decoded is left out, with a note."""
@@ -135,37 +143,6 @@ class Context(ABC):
             except UndecodableError as error:
                 self.tell(events.Note(f"operation {listing.operation_id} is left out: {error.message}"))
         return found
-
-    def take_lock(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
-        """Take the lock, noting a holder that is waited for; raises BusyError where it is held for more than `wait_s`.
-
-        Brokers to `avoid` get no replica of a topic that has to be created for it, where others are enough.
-        """
-        other = self.operations.lock.holder()
-        if other is not None and wait_s > 0:
-            self.tell(
-                events.Note(
-                    f"waiting at most {wait_s:g} s for the lock: {other} holds it for operation {other.operation_id}"
-                )
-            )
-        return self.operations.lock.take(holder, wait_s, avoid)
-
-    def give_back(self, lease: Lease) -> None:
-        """Release the lock; a failure is only noted, because the lock expires after the session timeout."""
-        try:
-            self.operations.lock.release(lease)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the result of the run counts, or its own error
-            self.tell(events.Note(f"the lock could not be released; it expires soon after this command ends: {error}"))
-
-    @contextmanager
-    def leased(self, purpose: str, lock_timeout_s: float) -> Iterator[Lease]:
-        """Hold the lock for a short write that is no operation; `purpose` takes the place of an operation's id."""
-        holder = self.new_holder(purpose, self.clock.timestamp())
-        lease = self.take_lock(holder, lock_timeout_s)
-        try:
-            yield lease
-        finally:
-            self.give_back(lease)
 
 
 def new_operation_id(now: str) -> str:

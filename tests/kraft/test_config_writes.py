@@ -20,6 +20,7 @@ from kadmin.operations.events import Note
 from kadmin.operations.execute.apply import apply
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.steps import Sending, StepKind, writes_unanswered
+from kadmin.operations.session import held
 from kadmin.operations.throttles.audit import Origin, audit
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
@@ -64,8 +65,8 @@ def without_lists(found: ConfigValues) -> ConfigEdits:
 
 
 def change(context: Context, entities: list[ConfigEntity], edit: EditConfigs) -> ConfigsOutcome:
-    with context.leased("throttle", 60) as lease:
-        return context.backend.change_configs(entities, edit, lease)
+    with held(context, context.new_holder("throttle"), 60) as session:
+        return context.backend.change_configs(entities, edit, session.lease)
 
 
 def test_a_change_goes_on_while_it_makes_progress_however_long_it_takes(

@@ -23,7 +23,7 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.documents import dump_json
 from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError, UnreachableError
-from kadmin.operations.context import Clock, new_operation_id
+from kadmin.operations.context import Clock
 from kadmin.operations.execute.apply import _record, prepare
 from kadmin.operations.record.codec import encode_record, encode_status, encode_step
 from kadmin.operations.record.holder import Holder, LostLockError
@@ -611,11 +611,10 @@ def test_commands_work_through_the_topic(
 
 def start(context: Context, plan: ReassignmentPlan) -> tuple[Lease, str]:
     """Put an operation on record, as a runner does that is then busy elsewhere."""
-    now = context.clock.timestamp()
-    holder = replace(ANN, operation_id=new_operation_id(now))
+    holder = context.new_holder()
     lease = context.operations.lock.take(holder, 0)
     examined = prepare(context, plan, ClusterFacts())
     assert examined.examination.work is not None
-    record = _record(plan, examined.examination.work, examined.state, holder, now)
-    context.operations.create(record, lease, now)
+    record = _record(plan, examined.examination.work, examined.state, holder)
+    context.operations.create(record, lease, record.created_at)
     return lease, holder.operation_id

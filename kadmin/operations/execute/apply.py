@@ -10,7 +10,6 @@ from kadmin.documents import dump_json
 from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.next_step import command
-from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.common import not_watching
 from kadmin.operations.decide.examine import Examination, examine
 from kadmin.operations.decide.kinds import kind_of
@@ -22,6 +21,7 @@ from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.metadata_store import listening_of
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.operations.session import held
 from kadmin.operations.throttles.operation import record_throttle
 from kadmin.plan.model import DeletionPlan, ReassignmentPlan
 from kadmin.wording import name_some
@@ -105,12 +105,7 @@ def apply(
 
     `throttle` replaces the plan's own; the record has the unchanged plan, so that `verify` finds it.
     """
-    now = context.clock.timestamp()
-    operation_id = new_operation_id(now)
-    holder = context.new_holder(operation_id, now)
-    lease = context.take_lock(holder, lock_timeout_s, _to_avoid(context, plan))
-    runner: Runner | None = None
-    try:
+    with held(context, context.new_holder(), lock_timeout_s, _to_avoid(context, plan)) as session:
         _stop_if_asked(context)
         if unfinished := context.operations.unfinished():
             raise _unfinished(unfinished, None)
@@ -119,7 +114,7 @@ def apply(
             raise refusal
         if examination.work is None:
             return Outcome(None, "nothing to do")
-        record = _record(plan, examination.work, state, holder, now)
+        record = _record(plan, examination.work, state, session.holder)
         change = examination.change
         record = replace(
             record,
@@ -128,12 +123,8 @@ def apply(
         )
         record, warning = with_high_watermarks(context, record, state)
         _stop_if_asked(context)
-        context.operations.create(record, lease, now)
-        context.operations.prune(lease)
-        runner = Runner(context, record, examination.work, holder, lease)
-        return Outcome(operation_id, runner.run(state, warning))
-    finally:
-        context.give_back(runner.lease if runner is not None else lease)
+        session.begin(record)
+        return Outcome(record.operation_id, Runner(session, record).run(state, warning))
 
 
 def _recording(context: Context) -> Iterator[KadminError]:
@@ -223,7 +214,7 @@ def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:
     return set(topics) <= {recipe.topic for record in records.values() for recipe in record.recipes}
 
 
-def _record(plan: Plan, work: OperationSpec, state: ClusterState, holder: Holder, now: str) -> OperationRecord:
+def _record(plan: Plan, work: OperationSpec, state: ClusterState, holder: Holder) -> OperationRecord:
     kind = kind_of(plan)
     record = OperationRecord(
         operation_id=holder.operation_id,
@@ -231,7 +222,7 @@ def _record(plan: Plan, work: OperationSpec, state: ClusterState, holder: Holder
         plan_text=dump_json(plan),
         plan_digest=plan_digest(plan),
         cluster_id=state.cluster_id,
-        created_at=now,
+        created_at=holder.started_at,
         author=holder.author,
         origin={},
         file_digest=None if plan.header.file is None else plan.header.file.digest,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from kadmin.documents import dump_json
 from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.next_step import command
-from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.cancellation import CANCELLATION, CancellationWork
 from kadmin.operations.decide.foreign import back_to_original, by_api, foreign_moves
 from kadmin.operations.execute.apply import Outcome
@@ -17,6 +17,7 @@ from kadmin.operations.reading.open_operations import lists_sent
 from kadmin.operations.reading.orders import orders_on_record
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.operations.session import held
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.record.holder import Holder, Lease
+    from kadmin.operations.record.holder import Holder
+    from kadmin.operations.session import Session
 
 NOTHING_FOREIGN = Outcome(None, "no reassignment of another tool is in flight")
 
@@ -49,11 +51,7 @@ def cancel_foreign(
 
     Raises BusyError where others are in flight by then.
     """
-    now = context.clock.timestamp()
-    holder = context.new_holder(new_operation_id(now), now)
-    lease = _take_lock(context, holder, lock_timeout_s)
-    runner: Runner | None = None
-    try:
+    with _held(context, lock_timeout_s) as session:
         context.clock.stop_if_asked("nothing was recorded or published", command("cancel", "--foreign"))
         state = context.backend.read()
         targets = _plan(context, state, given)
@@ -64,29 +62,32 @@ def cancel_foreign(
                 "More reassignments of other tools are in flight than those that were shown.",
                 next_step=command("cancel", "--foreign"),
             )
-        work = CancellationWork(targets)
-        record = _record(work, state, holder)
-        context.operations.create(record, lease, now)
-        context.operations.prune(lease)
-        runner = Runner(context, record, work, holder, lease)
-        return Outcome(holder.operation_id, runner.run())
-    finally:
-        context.give_back(runner.lease if runner is not None else lease)
+        record = _record(CancellationWork(targets), state, session.holder)
+        session.begin(record)
+        return Outcome(record.operation_id, Runner(session, record).run())
 
 
-def _take_lock(context: Context, holder: Holder, lock_timeout_s: float) -> Lease:
-    try:
-        return context.take_lock(holder, lock_timeout_s)
-    except BusyError as held:
-        other = context.operations.lock.holder()
-        for listing in context.operations.unfinished():
-            if is_run_by(listing.operation_id, other):
-                raise BusyError(
-                    held.message,
-                    cause="cancel --foreign is an operation of its own, under the lock; a paused operation holds none",
-                    next_step=command("pause", listing.operation_id) + "; then " + command("cancel", "--foreign"),
-                ) from held
-        raise
+@contextmanager
+def _held(context: Context, lock_timeout_s: float) -> Iterator[Session]:
+    """Hold the lock; raises BusyError that names the operation to pause where a runner of kadmin's holds it."""
+    with ExitStack() as stack:
+        try:
+            session = stack.enter_context(held(context, context.new_holder(), lock_timeout_s))
+        except BusyError as busy:
+            raise _to_pause(context, busy) or busy from busy
+        yield session
+
+
+def _to_pause(context: Context, busy: BusyError) -> BusyError | None:
+    other = context.operations.lock.holder()
+    for listing in context.operations.unfinished():
+        if is_run_by(listing.operation_id, other):
+            return BusyError(
+                busy.message,
+                cause="cancel --foreign is an operation of its own, under the lock; a paused operation holds none",
+                next_step=command("pause", listing.operation_id) + "; then " + command("cancel", "--foreign"),
+            )
+    return None
 
 
 def _plan(

@@ -15,6 +15,7 @@ from kadmin.operations.reading.brokers import with_disks
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
+from kadmin.operations.session import held
 from kadmin.operations.throttles.by_hand import Planned, Written
 from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record, is_there
 from kadmin.plan.copying import sized, throttle_of
@@ -78,9 +79,9 @@ def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout
     planned = plan_change(context, operation_id, rate)
     now = context.clock.timestamp()
     request = ThrottleRequest(rate, str(context.author), now)
-    context.clock.defers_signals = True
-    context.operations.ask_throttle(operation_id, request)
-    kept = _await(context, operation_id, request)
+    with context.clock.deferring_signals():
+        context.operations.ask_throttle(operation_id, request)
+        kept = _await(context, operation_id, request)
     return Written(planned, _take_over(context, operation_id, request, lock_timeout_s) if kept is None else kept)
 
 
@@ -111,7 +112,7 @@ def _await(context: Context, operation_id: str, request: ThrottleRequest) -> tup
 def _take_over(
     context: Context, operation_id: str, request: ThrottleRequest, lock_timeout_s: float
 ) -> tuple[ForeignValue, ...]:
-    with context.leased(operation_id, lock_timeout_s) as lease:
+    with held(context, context.new_holder(operation_id), lock_timeout_s) as session:
         state = context.operations.status(operation_id).state
         if state.finished:
             raise NotCompletedError(
@@ -120,9 +121,9 @@ def _take_over(
             )
         record, work = context.operations.record(operation_id), _work(context, operation_id)
         throttling = Throttling(context, record, work)
-        throttling.put_on_record(request, lease)
+        throttling.put_on_record(request, session.lease)
         if in_flight_of(work, context.backend.read(work.topics())):
-            throttling.set_up(lease)
+            throttling.set_up(session.lease)
         else:
             context.tell(events.Note(f"nothing is in flight; to set these values: {command('resume', operation_id)}"))
     return _compare(context, operation_id)[1]

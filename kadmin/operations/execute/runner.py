@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, TypeGuard
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError
-from kadmin.insight.diagnosis.health import health_of, new_trouble
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import decide, recall, remember
@@ -30,69 +29,52 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.common import not_watching, occupied
-from kadmin.operations.decide.foreign import foreign_moves
+from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
-from kadmin.operations.execute.disk_space import too_little_room
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
 from kadmin.operations.execute.losses import with_losses
+from kadmin.operations.observers.health import HealthGate
+from kadmin.operations.observers.other_tools import OtherTools
 from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.reading.metadata_store import listening_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
-from kadmin.operations.record.holder import LostLockError
 from kadmin.operations.record.record import OperationState, OperationStatus
 from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.operation import Throttling
-from kadmin.plan.sources import lacks_source
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kadmin.cluster.model import ClusterState, TopicPartition
-    from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Action, Finish, OperationSpec, Publish, Wait
-    from kadmin.operations.record.holder import Holder, Lease
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.decide.actions import Action, Finish, Publish, Wait
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.steps import Step
     from kadmin.operations.record.stop_request import StopRequest
-
-Written = TypeVar("Written")
-
-LOOK_AROUND_S = 5.0
-"""Seconds between two readings of the whole cluster, for reassignments of other tools."""
+    from kadmin.operations.session import Session
 
 
 class Runner:
     """Runs one recorded operation under a lease until it is finished, stopped, or past its deadline."""
 
-    def __init__(
-        self, context: Context, record: OperationRecord, work: OperationSpec, holder: Holder, lease: Lease
-    ) -> None:
+    def __init__(self, session: Session, record: OperationRecord) -> None:
+        context, work = session.context, spec_of(record)
+        self._session = session
         self._context = context
         self._record = record
         self._work = work
-        self._holder = holder
-        self._lease = lease
         self._memory = Memory()
         self._steps: tuple[Step, ...] = ()
         self._answered: StopRequest | None = None
         self._noted = ""
-        self._others: tuple[TopicPartition, ...] = ()
+        self._other_tools = OtherTools(context, work)
+        self._health_gate = HealthGate(context, record, self._other_tools)
         self._throttling = Throttling(context, record, work)
         self._replica_bytes = ReplicaBytes(work, context.backend.brokers, context.clock, context.tell)
         self._pace = Pace(work)
-        self._room_is_known = True
-        self._look_around_at = context.clock.now() + LOOK_AROUND_S
-
-    @property
-    def lease(self) -> Lease:
-        """The current lease; after a session expired it is a new one."""
-        return self._lease
 
     def run(self, seen: ClusterState | None = None, warning: str | None = None) -> str:
         """Run the operation to its end and return the success message; raises the error that ended it.
@@ -116,26 +98,25 @@ class Runner:
         if warning is not None:
             self._note(f"warning: {warning}")
         try:
-            if self._context.operations.request(operation_id) is None:
-                self._under_lock(self._throttling.set_up)
+            if self._session.request() is None:
+                self._session.write(self._throttling.set_up)
             self._context.backend.check()
-            self._steps = self._context.operations.steps(operation_id)
+            self._steps = self._session.steps()
             self._memory = recall(self._steps, seen)
             finish, observed = follow(loop, self._context)
             return self._finish(finish, observed)
         except KadminError as error:
-            self._throttling.leave(error, self._lease)
+            self._throttling.leave(error, self._session.lease)
             raise
         finally:
             self._replica_bytes.close()
 
     def _observe(self) -> Observed:
-        context, operation_id = self._context, self._record.operation_id
-        request = context.operations.request(operation_id)
+        context, request = self._context, self._session.request()
         self._answer(request)
         if isinstance(self._work, ReassignmentWork):
-            self._under_lock(self._throttling.take_up)
-            self._under_lock(self._throttling.reconcile)
+            self._session.write(self._throttling.take_up)
+            self._session.write(self._throttling.reconcile)
         cancelling = self._cancelling(request)
         topics = self._work.topics(None if cancelling else self._memory.wave)
         state = context.backend.read(topics)
@@ -144,7 +125,7 @@ class Runner:
         named = {each.topic for each in pending.entries or ()} if superseding and pending is not None else set()
         if not named <= topics:
             state = context.backend.read(topics | named)
-        self._steps = context.operations.steps(operation_id)
+        self._steps = self._session.steps()
         steps = published_by(self._steps)
         observed = Observed(state, steps, context.backend.capabilities, request)
         if not cancelling:
@@ -171,7 +152,7 @@ class Runner:
         self._answered = request
         self._note(request.asked)
         now = self._context.clock.timestamp()
-        self._set_status(OperationStatus(OperationState.RUNNING, now, str(request), answered=request))
+        self._session.set_status(OperationStatus(OperationState.RUNNING, now, str(request), answered=request))
 
     def _decide(self, observed: Observed) -> Action:
         action, memory, now = self._next(observed), self._memory, self._context.clock.now()
@@ -223,24 +204,14 @@ class Runner:
         return self._publish(Probe(channel), observed)
 
     def _compare_health(self, action: AskHealth) -> None:
-        state = self._context.backend.read(with_configs=True)
-        before, now = self._record.health, health_of(state)
-        trouble = () if before is None else new_trouble(before, state, self._record.origin)
-        if foreign := self._foreign(state):
-            trouble = (*trouble, f"another tool reassigns {name_some(foreign)}")
-        known = sorted(now.offline | now.under_min_isr)
-        if known and not trouble:
-            self._note(f"unhealthy before the operation, or part of it: {name_some(known)}")
-        if self._room_is_known:
-            # Brokers that report no disk space, or do not answer at all, would only cost time before every wave.
-            lacking = too_little_room(action.waves, state, self._context.backend.brokers(state))
-            self._room_is_known = lacking is not None
-            trouble = (*trouble, *(lacking or ()))
+        trouble, note = self._health_gate.look(action.waves)
+        if note is not None:
+            self._note(note)
         self._memory = replace(self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble))
 
     def _publish(self, action: Publish, observed: Observed) -> str | None:
         step, affected = step_of(action, len(self._steps) + 1, self._context.clock.timestamp())
-        result = self._context.backend.publish(step, action, observed.state, self._lease)
+        result = self._context.backend.publish(step, action, observed.state, self._session.lease)
         match result:
             case Postponed():
                 return result.reason
@@ -257,13 +228,13 @@ class Runner:
                 channel = Channel.ELECTION if isinstance(action, PublishElection) else Channel.REASSIGNMENT
                 raise occupied(self._context.backend.place(channel))
             case PublishOutcome.LOST_LOCK:
-                self._regain_lock()
+                self._session.regain()
         return None
 
     def _take_back(self, action: TakeBack, observed: Observed) -> str | None:
         affected = tuple(action.origin)
         step = CancelStep(len(self._steps) + 1, self._context.clock.timestamp(), affected)
-        result = self._context.backend.take_back(step, action, observed.state, self._lease)
+        result = self._context.backend.take_back(step, action, observed.state, self._session.lease)
         match result:
             case Postponed():
                 return result.reason
@@ -271,17 +242,12 @@ class Runner:
                 attempt = 1 + sum(isinstance(each, CancelStep) for each in published_by(self._steps))
                 self._context.tell(events.StepPublished(step.kind, len(affected), step.number, attempt))
             case PublishOutcome.LOST_LOCK:
-                self._regain_lock()
+                self._session.regain()
             case PublishOutcome.UNANSWERED:
                 return f"step {step.number} was not answered; the cluster shows what becomes of it"
             case PublishOutcome.CHANGED | PublishOutcome.OCCUPIED:
                 return "the cluster changed since it was read; reading it again"
         return None
-
-    def _regain_lock(self) -> None:
-        lease = self._context.operations.lock.retake(self._lease, self._holder)
-        self._note("the session expired; the lock was taken again")
-        self._lease = lease
 
     def _finish(self, finish: Finish, observed: Observed) -> str:
         if self._cancelling(observed.request):
@@ -300,14 +266,14 @@ class Runner:
             finish = with_losses(self._context, self._record, finish, observed, self._memory)
             # First: while the operation is unfinished, any machine can still remove the throttle.
             ends = finish.state.finished
-            remains = self._under_lock(lambda lease: self._throttling.end(lease, settles=ends))
+            remains = self._session.write(lambda lease: self._throttling.end(lease, settles=ends))
             if remains is not None:
                 self._note(f"{remains.message} {remains.cause}")
                 stopped_well = finish.error is None or isinstance(finish.error, StoppedByRequestError)
                 error = remains if stopped_well else finish.error
                 finish = replace(finish, message=f"{finish.message}; {remains.message}", error=error)
             now, removed = self._context.clock.timestamp(), self._throttling.removed
-            self._set_status(OperationStatus(finish.state, now, finish.message, throttle_removed=removed))
+            self._session.set_status(OperationStatus(finish.state, now, finish.message, throttle_removed=removed))
             self._context.tell(events.StateChanged(finish.state.value, finish.message, finish.lost_records))
         if finish.error is not None:
             raise finish.error
@@ -316,21 +282,9 @@ class Runner:
     def _forget_request(self, refusal: KadminError) -> None:
         """Drop a request to cancel that was refused before anything was taken back: `resume` then resumes."""
         if not any(isinstance(step, CancelStep) for step in published_by(self._steps)):
-            operations, operation_id = self._context.operations, self._record.operation_id
             why = f"the request to cancel was refused: {refusal.message}"
             status = OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), why)
-            self._under_lock(lambda lease: operations.reopen(operation_id, status, lease))
-
-    def _set_status(self, status: OperationStatus) -> None:
-        operations, operation_id = self._context.operations, self._record.operation_id
-        self._under_lock(lambda lease: operations.set_status(operation_id, status, lease))
-
-    def _under_lock(self, write: Callable[[Lease], Written]) -> Written:
-        try:
-            return write(self._lease)
-        except LostLockError:
-            self._regain_lock()
-            return write(self._lease)
+            self._session.reopen(status)
 
     def _on_wait(self, wait: Wait, observed: Observed) -> None:
         if not self._cancelling(observed.request):
@@ -339,26 +293,12 @@ class Runner:
             self._noted = wait.reason
             self._note(wait.reason)
 
-    def _foreign(self, state: ClusterState) -> tuple[TopicPartition, ...]:
-        """Return the partitions that other tools reassign, without those that have no replica to copy from."""
-        if not isinstance(self._work, ReassignmentWork):
-            return ()
-        return tuple(each for each in foreign_moves(state, self._work.targets) if not lacks_source(each, state))
-
     def _watch_others(self) -> None:
-        """Note the reassignments of other tools meanwhile; reading the cluster takes a tenth of the time at most."""
-        clock, began = self._context.clock, self._context.clock.now()
-        if not isinstance(self._work, ReassignmentWork) or began < self._look_around_at:
-            return
-        foreign = self._foreign(self._context.backend.read())
-        self._look_around_at = clock.now() + max(LOOK_AROUND_S, 10 * (clock.now() - began))
-        if foreign != self._others:
-            self._others = foreign
-            said = f"another tool reassigns {name_some(foreign)}; the next wave waits until they are done"
-            self._note(said if foreign else "no other tool reassigns partitions any more")
+        if (note := self._other_tools.look()) is not None:
+            self._note(note)
             # `status` reads the topics of the operation alone.
-            message = said if foreign else ""
-            self._set_status(OperationStatus(OperationState.RUNNING, clock.timestamp(), message))
+            now = self._context.clock.timestamp()
+            self._session.set_status(OperationStatus(OperationState.RUNNING, now, self._other_tools.message))
 
     def _progress(self, observed: Observed, reason: str) -> None:
         now, throttle = self._context.clock.now(), self._throttling.rate

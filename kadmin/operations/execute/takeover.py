@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
@@ -15,13 +14,13 @@ from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import refused_credentials
 from kadmin.operations.record.record import OperationKind, OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
+from kadmin.operations.session import held
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kadmin.operations.context import Context
-    from kadmin.operations.record.holder import Holder, Lease
-    from kadmin.operations.record.record import Listing
+    from kadmin.operations.record.holder import Holder
+    from kadmin.operations.record.record import Listing, OperationRecord
+    from kadmin.operations.session import Session
 
 
 def find_unfinished(context: Context, operation_id: str | None) -> str | None:
@@ -51,13 +50,13 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
         raise refused
     other = context.operations.lock.holder()
     wait_s = lock_timeout_s + (other.expires_s if other is not None else 0)
-    with _taken(context, unfinished, wait_s) as runner:
-        if runner is None:
+    with held(context, context.new_holder(unfinished), wait_s) as session:
+        if (record := _record_of(session)) is None:
             return _already_finished(context, unfinished)
-        asked = context.operations.request(unfinished)
+        asked = session.request()
         if asked is None or asked.stop is Stop.PAUSE:
-            context.operations.reopen(unfinished, _resumed(context), runner.lease)
-        return Outcome(unfinished, runner.run())
+            session.reopen(OperationStatus(OperationState.RUNNING, session.holder.started_at, by=str(context.author)))
+        return Outcome(unfinished, Runner(session, record).run())
 
 
 def stop(
@@ -78,16 +77,16 @@ def stop(
     if state is not OperationState.PREPARING:
         if kind is Stop.CANCEL_NOW:
             _require_reassignment(context, unfinished)
-        context.clock.defers_signals = True
-        request = context.operations.ask(unfinished, request)
-        if (answer := _ask(context, unfinished, request)) is not None:
-            return Outcome(unfinished, answer)
+        with context.clock.deferring_signals():
+            request = context.operations.ask(unfinished, request)
+            if (answer := _ask(context, unfinished, request)) is not None:
+                return Outcome(unfinished, answer)
     _require_rights(context, unfinished)
-    with _taken(context, unfinished, lock_timeout_s) as runner:
-        if runner is None:
+    with held(context, context.new_holder(unfinished), lock_timeout_s) as session:
+        if (record := _record_of(session)) is None:
             return _already_finished(context, unfinished)
         try:
-            return Outcome(unfinished, runner.run())
+            return Outcome(unfinished, Runner(session, record).run())
         except StoppedByRequestError:
             return Outcome(unfinished, str(context.operations.status(unfinished)))
 
@@ -102,22 +101,21 @@ def _require_rights(context: Context, operation_id: str) -> None:
         raise denied
 
 
-@contextmanager
-def _taken(context: Context, operation_id: str, wait_s: float) -> Iterator[Runner | None]:
-    """Hold the lock with a runner for the operation; None where it ended while we waited for the lock."""
-    holder = context.new_holder(operation_id, context.clock.timestamp())
-    lease = context.take_lock(holder, wait_s)
-    runner: Runner | None = None
-    try:
-        state = context.operations.status(operation_id).state
-        if state is OperationState.PREPARING:
-            raise _discard(context, operation_id, lease)
-        if not state.finished:
-            record = context.operations.record(operation_id)
-            runner = Runner(context, record, spec_of(record), holder, lease)
-        yield runner
-    finally:
-        context.give_back(runner.lease if runner is not None else lease)
+def _record_of(session: Session) -> OperationRecord | None:
+    """Return the record of the operation; None where it ended while we waited for the lock.
+
+    Raises NotCompletedError where the record is incomplete; the operation is discarded then.
+    """
+    operations, operation_id = session.context.operations, session.operation_id
+    state = operations.status(operation_id).state
+    if state is OperationState.PREPARING:
+        now = session.context.clock.timestamp()
+        session.set_status(OperationStatus(OperationState.DISCARDED, now, "its record was incomplete"))
+        raise NotCompletedError(
+            f"Operation {operation_id} has an incomplete record and is discarded; nothing was published.",
+            next_step=command("apply", "FILE"),
+        )
+    return None if state.finished else operations.record(operation_id)
 
 
 def _ask(context: Context, operation_id: str, request: StopRequest) -> str | None:
@@ -169,10 +167,6 @@ def patience(holder: Holder) -> float:
     return 2 * holder.expires_s
 
 
-def _resumed(context: Context) -> OperationStatus:
-    return OperationStatus(OperationState.RUNNING, context.clock.timestamp(), by=str(context.author))
-
-
 def _already_finished(context: Context, operation_id: str | None) -> Outcome:
     if operation_id is None:
         return Outcome(None, "no operation is unfinished")
@@ -187,12 +181,3 @@ def _only_unfinished(unfinished: tuple[Listing, ...]) -> str | None:
             next_step=command("status") + ", then the command with one of these ids",
         )
     return unfinished[0].operation_id if unfinished else None
-
-
-def _discard(context: Context, operation_id: str, lease: Lease) -> NotCompletedError:
-    status = OperationStatus(OperationState.DISCARDED, context.clock.timestamp(), "its record was incomplete")
-    context.operations.set_status(operation_id, status, lease)
-    return NotCompletedError(
-        f"Operation {operation_id} has an incomplete record and is discarded; nothing was published.",
-        next_step=command("apply", "FILE"),
-    )

@@ -67,29 +67,29 @@ def sample_repeatedly(
     An error before the first sample is written is raised; later that sample is skipped, with a note. A signal raises
     StoppedError between two samples.
     """
-    clock.defers_signals = True
-    end, due_s = clock.now() + schedule.for_s, clock.utc().timestamp()
-    done: Sampled | None = None
-    missed = 0
-    while True:
-        begun = clock.timestamp()
-        try:
-            sample = take()
-            done = Sampled(sample, write(sample), 1 if done is None else done.samples + 1)
-            for line in (f"{done.file.name}: {counts(sample)}", *sample.unavailable):
-                tell(events.Note(line))
-        except (UnreachableError, NotCompletedError) as error:
-            # A run that is started again at once meets the last sample of the run before.
-            if done is None and (not isinstance(error, SampleExistsError) or clock.now() >= end):
-                raise
-            missed += 1
-            tell(events.Note(f"no sample at {begun}: {error.message}"))
-        now_s = clock.utc().timestamp()
-        missed += schedule.passed(due_s, now_s)
-        due_s = schedule.following(now_s)
-        if done is not None and clock.now() + (due_s - now_s) >= end:
-            return replace(done, missed=missed)
-        _wait(clock, due_s, done)
+    with clock.deferring_signals():
+        end, due_s = clock.now() + schedule.for_s, clock.utc().timestamp()
+        done: Sampled | None = None
+        missed = 0
+        while True:
+            begun = clock.timestamp()
+            try:
+                sample = take()
+                done = Sampled(sample, write(sample), 1 if done is None else done.samples + 1)
+                for line in (f"{done.file.name}: {counts(sample)}", *sample.unavailable):
+                    tell(events.Note(line))
+            except (UnreachableError, NotCompletedError) as error:
+                # A run that is started again at once meets the last sample of the run before.
+                if done is None and (not isinstance(error, SampleExistsError) or clock.now() >= end):
+                    raise
+                missed += 1
+                tell(events.Note(f"no sample at {begun}: {error.message}"))
+            now_s = clock.utc().timestamp()
+            missed += schedule.passed(due_s, now_s)
+            due_s = schedule.following(now_s)
+            if done is not None and clock.now() + (due_s - now_s) >= end:
+                return replace(done, missed=missed)
+            _wait(clock, due_s, done)
 
 
 def _wait(clock: Clock, due_s: float, done: Sampled | None) -> None:

@@ -12,6 +12,7 @@ from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.events import Note
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.session import held
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
 from kadmin.operations.throttles.operation import in_flight_of, still_throttled
 from kadmin.plan.model import PartitionTarget
@@ -146,8 +147,8 @@ def write_planned(context: Context, plan: Callable[[], Planned], lock_timeout_s:
     Configs of brokers that do not answer are written at the controller; where that fails, `left` names them.
     Raises NotCompletedError where the deadline passes before the last change, BusyError without the lock.
     """
-    with context.leased(HOLDER, lock_timeout_s) as lease:
-        return _write(context, plan(), lease)
+    with held(context, context.new_holder(HOLDER), lock_timeout_s) as session:
+        return _write(context, plan(), session.lease)
 
 
 def _write(context: Context, planned: Planned, lease: Lease) -> Written:
@@ -179,10 +180,10 @@ def _read(context: Context) -> ClusterState:
 
 
 def _require_known(scope: Scope, state: ClusterState) -> None:
-    held = {broker for topic in state.topics.values() for broker in topic.brokers}
+    assigned = {broker for topic in state.topics.values() for broker in topic.brokers}
     unknown = [
         *(f"topic {name}" for name in scope.topics if name not in state.topics),
-        *(f"broker {broker}" for broker in scope.brokers if broker not in {*state.brokers, *held}),
+        *(f"broker {broker}" for broker in scope.brokers if broker not in {*state.brokers, *assigned}),
     ]
     if unknown:
         raise StalePlanError(f"The cluster does not have {name_some(unknown)}.", next_step=command("throttle show"))

@@ -130,8 +130,8 @@ def test_a_commands_end_in_an_outage_of_writes_alone_is_told_as_the_outage() -> 
 
 def test_a_signal_stops_before_the_next_action() -> None:
     play = Play(["publish"])
-    play.clock.defers_signals = True
-    play.clock.interrupt(signal.SIGTERM)
+    with play.clock.deferring_signals():
+        play.clock.interrupt(signal.SIGTERM)
     with pytest.raises(StoppedError, match=r"^Interrupted \(SIGTERM\); the operation is on record\.$") as caught:
         play.run()
     assert (play.acted, caught.value.next_command) == ([], "kadmin resume")

@@ -12,6 +12,7 @@ from kadmin.cli.deadline import alarm
 from kadmin.errors import StalePlanError
 from kadmin.operations.context import Clock
 from kadmin.operations.events import Event, Note
+from kadmin.operations.session import held
 from kadmin.worlds.kafka.cluster import KafkaCluster
 from kadmin.worlds.kafka.values.folder import FolderValues
 
@@ -52,7 +53,7 @@ def test_a_lock_that_cannot_be_released_never_replaces_the_result(
     context = KafkaCluster(cast("Backend", None), operations, Clock(), told.append, cast("KafkaConnection", None))
 
     def run() -> None:
-        with context.leased("purpose", 0):
+        with held(context, context.new_holder("purpose"), 0):
             spoil(tmp_path / "fence", monkeypatch)
             if fails:
                 raise StalePlanError("its own")

@@ -62,7 +62,7 @@ def heal(cluster: SimpleController) -> str:
     """Leave a heal on record."""
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
-        holder = context.new_holder("20260301T120000Z-4f9a1c", "now")
+        holder = context.new_holder("20260301T120000Z-4f9a1c")
         lease = context.operations.lock.take(holder, 0)
         record = OperationRecord(
             holder.operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {}
@@ -91,7 +91,7 @@ def runner(cluster: SimpleController) -> Iterator[Holder]:
     operation_id, ended = last(cluster), threading.Event()
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
-        holder = context.new_holder(operation_id, "now")
+        holder = context.new_holder(operation_id)
         lease = context.operations.lock.take(holder, 0)
 
         def confirm() -> None:
@@ -178,7 +178,7 @@ def test_a_command_that_waits_for_the_lock_says_so(cluster: SimpleController, tm
     plan = document(tmp_path / "p.yaml", reassignment("orders", {0: [2, 1]}))
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
-        holder = context.new_holder("20260301T120000Z-4f9a1c", "now")
+        holder = context.new_holder("20260301T120000Z-4f9a1c")
         lease = context.operations.lock.take(holder, 0)
         waited = kadmin(cluster, "apply", plan, "--yes", "--lock-timeout", "1")
         at_once = kadmin(cluster, "apply", plan, "--yes")
@@ -315,7 +315,7 @@ def test_a_cancelled_operation_is_called_so_once(cluster: SimpleController, inte
     operation_id = last(cluster)
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
-        lease = context.operations.lock.take(context.new_holder(operation_id, "now"), 0)
+        lease = context.operations.lock.take(context.new_holder(operation_id), 0)
         back = OperationStatus(OperationState.CANCELLED, "now", "cancelled; 2 partitions back")
         context.operations.set_status(operation_id, back, lease)
         context.operations.lock.release(lease)

@@ -168,7 +168,7 @@ def test_a_runner_is_asked_to_pause_and_waited_for(
     ):
         source = replace(plain, clock=FastClock())
         running = runner.operations.unfinished()[0].operation_id
-        lease = runner.operations.lock.take(runner.new_holder(running, runner.clock.timestamp()), 0)
+        lease = runner.operations.lock.take(runner.new_holder(running), 0)
         target = in_folder(source, tmp_path / "records", Death(), monkeypatch)
         with pytest.raises(BusyError, match="still run by"):
             import_history(source, target)

@@ -137,7 +137,7 @@ def test_a_successor_is_waited_for(context: ZooKeeperContext) -> None:
     assert context.clock.now() >= 30
     context.store.multi([SetData("/controller_epoch", b"2", -1), Create("/controller", b"{}", ephemeral=True)])
     await_successor(context.store, context.clock, 0)
-    context.clock.defers_signals = True
-    context.clock.interrupt(15)
+    with context.clock.deferring_signals():
+        context.clock.interrupt(15)
     with pytest.raises(StoppedError):
         await_successor(context.store, context.clock, 1)

@@ -192,8 +192,8 @@ def test_an_unfinished_operation_and_a_record_that_cannot_be_read(brokers: Store
 def test_looks_that_a_signal_cut_short_prove_nothing(brokers: Store) -> None:
     """F28: the pause between two looks ends at once, and so does the doctor."""
     clock = Clock()
-    clock.defers_signals = True  # as under a lock
-    clock.interrupt(signal.SIGINT)
+    with clock.deferring_signals():  # as under a lock
+        clock.interrupt(signal.SIGINT)
     with pytest.raises(StoppedError) as stopped:
         gather(zookeeper_context(brokers, Paths(), clock, lambda _: None))
     assert stopped.value.exit_status == 130

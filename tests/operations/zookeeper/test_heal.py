@@ -105,7 +105,7 @@ def test_a_heal_that_died_is_named_and_taken_over(context: ZooKeeperContext) -> 
 
 def heal_record(context: ZooKeeperContext, operation_id: str) -> OperationRecord:
     """Leave a heal unfinished, as one that was killed."""
-    holder = context.new_holder(operation_id, "now")
+    holder = context.new_holder(operation_id)
     lease = ZnodeLock(context.store, context.paths, context.clock).take(holder, 0)
     record = OperationRecord(operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {})
     context.operations.create(record, lease, "now")

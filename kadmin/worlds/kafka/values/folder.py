@@ -91,7 +91,7 @@ class FolderValues:
             if self._clock.now() >= give_up:
                 raise held_lock(lock)
             self._clock.wait(POLL_S)
-        self._clock.defers_signals = True
+            self._clock.stop_if_asked("nothing was changed")
         self._lock = lock
         sign(lock, holder)
         token = self._token() + 1

@@ -109,6 +109,7 @@ class TopicValues:
                 return watched.holder
             self._tell_watching(watched, now)
             self._clock.wait(POLL_S)
+            self._clock.stop_if_asked("nothing was changed")
 
     def to_create(self) -> str:
         """Name the topic where it does not exist, with its replication factor.
@@ -148,16 +149,15 @@ class TopicValues:
             if watched is not None and watched.seems_dead:
                 self._tell_watching(watched, began)
             if watched is None or watched.rest_s(began) < 0:
-                clock.defers_signals = True
                 lease = self._try_take(replace(holder, session_timeout_s=self.session_timeout_s), log.lock)
                 if lease is not None:
                     return lease
-                clock.defers_signals = False
                 clock.wait(AGAIN_S)
             elif clock.over or (clock.now() >= give_up and not watched.seems_dead):
                 raise held_lock(watched.holder)
             else:
                 clock.wait(POLL_S)
+            clock.stop_if_asked("nothing was changed")
 
     def sync(self) -> None:
         """Do nothing: a read sees all that was written before it."""

@@ -14,7 +14,6 @@ from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, U
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.next_step import command
 from kadmin.operations import events
-from kadmin.operations.context import new_operation_id
 from kadmin.operations.decide.actions import PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S, Finish, Wait
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.follow import Loop, follow
@@ -22,6 +21,7 @@ from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.record.holder import lost_lock
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
 from kadmin.operations.record.steps import HealStep, Replaced
+from kadmin.operations.session import held
 from kadmin.wording import count
 from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_successor
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
     from kadmin.insight.diagnosis.finding import Finding
     from kadmin.next_step import NextStep
-    from kadmin.operations.record.holder import Holder, Lease
+    from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.steps import Step
+    from kadmin.operations.session import Session
     from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.controller_move import ControllerMove
     from kadmin.worlds.zookeeper.heal.repair_steps import RepairStep
@@ -68,20 +69,15 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
         return Outcome(None, _verdict(diagnosis.findings, 0).message)
     if context.clock.over:
         raise _past_deadline(None)
-    now, wait_s = context.clock.timestamp(), lock_timeout_s
-    operation_id = unfinished[0] if unfinished else new_operation_id(now)
+    holder, wait_s = context.new_holder(unfinished[0] if unfinished else None), lock_timeout_s
     other = context.operations.lock.holder()
-    if other is not None and other.operation_id == operation_id:  # its runner was killed; its lock expires
+    if other is not None and other.operation_id == holder.operation_id:  # its runner was killed; its lock expires
         wait_s += other.expires_s
-    holder = context.new_holder(operation_id, now)
-    lease = context.take_lock(holder, wait_s)
-    try:
+    with held(context, holder, wait_s) as session:
         if not unfinished:
-            _open(context, holder, diagnosis, lease)
-        context.tell(events.OperationStarted(operation_id, diagnosis.state.cluster_id))
-        return Outcome(operation_id, _Healing(context, operation_id, lease, consent).run())
-    finally:
-        context.give_back(lease)
+            session.begin(_record(holder, diagnosis))
+        context.tell(events.OperationStarted(holder.operation_id, diagnosis.state.cluster_id))
+        return Outcome(holder.operation_id, _Healing(context, session, consent).run())
 
 
 def examine(context: ZooKeeperContext) -> Diagnosis:
@@ -113,10 +109,9 @@ class _Consent:
 
 
 class _Healing:
-    def __init__(self, context: ZooKeeperContext, operation_id: str, lease: Lease, consent: _Consent) -> None:
+    def __init__(self, context: ZooKeeperContext, session: Session, consent: _Consent) -> None:
         self._context = context
-        self._operation_id = operation_id
-        self._lease = lease
+        self._session = session
         self._consent = consent
         self._publisher = Publisher(context.store, context.paths)
         self._mover = ControllerMover(context.store, context.clock)
@@ -161,7 +156,7 @@ class _Healing:
                 return answer.reason
             move = answer
         step = self._step(repair)
-        outcome = self._publisher.send(step, _ops(repair, move, diagnosis, self._context), self._lease)
+        outcome = self._publisher.send(step, _ops(repair, move, diagnosis, self._context), self._session.lease)
         if outcome is PublishOutcome.LOST_LOCK:
             raise lost_lock()
         if outcome is not PublishOutcome.PUBLISHED:
@@ -184,7 +179,7 @@ class _Healing:
             self._context.tell(events.Note(wait.reason))
 
     def _step(self, repair: RepairStep) -> Step:
-        number = len(self._context.operations.steps(self._operation_id)) + 1
+        number = len(self._session.steps()) + 1
         node = repair.node
         deleted = repair.write is Write.DELETE
         replaced = None if node is None else Replaced(node.path, node.version, node.data, deleted)
@@ -195,7 +190,7 @@ class _Healing:
         # controller elected meanwhile.
         store = self._context.store
         self._context.clock.wait(PLACEHOLDER_S)
-        ops: list[Op] = [*lease_checks(self._lease, self._context.paths), Delete(CONTROLLER, 0)]
+        ops: list[Op] = [*lease_checks(self._session.lease, self._context.paths), Delete(CONTROLLER, 0)]
 
         def happened() -> bool:
             node = store.exists(CONTROLLER)
@@ -206,17 +201,16 @@ class _Healing:
             raise lost_lock()
 
     def _close(self, state: OperationState, message: str) -> None:
-        status = OperationStatus(state, self._context.clock.timestamp(), message)
-        self._context.operations.set_status(self._operation_id, status, self._lease)
+        self._session.set_status(OperationStatus(state, self._context.clock.timestamp(), message))
         self._context.tell(events.StateChanged(state.value, message))
 
 
-def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease: Lease) -> None:
+def _record(holder: Holder, diagnosis: Diagnosis) -> OperationRecord:
     findings = [
         {"trouble": finding.code, "path": finding.znode, "message": finding.message} for finding in diagnosis.findings
     ]
     text = json.dumps({"kind": "Heal", "findings": findings}, sort_keys=True)
-    record = OperationRecord(
+    return OperationRecord(
         operation_id=holder.operation_id,
         kind=OperationKind.HEAL,
         plan_text=text,
@@ -226,8 +220,6 @@ def _open(context: ZooKeeperContext, holder: Holder, diagnosis: Diagnosis, lease
         author=holder.author,
         origin={},
     )
-    context.operations.create(record, lease, holder.started_at)
-    context.operations.prune(lease)
 
 
 def _past_deadline(reason: str | None) -> NotCompletedError:

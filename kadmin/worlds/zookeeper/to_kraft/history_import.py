@@ -17,6 +17,7 @@ from kadmin.operations.execute.takeover import patience
 from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.record import Imported, OperationState, OperationStatus
 from kadmin.operations.record.stop_request import Stop, StopRequest
+from kadmin.operations.session import held
 from kadmin.worlds.zookeeper.reader import read_migration
 from kadmin.worlds.zookeeper.to_kraft.preflight import require_one_cluster
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
@@ -24,8 +25,8 @@ from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.port import Backend
-    from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing
+    from kadmin.operations.session import Session
     from kadmin.worlds.kafka.context import KafkaContext
     from kadmin.worlds.zookeeper.context import ZooKeeperContext
 
@@ -60,15 +61,18 @@ def import_history(source: Context, target: Context, lock_timeout_s: float = 0.0
     if source.operations.lock.to_create():  # there is no record, and locking it would create one
         return Imported((), 0)
     _await_runner(source)
-    with source.leased(PURPOSE, lock_timeout_s) as held, target.leased(PURPOSE, lock_timeout_s) as lease:
-        there = {each.operation_id: each for each in target.operations.listings()}
+    with (
+        held(source, source.new_holder(PURPOSE), lock_timeout_s) as there,
+        held(target, target.new_holder(PURPOSE), lock_timeout_s) as here,
+    ):
+        known = {each.operation_id: each for each in target.operations.listings()}
         carried, already = [], 0
         for listing in source.operations.listings():
             if not listing.status.state.has_record:
                 continue
-            if _is_newer(listing, there.get(listing.operation_id)):
-                _pause(source, listing, held, target.backend)
-                target.operations.adopt(source.operations.export(listing.operation_id), lease)
+            if _is_newer(listing, known.get(listing.operation_id)):
+                _pause(there, listing, target.backend)
+                target.operations.adopt(source.operations.export(listing.operation_id), here.lease)
                 carried.append(listing.operation_id)
             else:
                 already += 1
@@ -87,14 +91,15 @@ def _age(listing: Listing) -> tuple[str, int]:
     return listing.status.updated_at, len(listing.changes)
 
 
-def _pause(source: Context, listing: Listing, held: Lease, served: Backend) -> None:
+def _pause(session: Session, listing: Listing, served: Backend) -> None:
     """Pause an operation whose runner is gone; its progress is read from the side that is `served`."""
     if listing.status.state is OperationState.RUNNING:
+        source = session.context
         progress = StatusReader(replace(source, backend=served)).read_one(listing.operation_id).progress
         done = "" if progress is None else f", {progress.done}/{progress.total} done"
         message = f"paused for history import{done}"
         status = OperationStatus(OperationState.PAUSED, source.clock.timestamp(), message)
-        source.operations.set_status(listing.operation_id, status, held)
+        source.operations.set_status(listing.operation_id, status, session.lease)
 
 
 def _await_runner(source: Context) -> None:

@@ -70,17 +70,15 @@ class ZnodeLock:
             version = self._fence_version()
             other = self.holder()
             if other is None:
-                clock.defers_signals = True
-                lease = self._try_take(holder, version)
-                if lease is not None:
+                if (lease := self._try_take(holder, version)) is not None:
                     return lease
-                clock.defers_signals = False
             elif other.session_id == store.session_id:
                 return Lease(version, other.session_id, holder.operation_id)
             elif clock.now() >= give_up:
                 raise held_lock(other)
             else:
                 clock.wait(POLL_S)
+            clock.stop_if_asked("nothing was changed")
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:
         """Take a lock again that expired with our session.
