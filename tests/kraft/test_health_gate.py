@@ -120,6 +120,7 @@ def test_k03_a_majority_that_stays_away_ends_at_the_deadline_with_the_way_to_res
     reached(connection, plan)
 
 
+@pytest.mark.matrix
 @pytest.mark.on("4.4.0")
 def test_a_controller_that_falls_behind_closes_the_gate_until_it_has_caught_up(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, others: tuple[int, int]

@@ -84,7 +84,11 @@ def none_left(connection: KafkaConnection) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("lose", "cause"), [(delete_topic, f"topic {RECORD_TOPIC} was deleted"), (delete_records, "has no offset")]
+    ("lose", "cause"),
+    [
+        pytest.param(delete_topic, f"topic {RECORD_TOPIC} was deleted", marks=pytest.mark.matrix),
+        (delete_records, "has no offset"),
+    ],
 )
 def test_k11_a_record_that_is_lost_in_mid_run_goes_on_from_the_copy(
     kraft: Sandbox,

@@ -44,7 +44,7 @@ from kadmin.worlds.kafka.wire.mechanisms import Password
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.live, pytest.mark.eras]
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.xdist_group("rights")]
 
 PAGE = Path(__file__).parents[2] / "docs" / "kraft.md"
 VERSION = "3.9.2"

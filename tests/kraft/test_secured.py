@@ -135,6 +135,7 @@ def with_tokens(url: str, secret: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.matrix
 def test_tokens_are_had_at_their_endpoint_and_renewed_while_an_operation_runs(
     cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +158,7 @@ def test_tokens_are_had_at_their_endpoint_and_renewed_while_an_operation_runs(
     assert "does not answer" in run("status", status=6).err
 
 
+@pytest.mark.matrix
 def test_a_renewal_that_fails_ends_the_run_and_loses_nothing(
     cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import PartitionState
 
-pytestmark = pytest.mark.eras
+pytestmark = pytest.mark.matrix
 
 WAIT_S = 60
 MANY_BYTES = b"x" * 100_000

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from support.cli.in_process import Answer
 
-pytestmark = [pytest.mark.live, pytest.mark.eras]
+pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.xdist_group("broker credentials")]
 
 PASSWORD = "s3cret canary"  # noqa: S105 - the sandbox's own
 WITHOUT = "--without-brokers"

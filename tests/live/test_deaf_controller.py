@@ -75,7 +75,7 @@ def test_without_four_letter_words_a_probe_is_answered(quiet: Cluster, tmp_path:
     assert quiet.kadmin("apply", again, "--yes").out.strip() == "nothing to do"
 
 
-@pytest.mark.eras
+@pytest.mark.matrix
 @pytest.mark.on("1.1.1", "2.8.2", "3.9.2")
 def test_without_four_letter_words_a_deaf_controller_leaves_the_probe_and_resume_goes_on(
     quiet: Cluster, tmp_path: Path

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kadmin.sandbox import Sandbox
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 ROOT = Path(__file__).parents[2]
 LINES = list(dict.fromkeys(line.replace("\\\n", "") for lines in EXAMPLES.values() for line in lines))

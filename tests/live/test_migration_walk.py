@@ -144,6 +144,7 @@ def walk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Walk,
         Sandbox.load(spec.directory).down()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("walk", ["3.9.2"], indirect=True)
 def test_a_move_its_records_and_its_history_come_through(walk: tuple[Walk, Cluster], tmp_path: Path) -> None:
     steps, cluster = walk

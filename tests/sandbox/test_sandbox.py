@@ -20,6 +20,7 @@ from kadmin.sandbox.processes import Process, start
 pytestmark = pytest.mark.live
 
 
+@pytest.mark.eras
 def test_a_whole_life_with_three_zookeepers_beside_another_sandbox(tmp_path: Path, zookeeper: Sandbox) -> None:
     folder = tmp_path / "sandbox"
     up = command(
@@ -79,6 +80,7 @@ def test_a_broker_that_ends_at_its_start_is_reported_with_its_log_and_nothing_is
     assert not (tmp_path / "sandbox").exists()
 
 
+@pytest.mark.eras
 @pytest.mark.parametrize("mode", [(), ("--kraft",)], ids=["zookeeper", "kraft"])
 def test_a_broker_that_is_added_serves_on_its_rack_and_has_nothing(mode: tuple[str, ...], tmp_path: Path) -> None:
     folder = tmp_path / "sandbox"
