@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.decide.examination import Examination
     from kadmin.operations.reading.preview import PlanPreview
     from kadmin.plan.model import Plan, Policy
 

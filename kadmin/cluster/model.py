@@ -109,6 +109,10 @@ class Topic:
         removing = self.removing_replicas.get(number, ())
         return tuple(broker for broker in self.replicas[number] if broker not in removing)
 
+    def is_moving(self, number: int) -> bool:
+        """Whether a reassignment of the partition is in flight (2.4 and later)."""
+        return number in self.adding_replicas or number in self.removing_replicas
+
     def partitions(self) -> tuple[TopicPartition, ...]:
         """Every partition of the topic, by number."""
         return tuple(TopicPartition(self.name, number) for number in sorted(self.replicas))

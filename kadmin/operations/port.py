@@ -161,7 +161,7 @@ class MetadataStore(Protocol):
         """Return the reason not to change configs now, None where they may be changed."""
         ...
 
-    def groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    def groups_of_topics(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Return, by topic, the consumer groups that keep their offsets in the store."""
         ...
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.plan.disk_space import shortages
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.makespan import schedule_shortest
+from kadmin.plan.makespan import repack
 from kadmin.plan.model import WaveOrder
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.sources import lacks_source, with_source_size
@@ -114,11 +114,11 @@ def _ordered(
     facts: ClusterFacts,
     publish: PublishLimits,
 ) -> tuple[Wave, ...]:
-    if plan.order is WaveOrder.SHORTEST:
-        shortest = schedule_shortest(pending, state, plan.limits, publish)
-        if not shortages([wave.reassignments for wave in shortest], facts.usable):
-            return shortest
-    return schedule(pending, plan.limits, publish)
+    in_order = schedule(pending, plan.limits, publish)
+    if plan.order is not WaveOrder.SHORTEST:
+        return in_order
+    shortest = repack(in_order, pending, state, plan.limits, publish)
+    return in_order if shortages([wave.reassignments for wave in shortest], facts.usable) else shortest
 
 
 def _complete(target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:

@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.plan.copying import leader_of
-from kadmin.plan.waves import Packing, added, schedule
+from kadmin.plan.waves import Packing, added
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,19 +37,19 @@ MOST_WAVES = 128
 """The most waves packed at a time, in plan order: the cost stays linear in the length of a plan."""
 
 
-def schedule_shortest(
+def repack(
+    in_order: Sequence[Wave],
     targets: Sequence[PartitionTarget],
     state: ClusterState,
     limits: WaveLimits,
     publish: PublishLimits,
 ) -> tuple[Wave, ...]:
-    """Cut targets (without no-ops) into waves of the shortest makespan; raises as `schedule` does.
+    """Pack the waves of `targets`, as `schedule` cut them, into waves of the shortest makespan.
 
     An unknown size counts as the mean of the known ones, or as 1 where none is known.
     """
-    in_order = schedule(targets, limits, publish)
     if len(in_order) < 2:  # noqa: PLR2004 - one wave has no other packing
-        return in_order
+        return tuple(in_order)
     entries = _entries(targets, state)
     waves: list[Wave] = []
     for start in range(0, len(in_order), MOST_WAVES):

@@ -15,7 +15,7 @@ from kadmin.plan.waves import added
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kadmin.cluster.model import ClusterState, Replicas, Topic, TopicPartition
+    from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.plan.model import PartitionTarget
 
 
@@ -47,11 +47,9 @@ def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> P
     replicas = state.replicas(target.partition)
     if topic is None or replicas is None:
         return Progress.STALE
-    if named_in_node(target, state) or _leads_to_target(target, topic):
+    moving = topic.is_moving(target.partition.partition)
+    if (moving and topic.target(target.partition.partition) == target.replicas) or named_in_node(target, state):
         return Progress.RUNNING
-    moving = (
-        target.partition.partition in topic.adding_replicas or target.partition.partition in topic.removing_replicas
-    )
     if replicas == target.replicas and not moving:
         return Progress.DONE if _in_sync(target, state) else Progress.SETTLED
     if published and not moving and is_union(target, replicas):
@@ -109,15 +107,8 @@ def moves_in_flight(state: ClusterState) -> dict[TopicPartition, Replicas]:
         partition: topic.target(partition.partition)
         for topic in state.topics.values()
         for partition in topic.partitions()
-        if partition.partition in topic.adding_replicas or partition.partition in topic.removing_replicas
+        if topic.is_moving(partition.partition)
     }
-
-
-def _leads_to_target(target: PartitionTarget, topic: Topic) -> bool:
-    number = target.partition.partition
-    if number not in topic.removing_replicas and number not in topic.adding_replicas:
-        return False
-    return topic.target(number) == target.replicas
 
 
 def _in_sync(target: PartitionTarget, state: ClusterState) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -8,39 +9,42 @@ from support.cluster.capabilities import LIMITS
 from support.cluster.states import cluster, tp
 from support.plan.wave_cases import busiest, check_waves, limits, makespan, targets
 
-from kadmin.cluster.model import TopicPartition
 from kadmin.errors import InvalidInputError
 from kadmin.plan import makespan as module
 from kadmin.plan.diff import diff
-from kadmin.plan.makespan import schedule_shortest
+from kadmin.plan.makespan import repack
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, WaveLimits, WaveOrder
 from kadmin.plan.waves import schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.plan.waves import Wave
 
 STATE = cluster({}, brokers=dict.fromkeys(range(20)))
 
 
+def shortest(plan: Sequence[PartitionTarget], limit: WaveLimits, state: ClusterState = STATE) -> tuple[Wave, ...]:
+    return repack(schedule(plan, limit, LIMITS), plan, state, limit, LIMITS)
+
+
 def names(plan: list[PartitionTarget], limit: WaveLimits) -> list[list[str]]:
-    return [
-        [str(each.partition) for each in wave.reassignments] for wave in schedule_shortest(plan, STATE, limit, LIMITS)
-    ]
+    return [[str(each.partition) for each in wave.reassignments] for wave in shortest(plan, limit)]
 
 
 @given(targets, limits)
 def test_every_entry_is_in_one_wave_and_each_wave_keeps_every_limit(
     plan: list[PartitionTarget], limit: WaveLimits
 ) -> None:
-    check_waves(schedule_shortest(plan, STATE, limit, LIMITS), plan, limit)
+    check_waves(shortest(plan, limit), plan, limit)
 
 
 @given(targets, limits)
 def test_it_is_never_longer_than_plan_order_nor_shorter_than_the_bound(
     plan: list[PartitionTarget], limit: WaveLimits
 ) -> None:
-    assert (
-        busiest(plan)
-        <= makespan(schedule_shortest(plan, STATE, limit, LIMITS))
-        <= makespan(schedule(plan, limit, LIMITS))
-    )
+    assert busiest(plan) <= makespan(shortest(plan, limit)) <= makespan(schedule(plan, limit, LIMITS))
 
 
 @given(targets, limits)
@@ -48,14 +52,14 @@ def test_waves_of_a_plan_of_priority_are_those_of_plan_order(plan: list[Partitio
     moving = tuple(target for target in plan if target.replicas != target.current)
     in_order = ReassignmentPlan(PlanHeader(), moving, limits=limit, order=WaveOrder.PRIORITY)
     assert diff(in_order, STATE, LIMITS).waves == schedule(moving, limit, LIMITS)
-    shortest = replace(in_order, order=WaveOrder.SHORTEST)
-    assert diff(shortest, STATE, LIMITS).waves == schedule_shortest(moving, STATE, limit, LIMITS)
+    repacked = replace(in_order, order=WaveOrder.SHORTEST)
+    assert diff(repacked, STATE, LIMITS).waves == shortest(moving, limit)
 
 
 @given(targets, limits)
 def test_plan_order_is_kept_inside_a_wave(plan: list[PartitionTarget], limit: WaveLimits) -> None:
     place = {target.partition: number for number, target in enumerate(plan)}
-    for wave in schedule_shortest(plan, STATE, limit, LIMITS):
+    for wave in shortest(plan, limit):
         places = [place[target.partition] for target in wave.reassignments]
         assert places == sorted(places)
 
@@ -70,7 +74,7 @@ def test_large_partitions_of_different_brokers_share_a_wave() -> None:
     limit = WaveLimits(max_partitions=2)
     assert makespan(schedule(plan, limit, LIMITS)) == 22
     assert names(plan, limit) == [["a-0", "a-2"], ["a-1", "a-3"]]
-    assert makespan(schedule_shortest(plan, STATE, limit, LIMITS)) == busiest(plan) == 18
+    assert makespan(shortest(plan, limit)) == busiest(plan) == 18
 
 
 def test_the_leader_sends_every_copy() -> None:
@@ -82,9 +86,7 @@ def test_the_leader_sends_every_copy() -> None:
         PartitionTarget(tp("a-2"), (7, 2), (3, 2), 10),
         PartitionTarget(tp("a-3"), (8, 9), (8, 6), 10),
     ]
-    pairs = [
-        [str(w.partition) for w in wave.reassignments] for wave in schedule_shortest(plan, state, WaveLimits(2), LIMITS)
-    ]
+    pairs = [[str(w.partition) for w in wave.reassignments] for wave in shortest(plan, WaveLimits(2), state)]
     assert pairs == [["a-0", "a-1"], ["a-2", "a-3"]]
 
 
@@ -108,6 +110,4 @@ def test_a_long_plan_is_packed_in_stretches(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_an_entry_that_fits_in_no_wave_is_refused_by_name() -> None:
     with pytest.raises(InvalidInputError, match="t-0 fits in no wave"):
-        schedule_shortest(
-            [PartitionTarget(TopicPartition("t", 0), (1,), (2,))], STATE, WaveLimits(max_bytes=10), LIMITS
-        )
+        shortest([PartitionTarget(tp("t-0"), (1,), (2,))], WaveLimits(max_bytes=10))

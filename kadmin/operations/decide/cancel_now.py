@@ -139,7 +139,7 @@ def _unfinished(partition: TopicPartition, original: Replicas, asked: CancelStep
     topic, number = observed.state.topics.get(partition.topic), partition.partition
     if topic is None or number not in topic.replicas:
         return False
-    if number in topic.adding_replicas or number in topic.removing_replicas:
+    if topic.is_moving(number):
         return topic.target(number) == original and not copies_back(partition, original, observed.state)
     now = topic.replicas[number]
     return now != original and sorted(now) == sorted(original) and partition not in asked.refused

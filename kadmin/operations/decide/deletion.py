@@ -20,7 +20,7 @@ no request, topic exists, step on record                  past the deadline refu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, StalePlanError
@@ -40,6 +40,7 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.decide.common import AskedTopics, changing, overdue, refused_topics
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import DeletionStep
+from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
 from kadmin.plan.progress import Progress
 from kadmin.wording import count, name_some
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory
+    from kadmin.operations.decide.examination import Examination
+    from kadmin.plan.rules import ClusterView
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +120,14 @@ class DeletionWork(ListedOperationSpec):
             yield f"brokers that are not alive may keep folders of them on disk: {name_some(dead)}"
 
 
-def plan_deletion(plan: DeletionPlan, state: ClusterState) -> DeletionWork:
-    """Return the work of a deletion, with the ids of its topics and the recipes to recreate them."""
-    found = [state.topics[topic] for topic in plan.topics]
-    recipes = (TopicRecipe(each.name, each.replicas, state.topic_configs.get(each.name, {})) for each in found)
-    return DeletionWork(plan, tuple(recipes), {each.name: each.topic_id for each in found if each.topic_id is not None})
+def examine_deletion(found: Examination, plan: DeletionPlan, world: ClusterView) -> Examination:
+    """Complete the examination of a deletion by its work, with ids and recipes of the topics, and the bytes lost."""
+    topics = [world.state.topics[topic] for topic in plan.topics]
+    configs = world.state.topic_configs
+    recipes = tuple(TopicRecipe(each.name, each.replicas, configs.get(each.name, {})) for each in topics)
+    topic_ids = {each.name: each.topic_id for each in topics if each.topic_id is not None}
+    lost = bytes_lost(plan.topics, world.state, world.facts)
+    return replace(found, work=DeletionWork(plan, recipes, topic_ids), targets=plan.topics, lost_bytes=lost)
 
 
 def _overdue(work: DeletionWork, present: Sequence[str], queued: Sequence[str], state: ClusterState) -> Action:

@@ -43,7 +43,7 @@ from kadmin.operations.decide.common import (
 )
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, ElectionStep, ProbeStep, refused_by_cluster
-from kadmin.plan.election import electable, obstacle, off_preferred, scope_of
+from kadmin.plan.election import electable, leaders_elected, obstacle, off_preferred, scope_of
 from kadmin.plan.model import ElectionPlan
 from kadmin.plan.progress import Progress
 from kadmin.wording import count, name_some
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory
+    from kadmin.operations.decide.examination import Examination
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,14 @@ def _verdicts(plan: ElectionPlan, state: ClusterState, _: PlanHistory) -> Iterat
 
 def _scope(plan: ElectionPlan) -> set[str] | None:
     return None if plan.all_partitions else {partition.topic for partition in plan.partitions} | set(plan.topics)
+
+
+def examine_election(found: Examination, plan: ElectionPlan, state: ClusterState) -> Examination:
+    """Complete the examination of an election by the partitions that it would elect, and their leaders."""
+    scope = scope_of(plan, state)
+    off = off_preferred(scope, state)
+    leaders = leaders_elected(off, state)
+    return replace(found, work=ElectionWork(scope) if off else None, targets=tuple(map(str, off)), leaders=leaders)
 
 
 ELECTION = PlanKind(

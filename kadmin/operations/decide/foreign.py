@@ -76,7 +76,7 @@ def back_to_original(
 def by_api(target: PartitionTarget, state: ClusterState) -> bool:
     """Whether a reassignment is in flight without a pending request: it was started through the brokers' API."""
     topic, number = state.topics.get(target.partition.topic), target.partition.partition
-    moving = topic is not None and (number in topic.adding_replicas or number in topic.removing_replicas)
+    moving = topic is not None and topic.is_moving(number)
     return moving and target.partition not in requested(state)
 
 

@@ -341,7 +341,7 @@ def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
         return False
     state = observed.state
     topic, number = state.topics[target.partition.topic], target.partition.partition
-    moving = number in topic.adding_replicas or number in topic.removing_replicas
+    moving = topic.is_moving(number)
     return not moving and is_union(target, topic.replicas[number])
 
 

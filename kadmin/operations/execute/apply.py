@@ -11,7 +11,8 @@ from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.next_step import command
 from kadmin.operations.decide.common import not_watching
-from kadmin.operations.decide.examine import Examination, examine
+from kadmin.operations.decide.examination import Examination
+from kadmin.operations.decide.examine import examine
 from kadmin.operations.decide.kinds import kind_of
 from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.losses import with_high_watermarks

@@ -22,4 +22,4 @@ def listening_of(backend: Backend, channel: Channel, state: ClusterState) -> Lis
 
 def groups_in_metadata(backend: Backend, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     """Return, by topic, the groups that keep their offsets in the cluster's metadata."""
-    return {} if backend.metadata_store is None else backend.metadata_store.groups(topics)
+    return {} if backend.metadata_store is None else backend.metadata_store.groups_of_topics(topics)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.inventory import ClusterInventory
-    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.decide.examination import Examination
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy
     from kadmin.plan.rules import ClusterView

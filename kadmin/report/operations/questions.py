@@ -11,7 +11,7 @@ from kadmin.report.text import about
 from kadmin.wording import count
 
 if TYPE_CHECKING:
-    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.decide.examination import Examination
     from kadmin.operations.reading.status import Unfinished
     from kadmin.plan.model import Plan
     from kadmin.plan.throttle import ConfigChanges

@@ -18,7 +18,7 @@ from kadmin.answers.diff import (
 from kadmin.cluster.model import NO_LEADER
 
 if TYPE_CHECKING:
-    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.decide.examination import Examination
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.waves import Wave

@@ -19,7 +19,7 @@ from kadmin.report.text import size_text
 from kadmin.wording import count
 
 if TYPE_CHECKING:
-    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.decide.examination import Examination
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import Plan

@@ -12,7 +12,7 @@ from kadmin.report.text import NOTHING, change, duration, replicas, size_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.decide.examination import Examination
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import PartitionTarget, Plan

@@ -20,7 +20,7 @@ from kadmin.report.text import SHOWN_ROWS, duration, shortened, size_text, table
 from kadmin.wording import count
 
 if TYPE_CHECKING:
-    from kadmin.operations.decide.examine import Examination
+    from kadmin.operations.decide.examination import Examination
     from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.model import Plan

@@ -70,7 +70,7 @@ class ZooKeeperMetadata:
         """Return an error where too many config changes wait for brokers."""
         return config_backlog(self._store)
 
-    def groups(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    def groups_of_topics(self, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Return the old consumer groups that keep their offsets in ZooKeeper."""
         return consumer_groups(self._store, topics)
 

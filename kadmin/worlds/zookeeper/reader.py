@@ -230,7 +230,7 @@ def _would_start(partition: TopicPartition, wanted: Replicas, topics: Mapping[st
         return False  # a controller drops it
     if topic.format_version is not None and topic.format_version >= ADDING_AND_REMOVING_SINCE:
         number = partition.partition
-        return number not in topic.adding_replicas and number not in topic.removing_replicas
+        return not topic.is_moving(number)
     return not set(wanted) < set(replicas)
 
 

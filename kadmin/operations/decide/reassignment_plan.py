@@ -1,0 +1,65 @@
+"""Examines a reassignment plan: its waves, its throttle, and disk space for its copies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kadmin.operations.decide.examination import placed
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.plan.copying import throttle_of
+from kadmin.plan.diff import diff
+from kadmin.plan.election import electable
+from kadmin.plan.model import Elect
+from kadmin.plan.progress import Progress, judge
+from kadmin.plan.rules import check_room, refusals_of
+from kadmin.plan.waves import added
+from kadmin.wording import brokers_in_words, count, name_some
+
+if TYPE_CHECKING:
+    from kadmin.cluster.capabilities import PublishLimits
+    from kadmin.operations.decide.examination import Examination
+    from kadmin.plan.diff import PlanDiff
+    from kadmin.plan.facts import ClusterFacts
+    from kadmin.plan.model import Plan, ReassignmentPlan
+    from kadmin.plan.rules import ClusterView
+
+
+def examine_reassignment(
+    found: Examination, plan: ReassignmentPlan, world: ClusterView, publish: PublishLimits
+) -> Examination:
+    """Complete the examination of a reassignment by its changes; `publish` bounds its waves."""
+    state = world.state
+    change = diff(plan, state, publish, world.facts)
+    waves = tuple(wave.reassignments for wave in change.waves)
+    throttle = None if plan.throttle is None else throttle_of(plan.throttle, waves, state, world.facts.inbound)
+    found = _with_room(replace(found, change=change, throttle=throttle), plan, change, world.facts)
+    at_target = not change.pending and all(
+        judge(target, state, published=False) is Progress.DONE for target in plan.reassignments
+    )
+    to_elect = plan.elect is not Elect.NONE and electable([each.partition for each in plan.reassignments], state)
+    if at_target and not to_elect:
+        return found
+    filled = {target.partition: target for wave in waves for target in wave}
+    targets = tuple(filled.get(target.partition, target) for target in plan.reassignments)
+    return replace(found, work=ReassignmentWork(waves, targets, plan.elect, skips_deleted=plan.allow_topics_deleted))
+
+
+def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterFacts) -> Examination:
+    """Refuse waves for which a broker lacks disk space; warn of brokers that were asked and do not report theirs.
+
+    Warn of partitions of unknown size, too, whose copies cannot be compared with the disk space.
+    """
+    lacking = check_room([wave.reassignments for wave in change.waves], facts.usable)
+    receivers = {broker for target in change.pending for broker in added(target)}
+    unavailable = {broker for broker in receivers if facts.usable.get(broker, 0) is None}
+    if unavailable:
+        unknown = f"room on disk is not known (Kafka 3.3 and later report it): {brokers_in_words(unavailable)}"
+        found = replace(found, warnings=(*found.warnings, unknown))
+    limited = {broker for broker, usable in facts.usable.items() if usable is not None} | facts.capacities.keys()
+    unsized = [each.partition for each in change.pending if each.size_bytes is None and limited & set(added(each))]
+    if unsized:
+        which = f"{count(len(unsized), 'partition')}, whose size is not known: {name_some(unsized)}"
+        found = replace(found, warnings=(*found.warnings, f"room cannot be checked for {which}"))
+    return replace(found, refusals=(*found.refusals, *refusals_of(lacking, partial(placed, plan))))
