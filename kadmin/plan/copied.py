@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.plan.copying import leader_of, per_broker
-from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -70,7 +69,7 @@ def replicas_to_measure(
     """Return, by broker, the replicas whose sizes give the progress of copies and the sizes of `unsized` partitions."""
     found: dict[int, set[TopicPartition]] = {}
     for target, brokers in (
-        *((each, (*_holders(each, state), *added(each))) for each in copying),
+        *((each, (*_holders(each, state), *each.added)) for each in copying),
         *((each, _holders(each, state)) for each in unsized),
     ):
         for broker in brokers:
@@ -110,7 +109,7 @@ def copied(
     for wave in waves:
         copies: list[tuple[int | None, int, int, int]] = []
         for target in wave:
-            new, whole = added(target), target.partition in finished
+            new, whole = target.added, target.partition in finished
             size = sizes.get(target.partition, target.size_bytes) if new else 0
             if size is None:
                 return None

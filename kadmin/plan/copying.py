@@ -16,7 +16,7 @@ from kadmin.plan.model import UNTHROTTLED, ThrottleBy
 from kadmin.plan.sources import sender_of
 from kadmin.plan.throttle import throttled
 from kadmin.plan.units import readable_rate
-from kadmin.plan.waves import added, with_size
+from kadmin.plan.waves import with_size
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def throttle_of(
     `inbound` is the producers' rate for each partition, in bytes per second, where it was observed. Raises
     InvalidInputError for a `finish_in` without the sizes that it needs.
     """
-    every = [each for wave in waves for each in wave if added(each)]
+    every = [each for wave in waves for each in wave if each.added]
     if not every or target == UNTHROTTLED:
         return None
     busiest = [_busiest(wave, state) for wave in waves]
@@ -138,11 +138,11 @@ def _rate(
 
 def _busiest(wave: Iterable[PartitionTarget], state: ClusterState) -> float | None:
     """Return the most bytes that one broker sends or receives for these, None where a size is unknown."""
-    moving = [target for target in wave if added(target)]
+    moving = [target for target in wave if target.added]
     if any(target.size_bytes is None for target in moving):
         return None
     return max(
-        per_broker((leader_of(target, state), added(target), target.size_bytes or 0) for target in moving), default=0
+        per_broker((leader_of(target, state), target.added, target.size_bytes or 0) for target in moving), default=0
     )
 
 
@@ -168,9 +168,7 @@ def _warnings(
     moving: Sequence[PartitionTarget], rate: int, state: ClusterState, inbound: Mapping[TopicPartition, float]
 ) -> tuple[str, ...]:
     """Name the brokers whose throttled partitions, at today's inbound rate, use up the whole throttle."""
-    received, _ = _flow(
-        (leader_of(target, state), added(target), inbound.get(target.partition, 0)) for target in moving
-    )
+    received, _ = _flow((leader_of(target, state), target.added, inbound.get(target.partition, 0)) for target in moving)
     _, sent = _flow(
         (leader_of(target, state), _followers(target, state), inbound.get(target.partition, 0)) for target in moving
     )

@@ -14,7 +14,7 @@ from kadmin.plan.makespan import repack
 from kadmin.plan.model import WaveOrder
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.sources import lacks_source, with_source_size
-from kadmin.plan.waves import added, moved_bytes, schedule
+from kadmin.plan.waves import moved_bytes, schedule
 from kadmin.schema.shapes import Count
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class PlanDiff:
     @property
     def replicas_added(self) -> int:
         """Copies that will be made."""
-        return sum(len(added(target)) for target in self.pending)
+        return sum(len(target.added) for target in self.pending)
 
     @property
     def moved_bytes(self) -> int | None:
@@ -101,24 +101,14 @@ def _waves(
     able = [target for target in pending if not lacks_source(target.partition, state)] if waiting else pending
     ours = [target for target in able if target.partition.topic == RECORD_TOPIC]
     others = [target for target in able if target.partition.topic != RECORD_TOPIC] if ours else able
-    waves = _ordered(plan, others, state, facts, publish)
-    alone = (wave for target in ours for wave in schedule([target], plan.limits, publish))
-    last = schedule(waiting, plan.limits, publish)
-    return tuple(replace(wave, index=index) for index, wave in enumerate(chain(waves, alone, last)))
-
-
-def _ordered(
-    plan: ReassignmentPlan,
-    pending: Sequence[PartitionTarget],
-    state: ClusterState,
-    facts: ClusterFacts,
-    publish: PublishLimits,
-) -> tuple[Wave, ...]:
-    in_order = schedule(pending, plan.limits, publish)
-    if plan.order is not WaveOrder.SHORTEST:
-        return in_order
-    shortest = repack(in_order, pending, state, plan.limits, publish)
-    return in_order if shortages([wave.reassignments for wave in shortest], facts.usable) else shortest
+    in_order, *later = (
+        schedule(group, plan.limits, publish) for group in (others, *([target] for target in ours), waiting)
+    )
+    if plan.order is WaveOrder.SHORTEST:
+        shortest = repack(in_order, others, state, plan.limits, publish)
+        if not shortages([wave.reassignments for wave in shortest], facts.usable):
+            in_order = shortest
+    return tuple(replace(wave, index=index) for index, wave in enumerate(chain(in_order, *later)))
 
 
 def _complete(target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.plan.units import readable_size
-from kadmin.plan.waves import added, removed
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def shortages(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, i
     never_short: set[int] = set()
     for wave in waves:
         for target in wave:
-            for broker in added(target) if target.size_bytes else ():
+            for broker in target.added if target.size_bytes else ():
                 needed[broker] += target.size_bytes or 0
                 coming[broker].append(target.partition)
         for broker in sorted(set(room) - never_short):
@@ -60,7 +59,7 @@ def shortages(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, i
                 found[broker] = Shortage(broker, room[broker], needed[broker], tuple(coming[broker]))
         for target in wave:
             if target.size_bytes is None:
-                never_short.update(removed(target))
+                never_short.update(target.removed)
             else:
-                needed.subtract(dict.fromkeys(removed(target), target.size_bytes))
+                needed.subtract(dict.fromkeys(target.removed, target.size_bytes))
     return tuple(found[broker] for broker in sorted(found))

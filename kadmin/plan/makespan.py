@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.plan.copying import leader_of
-from kadmin.plan.waves import Packing, added
+from kadmin.plan.waves import Packing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ def _entries(targets: Sequence[PartitionTarget], state: ClusterState) -> dict[To
     entries = {}
     for place, target in enumerate(targets):
         size = unknown_size if target.size_bytes is None else target.size_bytes
-        receivers = added(target)
+        receivers = target.added
         loads = [(("receives", broker), size) for broker in receivers]
         if (sender := leader_of(target, state)) is not None:
             loads.append((("sends", sender), size * len(receivers)))

@@ -10,8 +10,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from kadmin.plan.waves import added
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -88,7 +86,7 @@ def still_copied(target: PartitionTarget, state: ClusterState) -> bool:
         return False
     if replicas != target.replicas:
         return is_union(target, replicas)
-    return any(broker in state.brokers and broker not in found.isr for broker in added(target))
+    return any(broker in state.brokers and broker not in found.isr for broker in target.added)
 
 
 def in_flight(state: ClusterState) -> tuple[TopicPartition, ...]:

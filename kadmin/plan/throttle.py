@@ -19,7 +19,6 @@ from kadmin.cluster.config_entity import BROKER_KIND, ConfigEntity
 from kadmin.cluster.names import is_legal_topic_name, one_line
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
-from kadmin.plan.waves import added
 from kadmin.wording import count
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[ConfigEntit
     receivers: dict[str, list[str]] = {}
     brokers: set[int] = set()
     for target in targets:
-        new, number = added(target), target.partition.partition
+        new, number = target.added, target.partition.partition
         if new:
             senders.setdefault(target.partition.topic, []).extend(
                 f"{number}:{broker}" for broker in target.current or ()

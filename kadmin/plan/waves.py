@@ -45,16 +45,6 @@ class Wave:
     moved_bytes: int | None
 
 
-def added(target: PartitionTarget) -> tuple[int, ...]:
-    """Return the brokers that get a copy they do not have, in target order; all of them where current is unknown."""
-    return tuple(broker for broker in target.replicas if broker not in (target.current or ()))
-
-
-def removed(target: PartitionTarget) -> tuple[int, ...]:
-    """Return the brokers that lose their copy, in current order."""
-    return tuple(broker for broker in target.current or () if broker not in target.replicas)
-
-
 def with_size(target: PartitionTarget, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:
     """Return the target with its size, in bytes, from `sizes` where it has none."""
     return target if target.size_bytes is not None else replace(target, size_bytes=sizes.get(target.partition))
@@ -62,7 +52,7 @@ def with_size(target: PartitionTarget, sizes: Mapping[TopicPartition, int]) -> P
 
 def moved_bytes(target: PartitionTarget) -> int | None:
     """Return the bytes that the network carries for this partition, None where its size is unknown."""
-    copies = len(added(target))
+    copies = len(target.added)
     if copies == 0:
         return 0
     return None if target.size_bytes is None else copies * target.size_bytes
@@ -134,8 +124,8 @@ class Packing:
         self.topics.add(target.partition.topic)
         self.payload_bytes, self.check_bytes = payload_bytes, check_bytes
         self.moved += moved_bytes(target) or 0
-        self.moves_in.update(added(target))
-        self.moves_out.update(removed(target))
+        self.moves_in.update(target.added)
+        self.moves_out.update(target.removed)
         return True
 
     def fullness(self) -> float:
@@ -166,7 +156,7 @@ class Packing:
             cause = f"alone it makes a payload of {readable_size(alone)}, more than max_payload: {limit}"
         elif not self._fits_brokers(target):
             cause = f"it alone moves more than max_moves_per_broker: {self.limits.max_moves_per_broker}"
-        elif target.size_bytes is None and added(target):
+        elif target.size_bytes is None and target.added:
             cause = "waves.max_bytes needs the size of every partition that moves, and this one has no size_bytes"
         else:
             moved, limit = moved_bytes(target) or 0, format_size(self.limits.max_bytes or 0)
@@ -182,8 +172,8 @@ class Packing:
         most = self.limits.max_moves_per_broker
         if most is None:
             return True
-        return all(self.moves_in[broker] < most for broker in added(target)) and all(
-            self.moves_out[broker] < most for broker in removed(target)
+        return all(self.moves_in[broker] < most for broker in target.added) and all(
+            self.moves_out[broker] < most for broker in target.removed
         )
 
     def _fits_bytes(self, target: PartitionTarget) -> bool:

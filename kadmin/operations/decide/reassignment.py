@@ -66,7 +66,6 @@ from kadmin.operations.record.steps import Channel, ProbeStep, refused_by_cluste
 from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.plan.progress import Progress, is_union, judge
-from kadmin.plan.waves import added
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -299,7 +298,7 @@ def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wa
 
 def _measured(targets: Iterable[PartitionTarget], observed: Observed) -> bool:
     """Whether brokers reported the bytes of every new replica."""
-    return all(target.partition in observed.on_disk.get(broker, ()) for target in targets for broker in added(target))
+    return all(target.partition in observed.on_disk.get(broker, ()) for target in targets for broker in target.added)
 
 
 def _out_of_sync() -> Wait:

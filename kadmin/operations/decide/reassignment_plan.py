@@ -14,7 +14,6 @@ from kadmin.plan.election import electable
 from kadmin.plan.model import Elect
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.rules import check_room, refusals_of
-from kadmin.plan.waves import added
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -52,13 +51,13 @@ def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterF
     Warn of partitions of unknown size, too, whose copies cannot be compared with the disk space.
     """
     lacking = check_room([wave.reassignments for wave in change.waves], facts.usable)
-    receivers = {broker for target in change.pending for broker in added(target)}
+    receivers = {broker for target in change.pending for broker in target.added}
     unavailable = {broker for broker in receivers if facts.usable.get(broker, 0) is None}
     if unavailable:
         unknown = f"room on disk is not known (Kafka 3.3 and later report it): {brokers_in_words(unavailable)}"
         found = replace(found, warnings=(*found.warnings, unknown))
     limited = {broker for broker, usable in facts.usable.items() if usable is not None} | facts.capacities.keys()
-    unsized = [each.partition for each in change.pending if each.size_bytes is None and limited & set(added(each))]
+    unsized = [each.partition for each in change.pending if each.size_bytes is None and limited & set(each.added)]
     if unsized:
         which = f"{count(len(unsized), 'partition')}, whose size is not known: {name_some(unsized)}"
         found = replace(found, warnings=(*found.warnings, f"room cannot be checked for {which}"))

@@ -19,7 +19,7 @@ from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
 from kadmin.operations.reading.late_requests import late_requests
-from kadmin.operations.reading.metadata_store import listening_of
+from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
 from kadmin.operations.session import held

@@ -39,7 +39,7 @@ from kadmin.operations.execute.losses import with_losses
 from kadmin.operations.observers.health import HealthGate
 from kadmin.operations.observers.other_tools import OtherTools
 from kadmin.operations.port import Postponed, PublishOutcome
-from kadmin.operations.reading.metadata_store import listening_of
+from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.record import OperationState, OperationStatus

@@ -9,7 +9,6 @@ from kadmin.operations.reading.brokers import with_disks
 from kadmin.plan.copying import sized
 from kadmin.plan.disk_space import shortages
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.waves import added
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class HealthGate:
 
         Unknown space is enough. Brokers are asked no more once none reports its space: that costs time at every wave.
         """
-        if not self._reports_space or not any(added(target) for wave in waves for target in wave):
+        if not self._reports_space or not any(target.added for wave in waves for target in wave):
             return ()
         facts = with_disks(ClusterFacts(), state, self._context.backend.brokers(state))
         self._reports_space = any(usable is not None for usable in facts.usable.values())

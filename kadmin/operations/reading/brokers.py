@@ -1,4 +1,4 @@
-"""Asks brokers for their disks, their settings, and the groups that keep their offsets in Kafka."""
+"""Asks brokers for their disks, their settings and their groups; groups of old consumers are in ZooKeeper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from kadmin.cluster.log_dirs import LogDirs
 from kadmin.cluster.rights import Right
 from kadmin.errors import KadminError, UnreachableError
 from kadmin.insight.predict.consumers import OFFSETS
-from kadmin.operations.reading.metadata_store import groups_in_metadata
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -74,6 +73,11 @@ def with_guards(given: ClusterFacts, backend: Backend, state: ClusterState, topi
     flags = questions.ask_flags([topic for topic in topics if topic in state.topics])
     internal = frozenset(topic for topic, flagged in flags.items() if flagged)
     return _with_disks(replace(facts, internal_topics=internal, unavailable=questions.unavailable), state, questions)
+
+
+def groups_in_metadata(backend: Backend, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return, by topic, the groups that keep their offsets in the cluster's metadata."""
+    return {} if backend.metadata_store is None else backend.metadata_store.groups_of_topics(topics)
 
 
 def _with_groups_and_settings(

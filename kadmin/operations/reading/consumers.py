@@ -11,8 +11,7 @@ from kadmin.insight.predict.disturbance import Group, OffsetsIn, changed, distur
 from kadmin.insight.predict.plans import planned, require_fitting
 from kadmin.insight.predict.whatif import placements_of
 from kadmin.insight.tables.table import Table
-from kadmin.operations.reading.brokers import groups_of
-from kadmin.operations.reading.metadata_store import groups_in_metadata
+from kadmin.operations.reading.brokers import groups_in_metadata, groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

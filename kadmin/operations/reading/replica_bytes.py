@@ -11,7 +11,6 @@ from kadmin.operations import events
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.plan.copied import SAMPLE_S, replicas_to_measure, sizes_told
 from kadmin.plan.progress import copying
-from kadmin.plan.waves import added
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -99,7 +98,7 @@ class ReplicaBytes:
             target
             for wave in work.waves
             for target in wave
-            if target.size_bytes is None and target.partition not in self._sizes and added(target)
+            if target.size_bytes is None and target.partition not in self._sizes and target.added
         ]
         wanted = {
             broker: partitions

@@ -72,6 +72,16 @@ class PartitionTarget:
         "Bytes of one replica, for limits and progress.",
     ] = None
 
+    @property
+    def added(self) -> Replicas:
+        """The brokers that get a copy they do not have, in target order; all of them where current is unknown."""
+        return tuple(broker for broker in self.replicas if broker not in (self.current or ()))
+
+    @property
+    def removed(self) -> Replicas:
+        """The brokers that lose their copy, in current order."""
+        return tuple(broker for broker in self.current or () if broker not in self.replicas)
+
 
 @dataclass(frozen=True, slots=True)
 class WaveLimits:

@@ -17,7 +17,7 @@ from kadmin.plan.rules.throttle import unthrottled
 from kadmin.plan.rules.together import PlanFootprint
 from kadmin.plan.sources import awaited, lacks_source, with_source_size
 from kadmin.plan.units import format_size, readable_size
-from kadmin.plan.waves import added, bytes_alone, moved_bytes
+from kadmin.plan.waves import bytes_alone, moved_bytes
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _complete(target: PartitionTarget, world: ClusterView) -> PartitionTarget:
 def _copied(plan: ReassignmentPlan, world: ClusterView | None) -> list[PartitionTarget]:
     """Return the partitions that get a replica on another broker, as far as their replicas of now are known."""
     every = plan.reassignments if world is None else (_complete(target, world) for target in plan.reassignments)
-    return [target for target in every if target.current is not None and added(target)]
+    return [target for target in every if target.current is not None and target.added]
 
 
 def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
@@ -128,7 +128,7 @@ def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
             sizes = f"{readable_size(alone)}, above waves.max_payload {format_size(limits.max_payload)}"
             message = f"{partition}: its payload alone has {sizes}"
             yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, "raise spec.waves.max_payload", partition=partition)
-        elif limits.max_bytes is None or target.current is None or not added(target):
+        elif limits.max_bytes is None or target.current is None or not target.added:
             continue
         elif (moved := moved_bytes(target)) is None:
             message = f"{partition}: waves.max_bytes is given, but not the size_bytes of this partition"
@@ -149,7 +149,7 @@ def _unsized(found: Diagnostic, world: ClusterView | None) -> Diagnostic:
 def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
     if plan.throttle is None or plan.throttle.by is not ThrottleBy.FINISH_IN:
         return
-    if unknown := [each.partition for each in plan.reassignments if added(each) and each.size_bytes is None]:
+    if unknown := [each.partition for each in plan.reassignments if each.added and each.size_bytes is None]:
         message = f"throttle.finish_in is given, but not the size_bytes of {name_some(unknown)}"
         yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, field=("spec", "throttle", "finish_in"))
 
@@ -265,7 +265,7 @@ def _over_capacity(
     will_hold.update(_bytes(after, facts))
     full = {broker for broker, capacity in facts.capacities.items() if will_hold[broker] > max(capacity, held[broker])}
     for broker in sorted(full):
-        coming = [each.partition for each in plan.reassignments if broker in added(each)]
+        coming = [each.partition for each in plan.reassignments if broker in each.added]
         if coming:
             hold, most = readable_size(will_hold[broker]), readable_size(facts.capacities[broker])
             message = f"broker {broker} would hold {hold}, and its capacity is {most}; it would get {name_some(coming)}"

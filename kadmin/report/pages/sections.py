@@ -8,7 +8,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
-from kadmin.plan.waves import added, moved_bytes
+from kadmin.plan.waves import moved_bytes
 from kadmin.report.pages.even_share import amounts
 from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, bound, number, size
 from kadmin.report.text import about, replicas
@@ -138,7 +138,7 @@ def largest_moves(targets: Sequence[PartitionTarget]) -> Section:
         PageColumn("Bytes copied"),
     )
     rows = tuple(_move(target) for target in ordered[:LARGEST])
-    copying = sum(bool(added(target)) for target in targets)
+    copying = sum(bool(target.added) for target in targets)
     lead = f"Entries that copy data: {copying:,} of {len(targets):,}"
     lead += "." if copying == len(targets) else "; the others change the order only."
     if len(targets) > LARGEST:
@@ -195,7 +195,7 @@ def _weight(target: PartitionTarget) -> float:
 
 
 def _move(target: PartitionTarget) -> tuple[PageCell, ...]:
-    copies = added(target)
+    copies = target.added
     return (
         PageCell(one_line(str(target.partition))),
         PageCell(replicas(target.current)),

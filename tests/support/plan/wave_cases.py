@@ -10,7 +10,7 @@ from support.cluster.capabilities import LIMITS
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.plan.model import PartitionTarget, WaveLimits
-from kadmin.plan.waves import added, moved_bytes, removed
+from kadmin.plan.waves import moved_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,8 +51,8 @@ def check_waves(waves: Sequence[Wave], plan: Sequence[PartitionTarget], limit: W
             assert wave.moved_bytes is not None
             assert wave.moved_bytes <= limit.max_bytes
         for broker in range(13):
-            moves_in = sum(broker in added(w) for w in wave.reassignments)
-            moves_out = sum(broker in removed(w) for w in wave.reassignments)
+            moves_in = sum(broker in w.added for w in wave.reassignments)
+            moves_out = sum(broker in w.removed for w in wave.reassignments)
             assert wave.moves_in.get(broker, 0) == moves_in
             assert wave.moves_out.get(broker, 0) == moves_out
             assert max(moves_in, moves_out) <= (limit.max_moves_per_broker or 1_000)
@@ -62,7 +62,7 @@ def busiest(wave: Iterable[PartitionTarget]) -> int:
     """Return the most bytes in or out of one broker, every partition led by the first of its current replicas."""
     total: Counter[tuple[str, int]] = Counter()
     for target in wave:
-        for broker in added(target):
+        for broker in target.added:
             total["in", broker] += target.size_bytes or 0
             total["out", (target.current or target.replicas)[0]] += target.size_bytes or 0
     return max(total.values(), default=0)
