@@ -20,16 +20,18 @@ KADMIN_1_0_0 = "kadmin-1.0.0"
 """Topics, configs and kadmin's znodes of a 2.8.2 cluster, as kadmin 1.0.0 left them when it was killed."""
 
 
+def decode_data(value: dict[str, Any]) -> bytes | None:
+    """Return the data of a recording: text, or base64 where it is no text; None for null."""
+    if "base64" in value:
+        return base64.b64decode(value["base64"])
+    return None if value["data"] is None else value["data"].encode()
+
+
 def recorded(name: str) -> dict[str, Znode]:
     """Load one recording; ephemeral znodes belong to session 7."""
     found = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return {
-        path: Znode(
-            path,
-            _data(each),
-            each["version"],
-            ephemeral_owner=7 if each["ephemeral"] else 0,
-        )
+        path: Znode(path, decode_data(each), each["version"], ephemeral_owner=7 if each["ephemeral"] else 0)
         for path, each in found.items()
     }
 
@@ -46,10 +48,3 @@ def write(store: Store, *ops: Op) -> None:
     """Make one write, which must be taken."""
     result = store.multi(ops)
     assert result.committed, result
-
-
-def _data(value: dict[str, Any]) -> bytes | None:
-    """Return the data, which is text, or base64 where it is no text."""
-    if "base64" in value:
-        return base64.b64decode(value["base64"])
-    return None if value["data"] is None else value["data"].encode()
