@@ -1,4 +1,4 @@
-"""Operations that kadmin 1.0.0 put on record in ZooKeeper are read, resumed and rolled back."""
+"""Operations that kadmin 1.0.0 put on record in ZooKeeper are read, resumed, cancelled and rolled back."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ def test_operations_of_1_0_0_are_read_resumed_and_rolled_back(cluster: SimpleCon
     with Store.connect(cluster.connect) as store:
         load(store, KADMIN_1_0_0)
         assert "runner: ann@host-a (pid 20994) since 2026-11-27T20:36:55Z" in kadmin(cluster, "status").out
-        assert kadmin(cluster, "resume", "--yes").status == 5
     status = kadmin(cluster, "status").out
     assert f"operation {INTERRUPTED} (reassignment, interrupted)\n" in status
     assert "  throttle: 50.0 kB/s\n" in status
@@ -64,4 +63,15 @@ def test_operations_of_1_0_0_are_read_resumed_and_rolled_back(cluster: SimpleCon
     rolled_back = kadmin(cluster, "rollback", COMPLETED, "--yes")
     assert rolled_back.status == 0, rolled_back.err
     assert cluster.replicas("orders") == {0: [1, 2], 1: [1, 2]}
+    assert kadmin(cluster, "throttle", "show").out.startswith("no throttles")
+
+
+def test_an_operation_of_1_0_0_is_cancelled(cluster: SimpleController) -> None:
+    with Store.connect(cluster.connect) as store:
+        load(store, KADMIN_1_0_0)
+    cluster.behave(Manner.OBEY)
+    cancelled = kadmin(cluster, "cancel", "--yes")
+    assert cancelled.status == 0, cancelled.err
+    assert cancelled.out.startswith("cancelled: nothing is in flight, 1 of 2 partitions moved; asked to cancel by ")
+    assert cluster.replicas("payments") == {0: [2, 3], 1: [1, 2]}
     assert kadmin(cluster, "throttle", "show").out.startswith("no throttles")
