@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kadmin.worlds.zookeeper.model import Create, Znode
 
@@ -15,18 +16,22 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parents[2] / "cluster" / "zookeeper" / "recorded"
 CLUSTERS = ("0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.1")
 OLD_CONSUMERS = ("old-consumer-0.10.2.2", "old-consumer-1.1.1")
+KADMIN_1_0_0 = "kadmin-1.0.0"
+"""Topics, configs and kadmin's znodes of a 2.8.2 cluster, as kadmin 1.0.0 left them when it was killed."""
+
+
+def decode_data(value: dict[str, Any]) -> bytes | None:
+    """Return the data of a recording: text, or base64 where it is no text; None for null."""
+    if "base64" in value:
+        return base64.b64decode(value["base64"])
+    return None if value["data"] is None else value["data"].encode()
 
 
 def recorded(name: str) -> dict[str, Znode]:
     """Load one recording; ephemeral znodes belong to session 7."""
     found = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return {
-        path: Znode(
-            path,
-            None if each["data"] is None else each["data"].encode(),
-            each["version"],
-            ephemeral_owner=7 if each["ephemeral"] else 0,
-        )
+        path: Znode(path, decode_data(each), each["version"], ephemeral_owner=7 if each["ephemeral"] else 0)
         for path, each in found.items()
     }
 
