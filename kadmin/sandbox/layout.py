@@ -65,15 +65,25 @@ class Layout:
             raise InvalidInputError(
                 f"There is no sandbox in {directory}.", next_step=command("sandbox up", "--dir", directory)
             ) from error
-        return cls(
-            SandboxSpec(**{**value["spec"], "directory": directory}),
-            tuple(value["zookeeper_ports"]),
-            tuple(value["quorum_ports"]),
-            _by_id(value["controller_ports"]),
-            _by_id(value["broker_ports"]),
-            MigrationPhase(value["phase"]),
-            _by_id(value.get("added_racks", {})),
-        )
+        try:
+            return cls(
+                SandboxSpec(**{**value["spec"], "directory": directory}),
+                tuple(value["zookeeper_ports"]),
+                tuple(value["quorum_ports"]),
+                _by_id(value["controller_ports"]),
+                _by_id(value["broker_ports"]),
+                MigrationPhase(value["phase"]),
+                _by_id(value.get("added_racks", {})),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"{directory / STATE} does not describe a sandbox of this version of kadmin.",
+                cause="it was edited, or another version wrote it",
+                next_step="end its servers with that version: "
+                + command("sandbox down", "--dir", directory)
+                + "; or make another sandbox: "
+                + command("sandbox up", "--dir", "DIR"),
+            ) from error
 
     def save(self) -> None:
         """Write `state.json`; raises NotCompletedError when the folder cannot be written."""

@@ -124,6 +124,9 @@ def test_beside_a_sandbox_nothing_is_said_to_start_and_its_status_is_named(tmp_p
             f"  next:  kadmin sandbox status --dir {tmp_path}; or kadmin sandbox down --dir {tmp_path}\n"
         ),
     )
+    status = command("sandbox", "status", "--dir", tmp_path)
+    assert status.status == 3
+    assert "does not describe a sandbox of this version of kadmin" in status.err
 
 
 @pytest.mark.parametrize(
