@@ -90,12 +90,12 @@ def _taker(cluster: ClusterAddress, clock: Clock, tell: EventSink, times: float)
     from kadmin.operations.context import Clock
     from kadmin.worlds.kafka.sampling import take_sample
 
-    told: list[Event] = []
+    events: list[Event] = []
     begun = clock.utc()
 
     def tell_once(event: Event) -> None:
-        if event not in told:
-            told.append(event)
+        if event not in events:
+            events.append(event)
             tell(event)
 
     def take() -> LoadSample:

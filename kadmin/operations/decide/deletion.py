@@ -96,8 +96,8 @@ class DeletionWork(ListedOperationSpec):
 
     def _is_here(self, topic: str, state: ClusterState) -> bool:
         """Whether the topic exists, and not another one of the same name."""
-        found, known = state.topics.get(topic), self.topic_ids.get(topic)
-        return found is not None and (known is None or found.topic_id is None or found.topic_id == known)
+        found, planned_id = state.topics.get(topic), self.topic_ids.get(topic)
+        return found is not None and (planned_id is None or found.topic_id is None or found.topic_id == planned_id)
 
     def _result(self, present: Sequence[str], others: Sequence[str], asked: AskedTopics, state: ClusterState) -> Finish:
         if present:

@@ -24,7 +24,7 @@ from kadmin.plan.election import electable, leaders_elected, off_preferred, scop
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.rules import ClusterView, check, check_room, refusals_of, refuses
+from kadmin.plan.rules import ClusterView, check, check_disk_space, refusals_of, refuses
 from kadmin.plan.waves import added
 from kadmin.wording import brokers_in_words, count, name_some
 
@@ -136,7 +136,7 @@ def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterF
 
     Warn of partitions of unknown size, too, whose copies cannot be compared with the disk space.
     """
-    lacking = check_room([wave.reassignments for wave in change.waves], facts.usable)
+    lacking = check_disk_space([wave.reassignments for wave in change.waves], facts.usable)
     receivers = {broker for target in change.pending for broker in added(target)}
     unavailable = {broker for broker in receivers if facts.usable.get(broker, 0) is None}
     if unavailable:

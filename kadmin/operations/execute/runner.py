@@ -140,9 +140,9 @@ class Runner:
         return request is not None and request.stop is Stop.CANCEL_NOW
 
     def _remember(self, observed: Observed) -> None:
-        known, controller = self._memory.epoch, observed.state.controller
+        last_epoch, controller = self._memory.epoch, observed.state.controller
         self._memory = remember(self._memory, observed, self._context.clock.now())
-        if known not in {None, self._memory.epoch} and controller is not None:
+        if last_epoch not in {None, self._memory.epoch} and controller is not None:
             self._note(f"the active controller is now {controller.broker_id}")
 
     def _answer(self, request: StopRequest | None) -> None:

@@ -114,11 +114,11 @@ class ReplicaBytes:
             where = f" on broker {broker}" if found.sizes else ""
             self._note(f"progress counts whole partitions{where}: {error.message}")
         # A broker that answered and does not hold a replica yet has copied 0 of it.
-        told = {
+        answered = {
             broker: {partition: held.get(partition, 0) for partition in wanted[broker]}
             for broker, held in found.sizes.items()
         }
-        self._on_disk = {**self._on_disk, **told}
+        self._on_disk = {**self._on_disk, **answered}
         self._sizes = {**self._sizes, **sizes_told((*moving, *unsized), state, found.sizes)}
 
     def _ask(self, wanted: Mapping[int, Collection[TopicPartition]], state: ClusterState) -> LogDirs:

@@ -155,12 +155,12 @@ def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
 
 
 def _unknown_brokers(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
-    known = world.racks
+    racks = world.racks
     for target in plan.reassignments:
         for broker in target.replicas:
-            if broker not in known:
+            if broker not in racks:
                 message = f"{target.partition}: the cluster has no broker {broker}"
-                next_step = f"its brokers are {name_some(sorted(known), most=10)}" if known else "none is registered"
+                next_step = f"its brokers are {name_some(sorted(racks), most=10)}" if racks else "none is registered"
                 yield Diagnostic(codes.UNKNOWN_BROKER, message, next_step, partition=target.partition, broker=broker)
 
 

@@ -22,13 +22,13 @@ def quorum_table(quorum: Quorum) -> Table:
     end = max((each.log_end_offset for each in quorum.voter_states if each.replica_id == quorum.leader_id), default=-1)
 
     def row(each: QuorumReplica, role: Role) -> QuorumRow:
-        known = min(each.log_end_offset, end) >= 0
+        both_known = min(each.log_end_offset, end) >= 0
         return QuorumRow(
             each.replica_id,
             role,
             quorum.leader_epoch if role == "leader" else None,
             each.log_end_offset if each.log_end_offset >= 0 else None,
-            max(end - each.log_end_offset, 0) if known else None,
+            max(end - each.log_end_offset, 0) if both_known else None,
             moment(max(each.last_fetch_ms, 0)),
             moment(max(each.last_caught_up_ms, 0)),
         )
