@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.answers.migration import ImportAnswer, MigrationAnswer, MigrationFinding
+from kadmin.answers.doctor import ImportAnswer, MigrationAnswer, MigrationFinding
 from kadmin.report.doctor import finding_blocks, finding_details
 from kadmin.report.text import WIDTH, wrapped
 from kadmin.wording import count

@@ -46,7 +46,9 @@ def test_series_of_several_brokers_are_told_apart_by_a_label_that_is_left(apart:
     ids=["scraped by two jobs", "two servers", "at the same time", "two labels", "a sum beside", "no label"],
 )
 def test_series_that_may_be_one_counter_twice_are_refused(alike: list[Series], labels: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"Series of {BYTES_IN} about topic t cannot be told apart") as refused:
+    with pytest.raises(
+        InvalidInputError, match=f"Series of {BYTES_IN} about topic t cannot be distinguished"
+    ) as refused:
         find_gaps([meter(*alike)])
     assert f"they differ by {labels}:" in str(refused.value.cause)
 

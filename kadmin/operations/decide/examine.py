@@ -18,7 +18,6 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan import codes
 from kadmin.plan.copying import throttle_of
-from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.diff import diff
 from kadmin.plan.election import electable, leaders_elected, off_preferred, scope_of
 from kadmin.plan.facts import ClusterFacts
@@ -29,7 +28,7 @@ from kadmin.plan.waves import added
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import ClusterState
@@ -160,3 +159,11 @@ def _election(found: Examination, plan: ElectionPlan, state: ClusterState) -> Ex
 def _deletion(found: Examination, plan: DeletionPlan, world: ClusterView) -> Examination:
     lost = bytes_lost(plan.topics, world.state, world.facts)
     return replace(found, work=plan_deletion(plan, world.state), targets=plan.topics, lost_bytes=lost)
+
+
+def bytes_lost(topics: Iterable[str], state: ClusterState, facts: ClusterFacts) -> int | None:
+    """Return the bytes that a deletion destroys, all copies counted; None where the size of a partition is unknown."""
+    partitions = [p for topic in topics if topic in state.topics for p in state.topics[topic].partitions()]
+    if any(partition not in facts.sizes for partition in partitions):
+        return None
+    return sum(facts.sizes[partition] * len(state.replicas(partition) or ()) for partition in partitions)

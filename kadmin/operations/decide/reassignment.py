@@ -57,9 +57,8 @@ from kadmin.operations.decide.common import (
     probe_unanswered,
 )
 from kadmin.operations.decide.election import elect_scope, election_result
-from kadmin.operations.decide.failures import changed_by_others, dead_target, dead_targets, rejected
+from kadmin.operations.decide.failures import any_moved, changed_by_others, dead_target, dead_targets, rejected, undo_of
 from kadmin.operations.decide.troubles import troubles, without_source
-from kadmin.operations.decide.undo import any_moved, undo_of
 from kadmin.operations.decide.verdicts import reassignment_verdicts
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, ProbeStep, refused_by_cluster, waves_of

@@ -14,14 +14,14 @@ from kadmin.operations.decide.foreign import back_to_original, by_api, foreign_m
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.open_operations import lists_sent
-from kadmin.operations.reading.orders import orders_on_record
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.operations.record.steps import intents
 from kadmin.operations.session import held
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
@@ -98,7 +98,7 @@ def _plan(
         raise NotCompletedError(f"{pending.place} cannot be decoded.", next_step=command("heal"))
     moves, orders = foreign_moves(state, _ours(context, state)), {}
     if context.backend.capabilities.restores_lists:
-        orders = {**orders_on_record(context, moves, state), **given}
+        orders = {**_orders_on_record(context, moves, state), **given}
     targets = back_to_original(moves, state, given, orders)
     if any(by_api(target, state) for target in targets):
         context.backend.brokers(state).servers.require()
@@ -136,3 +136,36 @@ def _record(work: CancellationWork, state: ClusterState, holder: Holder) -> Oper
         author=holder.author,
         **CANCELLATION.fields(work, state),
     )
+
+
+def _orders_on_record(
+    context: Context, partitions: Iterable[TopicPartition], state: ClusterState
+) -> dict[TopicPartition, Replicas]:
+    """Return the original replicas of partitions that are reassigned now, in their last order on record.
+
+    Partitions are left out if no operation requested or recorded their original replicas.
+    """
+    wanted = {each: _original(each, state) for each in partitions}
+    found: dict[TopicPartition, Replicas] = {}
+    for listing in reversed(context.operations.listings() if wanted else ()):
+        if found.keys() == wanted.keys():
+            break
+        if listing.kind is OperationKind.HEAL or not listing.status.state.has_record:
+            continue
+        asked = context.read_each((listing,), lambda each: _asked(context, each.operation_id))
+        for replicas in asked.get(listing.operation_id, ()):
+            for partition, brokers in wanted.items():
+                if set(order := replicas.get(partition) or ()) == brokers:
+                    found.setdefault(partition, order)
+    return found
+
+
+def _asked(context: Context, operation_id: str) -> list[Mapping[TopicPartition, Replicas | None]]:
+    """Return the replicas that an operation asked for, the last request first, and those that it found."""
+    sent = [intent.targets for _, intent in intents(context.operations.steps(operation_id))]
+    return [*reversed(sent), context.operations.record(operation_id).origin]
+
+
+def _original(partition: TopicPartition, state: ClusterState) -> set[int]:
+    topic, number = state.topics[partition.topic], partition.partition
+    return set(topic.replicas[number]) - set(topic.adding_replicas.get(number, ()))
