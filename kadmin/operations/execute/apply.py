@@ -6,13 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.model import Listening
-from kadmin.documents import dump_json
-from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.next_step import command
 from kadmin.operations.decide.common import not_watching
 from kadmin.operations.decide.examine import Examination, examine
-from kadmin.operations.decide.kinds import kind_of
+from kadmin.operations.decide.kinds import kind_of, record_of
 from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
@@ -20,7 +18,7 @@ from kadmin.operations.reading.brokers import refused_credentials, with_disks, w
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.metadata_store import listening_of
 from kadmin.operations.record.holder import is_run_by
-from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.session import held
 from kadmin.operations.throttles.operation import record_throttle
 from kadmin.plan.model import DeletionPlan, ReassignmentPlan
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.port import Backend
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
@@ -114,7 +111,7 @@ def apply(
             raise refusal
         if examination.work is None:
             return Outcome(None, "nothing to do")
-        record = _record(plan, examination.work, state, session.holder)
+        record = record_of(kind_of(plan), plan, examination.work, state, session.holder)
         change = examination.change
         record = replace(
             record,
@@ -212,22 +209,6 @@ def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:
     ]
     records = context.read_each(completed, lambda each: context.operations.record(each.operation_id))
     return set(topics) <= {recipe.topic for record in records.values() for recipe in record.recipes}
-
-
-def _record(plan: Plan, work: OperationSpec, state: ClusterState, holder: Holder) -> OperationRecord:
-    kind = kind_of(plan)
-    record = OperationRecord(
-        operation_id=holder.operation_id,
-        kind=kind.kind,
-        plan_text=dump_json(plan),
-        plan_digest=plan_digest(plan),
-        cluster_id=state.cluster_id,
-        created_at=holder.started_at,
-        author=holder.author,
-        origin={},
-        file_digest=None if plan.header.file is None else plan.header.file.digest,
-    )
-    return replace(record, **kind.fields(work, state))
 
 
 def _unfinished(unfinished: tuple[Listing, ...], holder: Holder | None) -> BusyError:

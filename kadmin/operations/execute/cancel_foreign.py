@@ -5,17 +5,16 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from kadmin.documents import dump_json
-from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide.cancellation import CANCELLATION, CancellationWork
 from kadmin.operations.decide.foreign import back_to_original, by_api, foreign_moves
+from kadmin.operations.decide.kinds import record_of
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.open_operations import lists_sent
 from kadmin.operations.record.holder import is_run_by
-from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import intents
 from kadmin.operations.session import held
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.record.holder import Holder
     from kadmin.operations.session import Session
 
 NOTHING_FOREIGN = Outcome(None, "no reassignment of another tool is in flight")
@@ -62,7 +60,13 @@ def cancel_foreign(
                 "More reassignments of other tools are in flight than those that were shown.",
                 next_step=command("cancel", "--foreign"),
             )
-        record = _record(CancellationWork(targets), state, session.holder)
+        plan = ReassignmentPlan(
+            PlanHeader(name="cancel-foreign", cluster_id=state.cluster_id),
+            targets,
+            allow_replication_factor_change=True,
+            allow_fewer_racks=True,
+        )
+        record = record_of(CANCELLATION, plan, CancellationWork(targets), state, session.holder)
         session.begin(record)
         return Outcome(record.operation_id, Runner(session, record).run())
 
@@ -117,25 +121,6 @@ def _ours(context: Context, state: ClusterState) -> Iterator[PartitionTarget]:
             )
         for partition, lists in lists_sent(context, listing, state).items():
             yield from (PartitionTarget(partition, each) for each in lists)
-
-
-def _record(work: CancellationWork, state: ClusterState, holder: Holder) -> OperationRecord:
-    plan = ReassignmentPlan(
-        PlanHeader(name="cancel-foreign", cluster_id=state.cluster_id),
-        work.targets,
-        allow_replication_factor_change=True,
-        allow_fewer_racks=True,
-    )
-    return OperationRecord(
-        operation_id=holder.operation_id,
-        kind=OperationKind.CANCELLATION,
-        plan_text=dump_json(plan),
-        plan_digest=plan_digest(plan),
-        cluster_id=state.cluster_id,
-        created_at=holder.started_at,
-        author=holder.author,
-        **CANCELLATION.fields(work, state),
-    )
 
 
 def _orders_on_record(
