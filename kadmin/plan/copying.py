@@ -104,8 +104,8 @@ def _left_of(budget: int, spoken_for: float) -> int:
 
 
 def _two_digits(rate: int) -> int:
-    place = int(10 ** max(len(str(rate)) - 2, 0))
-    return rate // place * place
+    unit = int(10 ** max(len(str(rate)) - 2, 0))
+    return rate // unit * unit
 
 
 def sized(

@@ -81,7 +81,7 @@ class CancellationWork(ListedOperationSpec):
         """Decide the next action of the cancellation."""
         state, pending = observed.state, observed.state.requests.reassignment
         if pending is not None and pending.entries is None:
-            return unreadable(pending.place, command("heal") + ", then " + command("resume"))
+            return unreadable(pending.channel_name, command("heal") + ", then " + command("resume"))
         if state.controller is None:
             return Wait("the cluster has no controller")
         away = [target for target in self.targets if not _is_back(target, state)]

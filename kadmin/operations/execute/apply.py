@@ -86,7 +86,7 @@ def prepare(
     if channel is not None and state.controller is not None:
         listening = listening_of(context.backend, channel, state)
     if channel is not None and listening is Listening.DEAF:
-        refusals.append(not_watching(context.backend.place(channel), probed=False))
+        refusals.append(not_watching(context.backend.channel_name(channel), probed=False))
     return Preview(state, facts, replace(examination, refusals=tuple(refusals)), listening)
 
 

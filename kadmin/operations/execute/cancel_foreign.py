@@ -99,7 +99,7 @@ def _plan(
 ) -> tuple[PartitionTarget, ...]:
     pending = state.requests.reassignment
     if pending is not None and pending.entries is None:
-        raise NotCompletedError(f"{pending.place} cannot be decoded.", next_step=command("heal"))
+        raise NotCompletedError(f"{pending.channel_name} cannot be decoded.", next_step=command("heal"))
     moves, orders = foreign_moves(state, _ours(context, state)), {}
     if context.backend.capabilities.restores_lists:
         orders = {**_orders_on_record(context, moves, state), **given}

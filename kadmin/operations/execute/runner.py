@@ -199,8 +199,8 @@ class Runner:
             self._memory = replace(self._memory, listening=self._memory.listening | {channel})
             return None
         if answer is Listening.DEAF:
-            raise not_watching(backend.place(channel), probed=False)
-        self._note(f"probing whether the controller watches {backend.place(channel)}")
+            raise not_watching(backend.channel_name(channel), probed=False)
+        self._note(f"probing whether the controller watches {backend.channel_name(channel)}")
         return self._publish(Probe(channel), observed)
 
     def _compare_health(self, action: AskHealth) -> None:
@@ -226,7 +226,7 @@ class Runner:
                 self._memory = replace(self._memory, attempts=self._memory.attempts + 1)
             case PublishOutcome.OCCUPIED:
                 channel = Channel.ELECTION if isinstance(action, PublishElection) else Channel.REASSIGNMENT
-                raise occupied(self._context.backend.place(channel))
+                raise occupied(self._context.backend.channel_name(channel))
             case PublishOutcome.LOST_LOCK:
                 self._session.regain()
         return None

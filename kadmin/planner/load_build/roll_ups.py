@@ -187,8 +187,8 @@ def _described(session: SparkSession, folder: Path, days: Mapping[str, str]) -> 
 
 
 def _paths(source: SampleSource, names: Iterable[str]) -> list[str]:
-    place = Path(source.place)
-    root = place if place.is_dir() else place.parent
+    path = Path(source.place)
+    root = path if path.is_dir() else path.parent
     return [local_url(root / name) for name in names]
 
 
