@@ -99,7 +99,7 @@ def on_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
     A command whose `cluster` has the default None is run without one, too. One whose `cluster` may be a Fleet takes a
     pattern for --context. Raises UsageError for two addresses.
     """
-    return group_options(command, "cluster", _OPTION_GROUP, partial(_taken, command))
+    return group_options(command, "cluster", _OPTION_GROUP, partial(_resolve_cluster, command))
 
 
 def changes_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,7 +109,7 @@ def changes_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def build(taken: Mapping[str, Any], given: dict[str, Any]) -> object:
-        confirm, cluster = taken["confirm"], _taken(command, taken, given)
+        confirm, cluster = taken["confirm"], _resolve_cluster(command, taken, given)
         harmless = given.get("dry_run") or given.get("out")
         return cluster if harmless or not isinstance(cluster, ClusterAddress) else require_writable(cluster, confirm)
 
@@ -137,7 +137,7 @@ def changes_both_sides(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _both_sides(taken: Mapping[str, Any]) -> MigratingCluster:
-    given = _Given(**{name: taken[name] for name in _OPTIONS})
+    given = _RawOptions(**{name: taken[name] for name in _OPTIONS})
     if given.zookeeper is not None and given.bootstrap is not None:
         return MigratingCluster(
             ClusterAddress(zookeeper=given.zookeeper, command_config=given.command_config),
@@ -155,14 +155,14 @@ def _both_sides(taken: Mapping[str, Any]) -> MigratingCluster:
     return MigratingCluster(replace(through, records=None), brokers)
 
 
-def _taken(
+def _resolve_cluster(
     command: Callable[..., Any], taken: Mapping[str, Any], given: dict[str, Any]
 ) -> ClusterAddress | Fleet | None:
     """Return the cluster of a command; where no policy was `given`, it has that of the context."""
     required = inspect.signature(command).parameters["cluster"].default is inspect.Parameter.empty
     of_many = Fleet in get_args(get_type_hints(command)["cluster"])
     options = {name: taken[name] for name in _OPTIONS}
-    cluster = _cluster(_Given(**options), required=required, offline=given.get("inventory") is not None)
+    cluster = _cluster(_RawOptions(**options), required=required, offline=given.get("inventory") is not None)
     if isinstance(cluster, Fleet) and not of_many:
         raise UsageError(
             "Several contexts at once are read by doctor, status, inspect and snapshot only.",
@@ -175,7 +175,7 @@ def _taken(
 
 def cluster_named(params: Mapping[str, Any]) -> ClusterAddress | Fleet | None:
     """Return the cluster that an incomplete command line names; `params` are the values typed so far."""
-    return _cluster(_Given(**{name: params.get(name) for name in _OPTIONS}), required=False, offline=False)
+    return _cluster(_RawOptions(**{name: params.get(name) for name in _OPTIONS}), required=False, offline=False)
 
 
 def asking_brokers(address: ClusterAddress, *, without: bool) -> ClusterAddress:
@@ -199,7 +199,7 @@ def require_cluster(address: ClusterAddress | None) -> ClusterAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _RawOptions:
     """The values of the options, or of their environment variables."""
 
     zookeeper: str | None
@@ -216,7 +216,7 @@ class _Given:
         return typed or named
 
 
-def _cluster(given: _Given, *, required: bool, offline: bool) -> ClusterAddress | Fleet | None:
+def _cluster(given: _RawOptions, *, required: bool, offline: bool) -> ClusterAddress | Fleet | None:
     named = given.named()
     if len(named) > 1:
         raise _named_twice(named)
@@ -234,7 +234,7 @@ def _cluster(given: _Given, *, required: bool, offline: bool) -> ClusterAddress 
     return found
 
 
-def _of_context(given: _Given, name: str) -> ClusterAddress | Fleet:
+def _of_context(given: _RawOptions, name: str) -> ClusterAddress | Fleet:
     if not is_pattern(name):
         typed = name != os.environ.get(CONTEXT_VARIABLE)
         return address_of(find_context(name), given.command_config, given.records, typed=typed)

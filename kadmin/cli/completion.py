@@ -37,7 +37,7 @@ def complete_deletion(ctx: typer.Context) -> Suggestions:
 
 def complete_topic(ctx: typer.Context) -> Suggestions:
     """Return the topics of the snapshot in the inventory folder of the context."""
-    from kadmin.inventory.topics import snapshot_topics
+    from kadmin.inventory.reading import snapshot_topics
 
     cluster = _cluster(ctx)
     if cluster is None or cluster.context is None or cluster.context.inventory is None:

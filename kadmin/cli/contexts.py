@@ -118,7 +118,7 @@ def _chosen(name: str | None) -> Setting:
 def _replace(path: Path, data: bytes) -> None:
     """Replace a file whole or not at all; links are followed, permissions are kept."""
     with writing(path):
-        place = path.resolve()
-        with replaced(place) as file:
-            shutil.copymode(place, file.name)
+        real_path = path.resolve()
+        with replaced(real_path) as file:
+            shutil.copymode(real_path, file.name)
             file.write(data)

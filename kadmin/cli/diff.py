@@ -68,8 +68,8 @@ def diff(
     if html is not None:
         require_renderer()
     rules = read_policy(policy)
-    known = cluster if inventory is None else None
-    plan = as_applied(known, read_plan_for(known, file), throttle)
+    live_cluster = cluster if inventory is None else None
+    plan = as_applied(live_cluster, read_plan_for(live_cluster, file), throttle)
     if inventory is not None:
         preview = preview_snapshot(plan, inventory, read_sizes(sizes), rules)
     else:

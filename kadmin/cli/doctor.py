@@ -52,7 +52,7 @@ def doctor(
     name = str(cluster) if cluster.context is None else cluster.context.name
     try:
         with open_reading(cluster, timeout_s=timeout) as context:
-            found = examine(cluster, context)
+            found = diagnose(cluster, context)
     except KadminError:
         _write_metrics(metrics, {name: None})
         raise
@@ -75,12 +75,12 @@ def _of_fleet(fleet: Fleet, metrics: Path | None, timeout_s: float, output: opti
         block = _text(found) if found.worth_showing else ""
         return FleetAnswer([(len(found.findings), found.stops_apply)], _answer(found), block, _exit_code(found))
 
-    found = read_side_by_side(fleet, examine, timeout_s)
+    found = read_side_by_side(fleet, diagnose, timeout_s)
     _write_metrics(metrics, {each.name: None if each.found is None else each.found.findings for each in found})
     return answer_fleet(output, ("findings", "stop an apply"), found, render)
 
 
-def examine(cluster: ClusterAddress, context: Context) -> DoctorReport:
+def diagnose(cluster: ClusterAddress, context: Context) -> DoctorReport:
     """Diagnose a cluster; commands in next steps contain the address that was typed."""
     found = context.diagnose()
     findings = tuple(replace(each, next_step=cluster.named(each.next_step)) for each in found.findings)
@@ -90,7 +90,7 @@ def examine(cluster: ClusterAddress, context: Context) -> DoctorReport:
 def _text(found: DoctorReport) -> str:
     from kadmin.report.doctor import doctor_text
 
-    return doctor_text(found, screen_of(sys.stdout).room)
+    return doctor_text(found, screen_of(sys.stdout).width)
 
 
 def _answer(found: DoctorReport) -> DoctorAnswer:

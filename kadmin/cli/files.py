@@ -23,9 +23,9 @@ def find_files(names: Iterable[str]) -> Iterator[Found]:
     """Yield each file once; an unreadable folder or a pattern without documents has an error."""
     reached: set[str] = set()
     for name, refusal in (found for given in names for found in _found(given)):
-        place = name if name == STANDARD_INPUT else os.path.realpath(name)
-        if place not in reached:  # twice, as through a link, it is one file
-            reached.add(place)
+        real_path = name if name == STANDARD_INPUT else os.path.realpath(name)
+        if real_path not in reached:  # twice, as through a link, it is one file
+            reached.add(real_path)
             yield name, refusal
 
 
@@ -62,10 +62,10 @@ def _below(name: str) -> Iterator[Found]:
     waiting, entered = [Path(name)], set()
     while waiting:
         folder = waiting.pop()
-        place = os.path.realpath(folder)
-        if place in entered:  # a link to a folder above
+        real_path = os.path.realpath(folder)
+        if real_path in entered:  # a link to a folder above
             continue
-        entered.add(place)
+        entered.add(real_path)
         try:
             inside = list(folder.iterdir())
             waiting += [path for path in inside if path.is_dir() and not path.name.startswith(".")]

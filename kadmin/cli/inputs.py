@@ -174,12 +174,12 @@ def read_facts(sizes: Path | None, inventory: Path | None = None) -> ClusterFact
     """
     from kadmin.plan.facts import ClusterFacts
 
-    known = read_sizes(sizes)
+    disk_sizes = read_sizes(sizes)
     if inventory is None:
-        return ClusterFacts(sizes=known)
+        return ClusterFacts(sizes=disk_sizes)
     from kadmin.inventory import facts_of, read_inventory
 
-    return facts_of(read_inventory(inventory).single(), known)
+    return facts_of(read_inventory(inventory).single(), disk_sizes)
 
 
 def read_figures(path: Path, cluster_id: str | None) -> Mapping[str, Any]:

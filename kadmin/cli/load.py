@@ -91,8 +91,8 @@ def build(
     from kadmin.planner.load_build.weeks import WeekMerge
     from kadmin.report.load import load_text
 
-    known = prometheus_names(names) if format_ == PROMETHEUS else None
-    source = SampleSource(samples or table or "", format_, _reader_options(reader or []), table is not None, known)
+    series = prometheus_names(names) if format_ == PROMETHEUS else None
+    source = SampleSource(samples or table or "", format_, _reader_options(reader or []), table is not None, series)
     make_folder(out)
     task = LoadTask(source, out, None if per_week else WeekMerge(chosen[0] if chosen else "mean"), explain)
     with stages() as show:

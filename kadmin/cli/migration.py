@@ -45,7 +45,7 @@ def doctor_migration(
         found = examine_migration(zookeeper, kafka)
     named = partial(sides.named, by_api=not found.phase.led_by_broker)
     found = replace(found, findings=tuple(replace(each, next_step=named(each.next_step)) for each in found.findings))
-    answer(output, lambda: migration_text(found, screen_of(sys.stdout).room), lambda: migration_answer(found))
+    answer(output, lambda: migration_text(found, screen_of(sys.stdout).width), lambda: migration_answer(found))
     return 0 if found.go else NotCompletedError.exit_code
 
 

@@ -87,5 +87,7 @@ def complete_context(incomplete: str) -> list[tuple[str, str]]:
 def _unknown(message: str, name: str, contexts: Iterable[str]) -> UsageError:
     names = sorted(contexts)
     close = difflib.get_close_matches(name, names, n=1)
-    known = f"there are {name_some(names, most=20)}" if names else f"there is none in {contexts_path()}"
-    return UsageError(message, cause=f"did you mean {close[0]}?" if close else known, next_step=command("context list"))
+    listed = f"there are {name_some(names, most=20)}" if names else f"there is none in {contexts_path()}"
+    return UsageError(
+        message, cause=f"did you mean {close[0]}?" if close else listed, next_step=command("context list")
+    )

@@ -51,7 +51,7 @@ class TableView:
             return
         answer(
             options.OutputFormat(self.output.value),
-            lambda: table_text(table, found.unreadable, screen_of(sys.stdout).room),
+            lambda: table_text(table, found.unreadable, screen_of(sys.stdout).width),
             lambda: {**table_answer(table, found.unreadable, found.unavailable), **found.more},
         )
 
@@ -76,9 +76,9 @@ class TableView:
             for name, each in found.items()
             for line in (*(each.unavailable or ()), *unreadable_lines(each.unreadable))
         ]
-        told = [*notes, *failures_text(failed)]
+        lines = [*notes, *failures_text(failed)]
         in_csv = self.output is options.TableFormat.CSV
         if found:
             typer.echo(table_csv(table) if in_csv else table_text(table, ()))
-        for line in told:
+        for line in lines:
             typer.echo(line, err=in_csv)

@@ -68,7 +68,7 @@ def sample(
     """
     from kadmin.inventory.sample_files import write_sample
     from kadmin.operations.reading.sampling import Schedule, sample_once, sample_repeatedly
-    from kadmin.report.cluster.sample import sampled_answer, sampled_text
+    from kadmin.report.cluster.snapshots import sampled_answer, sampled_text
 
     if once and (every or lasting or hour):
         raise UsageError("--once takes one sample.", next_step="leave out --once, or --every, --for and --hour")
@@ -90,12 +90,12 @@ def _taker(cluster: ClusterAddress, clock: Clock, tell: EventSink, times: float)
     from kadmin.operations.context import Clock
     from kadmin.worlds.kafka.sampling import take_sample
 
-    told: list[Event] = []
+    events: list[Event] = []
     begun = clock.utc()
 
     def tell_once(event: Event) -> None:
-        if event not in told:
-            told.append(event)
+        if event not in events:
+            events.append(event)
             tell(event)
 
     def take() -> LoadSample:

@@ -45,7 +45,7 @@ def snapshot(
     """
     from kadmin.inventory import write_inventory
     from kadmin.operations.reading.snapshot import take_snapshot
-    from kadmin.report.cluster.snapshot import snapshot_answer, snapshot_text
+    from kadmin.report.cluster.snapshots import snapshot_answer, snapshot_text
 
     context = cluster.context if isinstance(cluster, ClusterAddress) else None
     folder = out if out is not None or context is None else context.inventory
@@ -68,7 +68,7 @@ def _of_fleet(fleet: Fleet, folder: Path, table: FileFormat, timeout_s: float, o
     from kadmin.inventory import Inventory, write_inventory
     from kadmin.operations.reading.snapshot import Snapshot, take_snapshot
     from kadmin.plan.facts import ClusterFacts
-    from kadmin.report.cluster.snapshot import snapshot_answer, snapshot_notes
+    from kadmin.report.cluster.snapshots import snapshot_answer, snapshot_notes
 
     def render(_name: str, taken: Snapshot) -> FleetAnswer:
         notes = snapshot_notes(taken)

@@ -89,7 +89,7 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat,
         while True:
             try:
                 found = reader.read()
-                known = [each for each in read_history(context) if each.operation_id in watched]
+                listings = [each for each in read_history(context) if each.operation_id in watched]
             except UnreachableError as lost:
                 if not watched or over():
                     raise
@@ -102,7 +102,7 @@ def _watch(context: Context, reader: StatusReader, output: options.OutputFormat,
                 if output is options.OutputFormat.JSON:
                     shown.line(to_json(status_answer(found), indent=None))
                 else:
-                    ended = [ended_text(each) for each in known if each.status.state.finished]
+                    ended = [ended_text(each) for each in listings if each.status.state.finished]
                     shown.block([*ended, *status_text(found, cluster.named).split("\n")])
                 watched |= {each.listing.operation_id for each in found.operations}
                 if not found.operations or over():
@@ -144,7 +144,9 @@ def history(
         holder = context.operations.lock.holder()
     if one is None:
         answer(
-            output, lambda: history_text(listings, holder, screen_of(sys.stdout).room), lambda: history_answer(listings)
+            output,
+            lambda: history_text(listings, holder, screen_of(sys.stdout).width),
+            lambda: history_answer(listings),
         )
     else:
         answer(output, lambda: operation_text(one, holder), lambda: operation_answer(one))

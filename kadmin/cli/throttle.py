@@ -76,7 +76,7 @@ def show(
         found = read(context)
     answer(
         output,
-        lambda: throttles_text(found, screen_of(sys.stdout).room, cluster.named),
+        lambda: throttles_text(found, screen_of(sys.stdout).width, cluster.named),
         lambda: throttles_answer(found),
     )
 
@@ -98,7 +98,7 @@ def audit(
 
     with open_context(cluster, timeout_s=timeout) as context:
         found = judge(context)
-    answer(output, lambda: audit_text(found, screen_of(sys.stdout).room, cluster.named), lambda: audit_answer(found))
+    answer(output, lambda: audit_text(found, screen_of(sys.stdout).width, cluster.named), lambda: audit_answer(found))
 
 
 @throttle_app.command("set")

@@ -123,8 +123,8 @@ class Poster:
 
     def _fail(self, reason: str) -> None:
         with self._changed:
-            known, self._failed = self._failed, True
-        if not known:
+            failed_before, self._failed = self._failed, True
+        if not failed_before:
             self._complain(f"warning: events do not reach {self._webhook}: {reason}; the command continues")
 
 

@@ -175,12 +175,12 @@ class Listening(StrEnum):
 class PendingRequest:
     """A request that the controller has not finished: an admin znode in ZooKeeper.
 
-    `place` names it in messages. `entries` is None where it cannot be decoded; an election's entries map each partition
-    to an empty tuple. `touched`: the controller has started it. `probe`: it is only kadmin's probe. `not_begun` are the
-    entries of a reassignment that are not in flight, as far as their topics were read.
+    `entries` is None where it cannot be decoded; an election's entries map each partition to an empty tuple. `touched`:
+    the controller has started it. `probe`: it is only kadmin's probe. `not_begun` are the entries of a reassignment
+    that are not in flight, as far as their topics were read.
     """
 
-    place: str
+    channel_name: str
     entries: Assignment | None
     touched: bool = False
     probe: bool = False

@@ -29,7 +29,7 @@ class LogOffsets:
     `leader_epochs` are those of the leaders that answered for the last offset (2.1 and later).
     """
 
-    known: Mapping[TopicPartition, int]
+    offsets: Mapping[TopicPartition, int]
     refused: Counter[str]
     leader_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
 
@@ -44,5 +44,5 @@ OFFSETS_AT = {LogEnd.LAST: "end offsets", LogEnd.FIRST: "start offsets"}
 class GroupOffsets:
     """The committed offsets of groups; `refused` has the error of each group without an answer."""
 
-    known: dict[str, Mapping[TopicPartition, int]] = field(default_factory=dict)
+    offsets: dict[str, Mapping[TopicPartition, int]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)

@@ -127,8 +127,9 @@ def _has_mechanisms(answer: bytes) -> bool:
 
 
 def _zookeeper(answer: bytes) -> Listener | None:
-    known = answer.startswith((b"Zookeeper version", b"This ZooKeeper instance")) or b"not in the whitelist" in answer
-    return Listener.ZOOKEEPER if known else None
+    if answer.startswith((b"Zookeeper version", b"This ZooKeeper instance")) or b"not in the whitelist" in answer:
+        return Listener.ZOOKEEPER
+    return None
 
 
 def _tls(answer: bytes) -> Listener | None:

@@ -60,14 +60,14 @@ class ClusterAddress:
     def typed(self) -> tuple[str, ...]:
         """The options that name this address, without those that the environment or the contexts file has."""
         context, kafka = self.context, None if self.context is None else self.context.kafka
-        known = {
+        default_options = {
             "--context": context and not self.typed_context and context.name,
             "-z": os.environ.get(ZOOKEEPER_VARIABLE),
             "-b": os.environ.get(BOOTSTRAP_VARIABLE),
             "--command-config": kafka and str(kafka.command_config),
             "--records": kafka and str(kafka.records),
         }
-        return tuple(word for pair in self.options.items() if pair[1] != known[pair[0]] for word in pair)
+        return tuple(word for pair in self.options.items() if pair[1] != default_options[pair[0]] for word in pair)
 
     def named(self, step: NextStep | str | None) -> NextStep | str | None:
         """Add this address's options to each command of a next step that takes them and has none."""

@@ -38,8 +38,8 @@ def check_contexts(value: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield the problems of contexts whose schema holds."""
     current, contexts = value.get("current"), value["contexts"]
     if current is not None and current not in contexts:
-        known = f"there are {name_some(contexts)}" if contexts else "there is none"
-        yield Diagnostic(codes.NOT_ALLOWED, f"there is no context {current}", known, field=("current",))
+        context_names = f"there are {name_some(contexts)}" if contexts else "there is none"
+        yield Diagnostic(codes.NOT_ALLOWED, f"there is no context {current}", context_names, field=("current",))
     for name, entry in contexts.items():
         yield from _check_context(entry, ("contexts", name))
 
@@ -80,10 +80,10 @@ def _check_context(entry: Mapping[str, Any], field: Field) -> Iterator[Diagnosti
 def _check_sasl(sasl: Mapping[str, Any], field: Field) -> Iterator[Diagnostic]:
     """Yield the fields that the mechanism needs and are not there, and those that are another mechanism's."""
     mechanism = _mechanism(sasl)
-    for owner, known in _SASL_FIELDS.items():
-        for name, required in known.items():
+    for owner, needs in _SASL_FIELDS.items():
+        for name, required in needs.items():
             if owner == mechanism and required and name not in sasl:
-                next_step = f"{mechanism} needs {name_some(each for each, needed in known.items() if needed)}"
+                next_step = f"{mechanism} needs {name_some(each for each, needed in needs.items() if needed)}"
                 yield Diagnostic(codes.MISSING_FIELD, f"the field {name} is missing", next_step, field=field)
             elif owner != mechanism and name in sasl:
                 message = f"{name} goes with {owner}, and the mechanism is {mechanism}"

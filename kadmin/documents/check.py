@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.contexts.build import check_contexts
+from kadmin.contexts.build import SECRETS_BELONG_ELSEWHERE, WRITE_A_REFERENCE, check_contexts, holds_secret
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents.events import MOST_FAULTS, ReadResult, assemble
 from kadmin.documents.explain import amount_problem, code_of
@@ -16,7 +17,6 @@ from kadmin.documents.kinds import build
 from kadmin.documents.other_tools import answer_to
 from kadmin.documents.places import PlaceFinder
 from kadmin.documents.placing import PendingDiagnostic, place
-from kadmin.documents.secrecy import may_hold_secrets, without_secrets
 from kadmin.documents.text import UnreadableTextError, decode
 from kadmin.next_step import command
 from kadmin.plan import codes
@@ -24,7 +24,7 @@ from kadmin.plan.rules import check
 from kadmin.schema import show, validate_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kadmin.diagnostics import Field
     from kadmin.documents.events import Event
@@ -51,6 +51,15 @@ _VALUES = {"ClusterInventory", PROMETHEUS_NAMES}
 
 _NUMBER_KEYS = {("spec", "brokers", "substitute"), ("spec", "brokers", "weights")}
 """Fields whose keys are broker ids, and so may be written as plain numbers."""
+_NAMES_CONTEXTS = re.compile(r"""\bkind\b["']?\s*:\s*["']?Contexts\b""")
+_UNREAD = {
+    codes.SYNTAX: "not well-formed YAML or JSON",
+    codes.FORBIDDEN_YAML: "an anchor, an alias, a tag or a directive",
+    codes.ODD_NUMBER: "a number that readers understand differently",
+    codes.KEY_NOT_TEXT: "a key that is not a string",
+    codes.DUPLICATE_KEY: "a key is repeated",
+}
+"""Messages for contexts that cannot be read; they quote no text, because any part of it may be a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +118,8 @@ def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
         document, bad = build(reading.value)
         found.extend(map(PendingDiagnostic, bad))
     problems = place(found, source, text, events_of(text, source)) if found else ()
-    if may_hold_secrets(text):
-        problems, text = without_secrets(problems), ""
+    if _may_hold_secrets(text):
+        problems, text = _without_secrets(problems), ""
     return Checked(source, text, reading.value, None if problems else document, problems)
 
 
@@ -192,3 +201,21 @@ def _of_schema(violation: SchemaViolation) -> PendingDiagnostic:
     at_key = violation.rule in {"additionalProperties", "propertyNames"}
     diagnostic = Diagnostic(code_of(violation), violation.message, field=violation.path)
     return PendingDiagnostic(diagnostic, at_key=at_key, schema=violation)
+
+
+def _may_hold_secrets(text: str) -> bool:
+    """Whether a text names the kind Contexts, readable or not."""
+    return _NAMES_CONTEXTS.search(text) is not None
+
+
+def _without_secrets(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the problems of a contexts file without values that may be secrets."""
+    return tuple(map(_without_secret, problems))
+
+
+def _without_secret(problem: Diagnostic) -> Diagnostic:
+    if holds_secret(problem.field):
+        return replace(problem, message=SECRETS_BELONG_ELSEWHERE, next_step=WRITE_A_REFERENCE)
+    if problem.code in _UNREAD:
+        return replace(problem, message=_UNREAD[problem.code], next_step=None)
+    return problem

@@ -158,8 +158,8 @@ def _reassignment_text(plan: ReassignmentPlan, *, current: bool) -> str:
     unknown = [partition for partition, replicas in lists.items() if replicas is None]
     if unknown:
         raise InvalidInputError(f"The plan has no current replicas of {name_some(unknown)}.")
-    known = {partition: replicas for partition, replicas in lists.items() if replicas is not None}
-    return encode_reassignment(known).decode() + "\n"
+    with_replicas = {partition: replicas for partition, replicas in lists.items() if replicas is not None}
+    return encode_reassignment(with_replicas).decode() + "\n"
 
 
 def _nothing_named() -> InvalidInputError:

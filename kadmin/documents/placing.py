@@ -50,9 +50,9 @@ def by_place(diagnostic: Diagnostic) -> tuple[int, int, str, str]:
 
 
 def _placed(each: PendingDiagnostic, source: str, places: Mapping[Field, Place], lines: Sequence[str]) -> Diagnostic:
-    diagnostic, known = each.diagnostic, each.diagnostic.location
-    mark = Mark(known.line, known.column)
-    if known == NOWHERE:
+    diagnostic, location = each.diagnostic, each.diagnostic.location
+    mark = Mark(location.line, location.column)
+    if location == NOWHERE:
         mark = _mark(diagnostic.field, places, at_key=each.at_key)
     mark = _within(mark, lines)
     first_line = None if each.first is None else _mark(each.first, places, at_key=True).line
@@ -63,10 +63,10 @@ def _placed(each: PendingDiagnostic, source: str, places: Mapping[Field, Place],
 
 def _mark(field: Field, places: Mapping[Field, Place], *, at_key: bool) -> Mark:
     """Return the place of a field, or of the nearest container that is in the text."""
-    known = next((field[:length] for length in range(len(field), -1, -1) if field[:length] in places), None)
-    if known is None:
+    nearest = next((field[:length] for length in range(len(field), -1, -1) if field[:length] in places), None)
+    if nearest is None:
         return Mark(1, 1)
-    return places[known].key if at_key else places[known].value
+    return places[nearest].key if at_key else places[nearest].value
 
 
 def _within(mark: Mark, lines: Sequence[str]) -> Mark:

@@ -134,3 +134,17 @@ def _rows(row: type[Row], columns: Columns) -> defaultdict[str, list[Row]]:
     for cluster, *cells in zip(clusters, *values, strict=True):
         rows[cluster].append(row(*cells))
     return rows
+
+
+def snapshot_topics(directory: Path, cluster: str) -> list[str]:
+    """Return the topics of an inventory, sorted; in the inventory of a fleet, those of the cluster of this name.
+
+    Only the files' form is checked; raises InvalidInputError.
+    """
+    fleet = read_header(directory).fleet
+    names = [CLUSTER.name, "topic"] if fleet else ["topic"]
+    columns = read_columns(table_path(directory, PARTITIONS), PARTITIONS, names)
+    topics = columns["topic"]
+    if fleet:
+        topics = [topic for name, topic in zip(columns[CLUSTER.name], topics, strict=True) if name == cluster]
+    return sorted({topic for topic in topics if isinstance(topic, str)})

@@ -134,6 +134,6 @@ def _of_no_cluster(
 ) -> Diagnostic:
     who = f"{name_some(named)} have" if named else "no cluster of it has"
     what = "the document has no cluster_id" if wanted is None else f"{who} cluster_id {wanted}"
-    known = name_some(f"{world.state.cluster_id or 'no id'} ({name})" for name, world in worlds.items())
-    message, next_step = f"the inventory holds a fleet, and {what}", f"name one of its clusters: {known}"
+    cluster_ids = name_some(f"{world.state.cluster_id or 'no id'} ({name})" for name, world in worlds.items())
+    message, next_step = f"the inventory holds a fleet, and {what}", f"name one of its clusters: {cluster_ids}"
     return Diagnostic(codes.OTHER_CLUSTER, message, next_step, field=("metadata", "cluster_id"))

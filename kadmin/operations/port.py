@@ -100,7 +100,7 @@ class Backend(Protocol):
         """Return a client of the live brokers of `state`; it has no address where no listener serves the client."""
         ...
 
-    def place(self, channel: Channel) -> str:
+    def channel_name(self, channel: Channel) -> str:
         """Return the channel's name in messages."""
         ...
 

@@ -95,11 +95,11 @@ class OperationStore:
         steps = []
         for name, data in self._values.below(key_of(operation_id, "steps")).items():
             key = key_of(operation_id, f"steps/{name}")
-            known = self._decoded.get(key)
-            if known is None or known[0] != data:
+            decoded = self._decoded.get(key)
+            if decoded is None or decoded[0] != data:
                 with decoding(self._values.locate(key)):
-                    known = self._decoded[key] = data, decode_step(data)
-            steps.append(known[1])
+                    decoded = self._decoded[key] = data, decode_step(data)
+            steps.append(decoded[1])
         return tuple(steps)
 
     def request(self, operation_id: str) -> StopRequest | None:

@@ -86,9 +86,9 @@ def sizes_told(targets: Iterable[PartitionTarget], state: ClusterState, held: On
     sizes = {}
     for target in targets:
         holders, partition = _holders(target, state), target.partition
-        told = [held[broker][partition] for broker in holders if partition in held.get(broker, ())]
-        if told and all(broker in held for broker in holders):
-            sizes[partition] = max(told)
+        held_bytes = [held[broker][partition] for broker in holders if partition in held.get(broker, ())]
+        if held_bytes and all(broker in held for broker in holders):
+            sizes[partition] = max(held_bytes)
     return sizes
 
 
@@ -116,9 +116,9 @@ def copied(
             # The leader of a finished partition may be one that received it.
             sender = (target.current or target.replicas)[0] if whole else leader_of(target, state)
             for broker in new:
-                there = size if whole else min(size, on_disk.get(broker, {}).get(target.partition, 0))
-                done, total = done + there, total + size
-                copies.append((sender, broker, size, size - there))
+                present_bytes = size if whole else min(size, on_disk.get(broker, {}).get(target.partition, 0))
+                done, total = done + present_bytes, total + size
+                copies.append((sender, broker, size, size - present_bytes))
         if any(rest for *_, rest in copies):
             lefts = per_broker((sender, (broker,), rest) for sender, broker, _, rest in copies)
             left += max(lefts)

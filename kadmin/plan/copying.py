@@ -50,8 +50,8 @@ class Throttle:
     @property
     def makespan_seconds(self) -> float | None:
         """The least time of all waves, one after the other; None where a size is unknown."""
-        known = [seconds for seconds in self.wave_seconds if seconds is not None]
-        return sum(known) if len(known) == len(self.wave_seconds) else None
+        measured = [seconds for seconds in self.wave_seconds if seconds is not None]
+        return sum(measured) if len(measured) == len(self.wave_seconds) else None
 
 
 def throttle_of(
@@ -87,14 +87,14 @@ def suggested_rate(
     """
     brokers = {broker for each in copied for broker in (*each.replicas, *(each.current or ()))}
     link = min((facts.links[broker] for broker in brokers if broker in facts.links), default=None)
-    known = state is not None and bool(facts.inbound)
+    reported = state is not None and bool(facts.inbound)
     now = math.ceil(_spoken_for(brokers, state, facts.inbound)) if state is not None else 0
     less = f"less {readable_rate(now)} that the busiest broker replicates now"
     source = "a link of 1 Gbit/s" if link is None else f"the inventory's link budget of {readable_rate(link)}"
     budget, share = (NAMED_LINK if link is None else int(link)), 1
-    if link is None or not known:
+    if link is None or not reported:
         source, share = f"a third of {source}", NAMED_LINK_SHARE
-    why = f"{source}, {less}" if known else f"{source}; what brokers replicate now is not known"
+    why = f"{source}, {less}" if reported else f"{source}; what brokers replicate now is not known"
     return _two_digits(max(_left_of(budget, now) // share, 1)), why
 
 
@@ -104,8 +104,8 @@ def _left_of(budget: int, spoken_for: float) -> int:
 
 
 def _two_digits(rate: int) -> int:
-    place = int(10 ** max(len(str(rate)) - 2, 0))
-    return rate // place * place
+    unit = int(10 ** max(len(str(rate)) - 2, 0))
+    return rate // unit * unit
 
 
 def sized(

@@ -33,9 +33,9 @@ class Shortage:
     partitions: tuple[TopicPartition, ...]
 
     def __str__(self) -> str:
-        room, lacking = readable_size(self.usable_bytes), readable_size(self.needed_bytes - self.usable_bytes)
+        disk_space, lacking = readable_size(self.usable_bytes), readable_size(self.needed_bytes - self.usable_bytes)
         names = name_some(self.partitions)
-        return f"broker {self.broker_id} has room for {room}, {lacking} less than the copies of {names} need"
+        return f"broker {self.broker_id} has room for {disk_space}, {lacking} less than the copies of {names} need"
 
 
 def shortages(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, int | None]) -> tuple[Shortage, ...]:
@@ -43,7 +43,7 @@ def shortages(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, i
 
     `usable` are the bytes that each broker can still write; one whose room is unknown is never among them.
     """
-    room = {broker: bytes_ for broker, bytes_ in usable.items() if bytes_ is not None}
+    disk_space = {broker: bytes_ for broker, bytes_ in usable.items() if bytes_ is not None}
     needed: Counter[int] = Counter()
     coming: defaultdict[int, list[TopicPartition]] = defaultdict(list)
     found: dict[int, Shortage] = {}
@@ -53,10 +53,10 @@ def shortages(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, i
             for broker in target.added if target.size_bytes else ():
                 needed[broker] += target.size_bytes or 0
                 coming[broker].append(target.partition)
-        for broker in sorted(set(room) - never_short):
-            most = found[broker].needed_bytes if broker in found else room[broker]
+        for broker in sorted(set(disk_space) - never_short):
+            most = found[broker].needed_bytes if broker in found else disk_space[broker]
             if needed[broker] > most:
-                found[broker] = Shortage(broker, room[broker], needed[broker], tuple(coming[broker]))
+                found[broker] = Shortage(broker, disk_space[broker], needed[broker], tuple(coming[broker]))
         for target in wave:
             if target.size_bytes is None:
                 never_short.update(target.removed)

@@ -40,8 +40,8 @@ def leaders_elected(scope: Iterable[TopicPartition], state: ClusterState) -> tup
     elected = set(electable(partitions, state))
     found = []
     for partition in partitions:
-        known, replicas = state.states.get(partition), state.replicas(partition)
-        now = NO_LEADER if known is None else known.leader
+        partition_state, replicas = state.states.get(partition), state.replicas(partition)
+        now = NO_LEADER if partition_state is None else partition_state.leader
         found.append((now, replicas[0] if replicas and partition in elected else now))
     return tuple(found)
 

@@ -73,8 +73,8 @@ class _Entry:
 
 
 def _entries(targets: Sequence[PartitionTarget], state: ClusterState) -> dict[TopicPartition, _Entry]:
-    known = [target.size_bytes for target in targets if target.size_bytes is not None]
-    unknown_size = max(round(fmean(known)), 1) if known else 1
+    sizes = [target.size_bytes for target in targets if target.size_bytes is not None]
+    unknown_size = max(round(fmean(sizes)), 1) if sizes else 1
     entries = {}
     for place, target in enumerate(targets):
         size = unknown_size if target.size_bytes is None else target.size_bytes

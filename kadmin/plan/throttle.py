@@ -131,7 +131,9 @@ def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[ConfigEntit
     return {**topics, **rates(brokers, rate)}
 
 
-def known(wanted: ConfigValues, found: ConfigValues, changes: ConfigChanges) -> dict[ConfigEntity, Mapping[str, str]]:
+def only_readable(
+    wanted: ConfigValues, found: ConfigValues, changes: ConfigChanges
+) -> dict[ConfigEntity, Mapping[str, str]]:
     """Return the wanted values of entities whose configs could be read, or whose changes are on record."""
     return {entity: values for entity, values in wanted.items() if entity in found or entity in changes}
 
@@ -153,7 +155,7 @@ def merge(wanted: ConfigValues, found: ConfigValues) -> dict[ConfigEntity, dict[
     return changes
 
 
-def revision(
+def plan_revision(
     wanted: ConfigValues, changes: ConfigChanges, found: ConfigValues
 ) -> dict[ConfigEntity, dict[str, ConfigChange]]:
     """Return the changes to add to those on record so that they set the wanted values.
@@ -164,22 +166,22 @@ def revision(
         entity: {key: value for key, value in values.items() if key not in changes.get(entity, {})}
         for entity, values in wanted.items()
     }
-    revised = merge(new, found)
+    edits = merge(new, found)
     for entity, keys in changes.items():
         for key, change in keys.items():
             value = wanted.get(entity, {}).get(key)
             if key in RATES and value is not None and value != change.ours:
-                revised.setdefault(entity, {})[key] = ConfigChange(change.previous, value)
-    return revised
+                edits.setdefault(entity, {})[key] = ConfigChange(change.previous, value)
+    return edits
 
 
-def revised(changes: ConfigChanges, newer: ConfigChanges) -> dict[ConfigEntity, dict[str, ConfigChange]]:
+def apply_revision(changes: ConfigChanges, newer: ConfigChanges) -> dict[ConfigEntity, dict[str, ConfigChange]]:
     """Return changes with newer ones added; the old value of `ours` becomes an `earlier` one."""
     every = {entity: dict(keys) for entity, keys in changes.items()}
     for entity, keys in newer.items():
         for key, change in keys.items():
-            known = every.setdefault(entity, {}).get(key)
-            earlier = () if known is None else (*known.earlier, known.ours)
+            on_record = every.setdefault(entity, {}).get(key)
+            earlier = () if on_record is None else (*on_record.earlier, on_record.ours)
             every[entity][key] = replace(change, earlier=earlier)
     return every
 
@@ -236,9 +238,9 @@ def entries(value: str | None) -> list[str]:
 
 
 def _joined(previous: str | None, wanted: str) -> str:
-    there = entries(previous)
-    joined = ",".join([*there, *(entry for entry in entries(wanted) if entry not in set(there))])
-    if WILDCARD in there or wanted == WILDCARD or len(joined) > MOST_LIST_BYTES:
+    listed = entries(previous)
+    joined = ",".join([*listed, *(entry for entry in entries(wanted) if entry not in set(listed))])
+    if WILDCARD in listed or wanted == WILDCARD or len(joined) > MOST_LIST_BYTES:
         return WILDCARD
     return joined
 

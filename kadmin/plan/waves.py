@@ -138,14 +138,14 @@ class Packing:
 
     def wave(self, index: int) -> Wave:
         """Return the wave of the targets that were taken."""
-        known = [moved_bytes(target) for target in self.taken]
+        moved_bytes_of = [moved_bytes(target) for target in self.taken]
         return Wave(
             index=index,
             reassignments=tuple(self.taken),
             payload=encode_reassignment({target.partition: target.replicas for target in self.taken}),
             moves_in=dict(sorted(self.moves_in.items())),
             moves_out=dict(sorted(self.moves_out.items())),
-            moved_bytes=None if None in known else self.moved,
+            moved_bytes=None if None in moved_bytes_of else self.moved,
         )
 
     def refusal(self, target: PartitionTarget) -> InvalidInputError:

@@ -30,7 +30,7 @@ def assess(
     final = lists_after(problem, solution, entries)
     moves = moves_per_partition(problem, final)
     after = evenness(spread, final, may_hold)
-    known, whole = bool((cluster.size != UNKNOWN).any()), left_out == 0
+    sized, whole = bool((cluster.size != UNKNOWN).any()), left_out == 0
     now = evenness(spread, problem.current, may_hold | (_counts(problem, problem.current) > 0))
     return PlanFigures(
         brokers=int(may_hold.sum()),
@@ -40,8 +40,8 @@ def assess(
         moves=int(moves.sum()),
         moves_bound=solution.bound if whole else None,
         proved_optimal=proved_optimal(problem, solution, final),
-        moved_bytes=int((moves * problem.size).sum()) if known else None,
-        moved_bytes_bound=_bytes_to_copy(problem, compiled, solution) if known and whole else None,
+        moved_bytes=int((moves * problem.size).sum()) if sized else None,
+        moved_bytes_bound=_bytes_to_copy(problem, compiled, solution) if sized and whole else None,
         leader_changes=int((final[:, 0] != problem.current[:, 0]).sum()),
         leader_changes_bound=least_leader_changes(problem, after.leaders_max) if whole else None,
         order_changes=int(reorders_only(problem, final)[entries].sum()),
@@ -112,8 +112,8 @@ def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> tuple[F
     number = {name: at for at, name in enumerate(names)}
     unknown = len(names)
     rack = np.array([unknown if name is None else number[name] for name in cluster.racks] + [NONE], np.int64)
-    known = ~((rack[current] == unknown) | (rack[target] == unknown)).any(axis=1)
-    now, then = (_distinct(rack[lists[known]]) for lists in (current, target))
+    racked = ~((rack[current] == unknown) | (rack[target] == unknown)).any(axis=1)
+    now, then = (_distinct(rack[lists[racked]]) for lists in (current, target))
     pairs, partitions = np.unique(np.stack([now, then], axis=1)[then < now], axis=0, return_counts=True)
     counted = zip(pairs.tolist(), partitions.tolist(), strict=True)
     return tuple(FewerRacks(before, after, number) for (before, after), number in counted)

@@ -97,9 +97,9 @@ def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays
     """Return one cluster as arrays; the tables must be valid."""
     rows = brokers.sort_by("broker_id")
     replicas = partitions.column("replicas").combine_chunks()
-    known = _ints(rows.column("broker_id"))
-    ids = np.union1d(known, _ints(replicas.flatten()))
-    at = np.searchsorted(ids, known)
+    registered = _ints(rows.column("broker_id"))
+    ids = np.union1d(registered, _ints(replicas.flatten()))
+    at = np.searchsorted(ids, registered)
     racks: list[str | None] = [None] * len(ids)
     for index, rack in zip(at.tolist(), rows.column("rack").to_pylist(), strict=True):
         racks[index] = rack

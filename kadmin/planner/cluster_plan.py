@@ -91,10 +91,10 @@ def plan_cluster(
         return _report_row(name, {"invalid_history": True})
     try:
         cluster, load = cluster_arrays(brokers, partitions), task.request.load
-        known = None if history is None or load is None else join_history(history, cluster, hold_out=load.hold_out)
+        rates = None if history is None or load is None else join_history(history, cluster, hold_out=load.hold_out)
         del history  # a large part of the memory that planning takes
         pa.default_memory_pool().release_unused()
-        return _plan_cluster(name, task, cluster, known)
+        return _plan_cluster(name, task, cluster, rates)
     except KadminError as error:
         failure = {"kind": type(error).__name__, "message": error.message, "cause": error.cause}
         return _report_row(name, {"error": {**failure, "next_command": error.next_command}})

@@ -24,12 +24,12 @@ _ONE_COMMAND = re.compile(r"(kadmin|kafka-[a-z-]+\.sh) [^;,]*")
 _THEN_COMMANDS = re.compile(r"(?P<words>.*)[:;] (?P<commands>(kadmin|kafka-[a-z-]+\.sh) [^;]*)")
 
 
-def doctor_text(report: DoctorReport, room: int | None = None) -> str:
+def doctor_text(report: DoctorReport, width: int | None = None) -> str:
     """Show every finding with its evidence and next step, then the missing checks.
 
-    `room` is that of a terminal, where it is less than 80 columns.
+    `width` is that of a terminal, where it is less than 80 columns.
     """
-    width = min(WIDTH, room or WIDTH)
+    width = min(WIDTH, width or WIDTH)
     findings, counts, stopping = report.findings, report.counts, report.stops_apply
     summary = f"{count(len(findings), 'finding')}: " if findings else "nothing found: "
     summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
@@ -39,7 +39,7 @@ def doctor_text(report: DoctorReport, room: int | None = None) -> str:
             f"{counts.at_min_isr:,} at min ISR"
         )
     blocks = [summary, *finding_blocks(findings, width, "stops an apply")]
-    blocks += ["\n".join(wrapped(f"not checked: {each}", room=width)) for each in report.unchecked]
+    blocks += ["\n".join(wrapped(f"not checked: {each}", width=width)) for each in report.unchecked]
     return "\n\n".join(blocks)
 
 
@@ -79,9 +79,9 @@ def finding_blocks(findings: Iterable[Finding], width: int, stops: str) -> list[
 
 def _finding(number: int, found: Finding, width: int, stops: str) -> str:
     what = f" ({stops})" if found.stops_apply else ""
-    lines = wrapped(f"{number}. {found.code}{what}: {found.message}", indent="   ", room=width)
+    lines = wrapped(f"{number}. {found.code}{what}: {found.message}", indent="   ", width=width)
     for seen in found.evidence:
-        lines += wrapped(f"   - {seen}", indent="     ", room=width)
+        lines += wrapped(f"   - {seen}", indent="     ", width=width)
     return "\n".join([*lines, *_next(text_of(found.next_step) or "", width)])
 
 
@@ -92,6 +92,6 @@ def _next(text: str, width: int) -> list[str]:
         return [line]
     found = _THEN_COMMANDS.fullmatch(text)
     if found is None:
-        return wrapped(line, indent=_BELOW_NEXT, room=width)
-    words = wrapped(f"   next: {found['words']}:", indent=_BELOW_NEXT, room=width)
+        return wrapped(line, indent=_BELOW_NEXT, width=width)
+    words = wrapped(f"   next: {found['words']}:", indent=_BELOW_NEXT, width=width)
     return words + [f"{_BELOW_NEXT}{command}" for command in found["commands"].split(", then ")]

@@ -50,7 +50,7 @@ def fleet_answer(
 
 def _entry(name: str, found: tuple[int, object] | None, error: KadminError | None) -> ClusterAnswer:
     if error is not None:
-        told = (text and escaped(text, _MOST) for text in (error.cause, error.next_command))
-        return ClusterAnswer(name, error.exit_code, None, FailureAnswer(escaped(error.message, _MOST), *told))
+        details = (text and escaped(text, _MOST) for text in (error.cause, error.next_command))
+        return ClusterAnswer(name, error.exit_code, None, FailureAnswer(escaped(error.message, _MOST), *details))
     exit_code, value = found or (0, {})
     return ClusterAnswer(name, exit_code, value, None)

@@ -21,9 +21,9 @@ def load_text(figures: Mapping[str, Any], plans: Mapping[str, str]) -> str:
         f"{days} from {figures['start'][:10]} ({figures['merge']}); {read}",
         f"known: {_percent(figures['coverage'])} of all hours",
     ]
-    told = ", ".join(f"{way} {part:.1%}" for way, part in figures["agreement"].items() if part is not None)
-    if told:
-        lines.append(f"agreement with the rates that brokers reported: {told}")
+    agreement = ", ".join(f"{way} {part:.1%}" for way, part in figures["agreement"].items() if part is not None)
+    if agreement:
+        lines.append(f"agreement with the rates that brokers reported: {agreement}")
     if figures["samples_left_out"]:
         left_out = count(figures["samples_left_out"], "sample")
         lines.append(f"warning: {left_out} left out: without a time, a topic, a metric of kadmin or a valid value")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.answers.migration import ImportAnswer, MigrationAnswer, MigrationFinding
+from kadmin.answers.doctor import ImportAnswer, MigrationAnswer, MigrationFinding
 from kadmin.report.doctor import finding_blocks, finding_details
 from kadmin.report.text import WIDTH, wrapped
 from kadmin.wording import count
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import Imported
 
 
-def migration_text(found: Preflight, room: int | None = None) -> str:
+def migration_text(found: Preflight, width: int | None = None) -> str:
     """Show the phase, go or no-go, every finding, and the data that stays in ZooKeeper."""
-    width = min(WIDTH, room or WIDTH)
+    width = min(WIDTH, width or WIDTH)
     stopping = sum(each.stops_apply for each in found.findings)
     verdict = "go" if found.go else f"no-go: {stopping} of {len(found.findings)} findings"
     blocks = [f"phase {found.phase.value}: {verdict}", *finding_blocks(found.findings, width, "stops the migration")]
-    blocks += ["\n".join(wrapped(f"stays in ZooKeeper: {each}", room=width)) for each in found.stays_behind]
-    blocks += ["\n".join(wrapped(f"not checked: {each}", room=width)) for each in found.unchecked]
+    blocks += ["\n".join(wrapped(f"stays in ZooKeeper: {each}", width=width)) for each in found.stays_behind]
+    blocks += ["\n".join(wrapped(f"not checked: {each}", width=width)) for each in found.unchecked]
     return "\n\n".join(blocks)
 
 

@@ -42,7 +42,7 @@ class Screen:
         return self.size()[0]
 
     @property
-    def room(self) -> int | None:
+    def width(self) -> int | None:
         """Most characters in a line of an answer: one less than the terminal's columns; None: no terminal."""
         return self.columns - 1 if self.live else None
 

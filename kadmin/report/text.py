@@ -26,10 +26,10 @@ _NARROW = 12
 """Cells up to this width are not folded: an amount and its unit stay together."""
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[object]], room: int | None = None) -> str:
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]], line_width: int | None = None) -> str:
     """Return aligned columns, numbers (or NOTHING among them) to the right; without rows the headers alone.
 
-    For a terminal with `room` for so many characters in a line, columns without any value are left out, and where the
+    For a terminal with lines of `line_width` characters, columns without any value are left out, and where the
     rest is too wide, the widest columns are folded between words, their headers also behind an underscore. Where that
     is not enough, each row is a block of lines.
     """
@@ -37,11 +37,11 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], room: int | 
     columns = [
         _Column(header, list(map(str, cells)), numeric=_are_numbers(cells))
         for header, cells in zip(headers, given, strict=True)
-        if room is None or not rows or any(cell != NOTHING for cell in cells)
+        if line_width is None or not rows or any(cell != NOTHING for cell in cells)
     ]
-    widths = _widths(columns, room)
-    if room is not None and rows and sum(widths) + len(_GAP) * (len(widths) - 1) > room:
-        return _blocks(columns, room)
+    widths = _widths(columns, line_width)
+    if line_width is not None and rows and sum(widths) + len(_GAP) * (len(widths) - 1) > line_width:
+        return _blocks(columns, line_width)
     lines = []
     for row in zip(*(column.folded(width) for column, width in zip(columns, widths, strict=True)), strict=True):
         for parts in zip_longest(*row, fillvalue=""):
@@ -53,7 +53,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], room: int | 
     return "\n".join(lines)
 
 
-def _blocks(columns: Sequence[_Column], room: int) -> str:
+def _blocks(columns: Sequence[_Column], width: int) -> str:
     """Return each row as lines `header: cell`, the first at the margin, cells without a value left out."""
     blocks = []
     for cells in zip(*(column.texts for column in columns), strict=True):
@@ -63,7 +63,7 @@ def _blocks(columns: Sequence[_Column], room: int) -> str:
             for header, cell in named
             for part in textwrap.wrap(
                 f"{header}: {cell}",
-                max(room - len(_GAP), 1),
+                max(width - len(_GAP), 1),
                 subsequent_indent=_GAP,
                 break_long_words=False,
                 break_on_hyphens=False,
@@ -117,14 +117,14 @@ def _joined(parts: Iterable[str], width: int) -> list[str]:
 
 
 def _are_numbers(cells: Iterable[object]) -> bool:
-    known = [cell for cell in cells if cell != NOTHING]
-    return bool(known) and all(isinstance(cell, int | float) for cell in known)
+    shown = [cell for cell in cells if cell != NOTHING]
+    return bool(shown) and all(isinstance(cell, int | float) for cell in shown)
 
 
-def _widths(columns: Sequence[_Column], room: int | None) -> list[int]:
+def _widths(columns: Sequence[_Column], line_width: int | None) -> list[int]:
     """Return the width of each column; where they do not fit, the widest shrink to their longest words."""
     widths = [column.width for column in columns]
-    excess = 0 if room is None else sum(widths) + len(_GAP) * (len(widths) - 1) - room
+    excess = 0 if line_width is None else sum(widths) + len(_GAP) * (len(widths) - 1) - line_width
     if excess <= 0:
         return widths
     least = [column.least for column in columns]
@@ -154,10 +154,10 @@ def about(size_bytes: int | None) -> str:
     return UNKNOWN if size_bytes is None else readable_size(size_bytes)
 
 
-def wrapped(text: str, indent: str = "", room: int = WIDTH) -> list[str]:
-    """Break text between words into lines of at most `room` characters, later ones indented, controls escaped."""
+def wrapped(text: str, indent: str = "", width: int = WIDTH) -> list[str]:
+    """Break text between words into lines of at most `width` characters, later ones indented, controls escaped."""
     return textwrap.wrap(
-        escaped(text, len(text)), room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        escaped(text, len(text)), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 

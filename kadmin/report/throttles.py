@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 60
 
 
-def throttles_text(found: Sequence[ThrottledEntity], room: int | None = None, named: Naming = str) -> str:
-    """Show every throttle, and whether its topic or broker exists; `room` is that of a terminal."""
+def throttles_text(found: Sequence[ThrottledEntity], width: int | None = None, named: Naming = str) -> str:
+    """Show every throttle, and whether its topic or broker exists; `width` is that of a terminal."""
     rows = [
         [str(each.entity), "yes" if each.present else "no", key, _value(key, value)]
         for each in found
         for key, value in sorted(each.values.items())
     ]
-    shown = table(["entity", "exists", "throttle", "value"], rows, room)
+    shown = table(["entity", "exists", "throttle", "value"], rows, width)
     return f"{shown}\nnext: {named(command('throttle audit'))}" if rows else _NONE
 
 
@@ -46,14 +46,14 @@ def throttles_answer(found: Sequence[ThrottledEntity]) -> ThrottlesAnswer:
     )
 
 
-def audit_text(findings: Sequence[AuditedThrottle], room: int | None = None, named: Naming = str) -> str:
-    """Show the origin of each throttle, and the command that removes it; `room` is that of a terminal."""
+def audit_text(findings: Sequence[AuditedThrottle], width: int | None = None, named: Naming = str) -> str:
+    """Show the origin of each throttle, and the command that removes it; `width` is that of a terminal."""
     rows = [
         [str(each.entity), each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
         for each in findings
     ]
     commands = dict.fromkeys(f"next: {named(each.next_step)}" for each in findings)
-    shown = table(["entity", "throttle", "value", "origin", "operation"], rows, room)
+    shown = table(["entity", "throttle", "value", "origin", "operation"], rows, width)
     return "\n".join([shown, *commands]) if rows else _NONE
 
 

@@ -164,10 +164,10 @@ class Sandbox(Layout):
 
     def _running(self, kind: str, server_id: int) -> Process | None:
         """Return the process of a server, of any kind for "server"; raises InvalidInputError for an unknown id."""
-        known = [] if kind == "controller" else list(self.broker_ports)
-        known += [] if kind == "broker" else list(self.controller_ports)
-        if server_id not in known:
-            listed = ", ".join(map(str, sorted(known)))
+        server_ids = [] if kind == "controller" else list(self.broker_ports)
+        server_ids += [] if kind == "broker" else list(self.controller_ports)
+        if server_id not in server_ids:
+            listed = ", ".join(map(str, sorted(server_ids)))
             raise InvalidInputError(
                 f"The sandbox has no {kind} {server_id}.", next_step=f"one of: {listed}" if listed else None
             )

@@ -69,10 +69,10 @@ class SchemaSet:
             raise InvalidInputError(
                 f"There is no schema (*{SUFFIX}) in {self.folder}.", next_step=command("schema export", "DIR")
             )
-        known = bundled().names()
+        schema_names = bundled().names()
         for name in self.names():
-            if name not in known:
-                close = difflib.get_close_matches(name, known, n=1)
+            if name not in schema_names:
+                close = difflib.get_close_matches(name, schema_names, n=1)
                 raise InvalidInputError(
                     f"The schema {self.folder / name}{SUFFIX} is of no kind of document.",
                     cause=f"did you mean {close[0]}{SUFFIX}?" if close else None,

@@ -24,7 +24,8 @@ from kadmin.cluster.servers import Servers
 from kadmin.documents import dump_json
 from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError, UnreachableError
 from kadmin.operations.context import Clock
-from kadmin.operations.execute.apply import _record, prepare
+from kadmin.operations.decide.kinds import kind_of, record_of
+from kadmin.operations.execute.apply import prepare
 from kadmin.operations.record.codec import encode_record, encode_status, encode_step
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
@@ -615,6 +616,6 @@ def start(context: Context, plan: ReassignmentPlan) -> tuple[Lease, str]:
     lease = context.operations.lock.take(holder, 0)
     examined = prepare(context, plan, ClusterFacts())
     assert examined.examination.work is not None
-    record = _record(plan, examined.examination.work, examined.state, holder)
+    record = record_of(kind_of(plan), plan, examined.examination.work, examined.state, holder)
     context.operations.create(record, lease, record.created_at)
     return lease, holder.operation_id

@@ -49,16 +49,16 @@ TARGETS = st.builds(lambda now, then, size: PartitionTarget(tp("t-0"), then, now
 
 @given(st.lists(st.lists(TARGETS, max_size=4), max_size=4), st.dictionaries(st.integers(1, 4), st.integers(0, 20)))
 def test_a_broker_is_short_when_a_disk_of_that_room_would_be_full(
-    waves: list[list[PartitionTarget]], room: dict[int, int]
+    waves: list[list[PartitionTarget]], disk_space: dict[int, int]
 ) -> None:
     """Copy every wave onto disks that only fill, then remove what it replaces."""
-    left, full = dict(room), set[int]()
+    left, full = dict(disk_space), set[int]()
     for wave in waves:
         for target in wave:
-            for broker in set(room) & set(target.replicas) - set(target.current or ()):
+            for broker in set(disk_space) & set(target.replicas) - set(target.current or ()):
                 left[broker] -= target.size_bytes or 0
-        full |= {broker for broker in room if left[broker] < 0}
+        full |= {broker for broker in disk_space if left[broker] < 0}
         for target in wave:
-            for broker in set(room) & set(target.current or ()) - set(target.replicas):
+            for broker in set(disk_space) & set(target.current or ()) - set(target.replicas):
                 left[broker] += target.size_bytes or 0
-    assert {each.broker_id for each in shortages(waves, room)} == full
+    assert {each.broker_id for each in shortages(waves, disk_space)} == full

@@ -20,13 +20,13 @@ from kadmin.plan.throttle import (
     WILDCARD,
     ConfigChange,
     ForeignValue,
+    apply_revision,
     edits_to_restore,
     edits_to_set,
     holds_ours,
-    known,
     merge,
-    revised,
-    revision,
+    only_readable,
+    plan_revision,
     throttled,
 )
 
@@ -186,9 +186,9 @@ def test_a_rate_that_changes_while_it_is_set_is_undone_from_every_state_between(
     )
     changes = merge(one, found)
     before = written(found, edits_to_set(changes, found))
-    every = revised(changes, revision(other, changes, before))
+    every = apply_revision(changes, plan_revision(other, changes, before))
     after = written(before, edits_to_set(every, before))
-    assert revision(other, every, after) == {}
+    assert plan_revision(other, every, after) == {}
     for entity, values in other.items():
         if not entity.is_topic:
             assert after[entity] == values
@@ -227,4 +227,4 @@ def test_a_list_that_lost_its_entries_goes_where_there_was_none_and_stays_where_
 def test_what_cannot_be_read_is_left_out_unless_it_is_on_record() -> None:
     wanted = {BROKER_1: {LEADER_RATE: "5"}, BROKER_2: {LEADER_RATE: "5"}, BROKER_3: {LEADER_RATE: "5"}}
     on_record = {BROKER_2: {LEADER_RATE: ConfigChange(None, "4")}}
-    assert list(known(wanted, {BROKER_1: {}}, on_record)) == [BROKER_1, BROKER_2]
+    assert list(only_readable(wanted, {BROKER_1: {}}, on_record)) == [BROKER_1, BROKER_2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kadmin.errors import InvalidInputError
-from kadmin.planner.load_build.export_series import Meter, Series, examine, likely_metric
+from kadmin.planner.load_build.export_series import Meter, Series, find_gaps, likely_metric
 
 BYTES_IN = "kafka_server_brokertopicmetrics_bytesin_total"
 
@@ -30,7 +30,7 @@ def meter(*without_broker: Series, topic: str = "t", metric: str | None = "bytes
     ids=["by instance", "one after the other", "by another label", "one", "one without labels"],
 )
 def test_series_of_several_brokers_are_told_apart_by_a_label_that_is_left(apart: list[Series]) -> None:
-    examine([meter(*apart)])
+    find_gaps([meter(*apart)])
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,16 @@ def test_series_of_several_brokers_are_told_apart_by_a_label_that_is_left(apart:
     ids=["scraped by two jobs", "two servers", "at the same time", "two labels", "a sum beside", "no label"],
 )
 def test_series_that_may_be_one_counter_twice_are_refused(alike: list[Series], labels: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"Series of {BYTES_IN} about topic t cannot be told apart") as refused:
-        examine([meter(*alike)])
+    with pytest.raises(
+        InvalidInputError, match=f"Series of {BYTES_IN} about topic t cannot be distinguished"
+    ) as refused:
+        find_gaps([meter(*alike)])
     assert f"they differ by {labels}:" in str(refused.value.cause)
 
 
 def test_instances_without_a_broker_are_named_once() -> None:
     both = [series(instance="k2"), series(instance="k1")]
-    assert examine([meter(*both), meter(*both, topic="u"), meter(topic="v")]).instances == ["k1", "k2"]
+    assert find_gaps([meter(*both), meter(*both, topic="u"), meter(topic="v")]).instances == ["k1", "k2"]
 
 
 @pytest.mark.parametrize(
@@ -72,12 +74,12 @@ def test_the_metric_that_a_name_speaks_of(name: str, metric: str | None) -> None
 
 def test_names_that_are_unknown_are_named_with_what_they_may_be() -> None:
     unknown = [meter(metric=None, name="acme_bytes_in"), Meter(None, None, "t"), meter(metric=None, name="up")]
-    assert examine(unknown).names == {"": None, "acme_bytes_in": "bytes_in", "up": None}
+    assert find_gaps(unknown).names == {"": None, "acme_bytes_in": "bytes_in", "up": None}
 
 
 def test_topics_with_underscores_for_dots_are_named() -> None:
     partitions = [Meter("offset", "log_end_offset", topic, of_partition=True) for topic in ("pay.in", "a.b", "c_d")]
     meters = [meter(topic=topic) for topic in ("pay_in", "a.b", "a_b", "c_d", "e_f")]
-    assert examine([*partitions, *meters]).topics == {"pay_in": "pay.in"}
+    assert find_gaps([*partitions, *meters]).topics == {"pay_in": "pay.in"}
     elsewhere = Meter("offset", "log_end_offset", "pay.in", of_partition=True, cluster="west")
-    assert examine([elsewhere, meter(topic="pay_in")]).topics == {}
+    assert find_gaps([elsewhere, meter(topic="pay_in")]).topics == {}

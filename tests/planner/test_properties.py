@@ -233,11 +233,11 @@ def test_limits_hold_and_every_prefix_keeps_the_hard_rules(
     load = Counter({row.broker_id: 0 for row in cluster.brokers})
     for key, row in before.items():
         load.update(dict.fromkeys(row, size[key]))
-    room = {row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None}
+    disk_space = {row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None}
     for key, row in cut.entries.items():
         load.subtract(dict.fromkeys(before[key], size[key]))
         load.update(dict.fromkeys(row, size[key]))
-        assert all(load[broker] <= room[broker] for broker in (set(row) - set(before[key])) & set(room))
+        assert all(load[broker] <= disk_space[broker] for broker in (set(row) - set(before[key])) & set(disk_space))
 
 
 @thorough

@@ -160,7 +160,7 @@ def test_colours_by_meaning_and_none_where_they_are_not_wanted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("room", "line"),
+    ("width", "line"),
     [
         (99, "[#######........] wave 3 of 70  12000/49000 done  4.52 of 9.30 GB  51.0 MB/s  1:23:45 left  copying"),
         (88, "[######.......] wave 3 of 70  12000/49000 done  4.52 of 9.30 GB  51.0 MB/s  1:23:45 left"),
@@ -172,11 +172,11 @@ def test_colours_by_meaning_and_none_where_they_are_not_wanted() -> None:
         (9, "12000/490"),
     ],
 )
-def test_a_narrow_line_drops_the_least_important_first(room: int, line: str) -> None:
+def test_a_narrow_line_drops_the_least_important_first(width: int, line: str) -> None:
     event = events.Progressed(12000, 49000, 4_520_000_000, 9_300_000_000, 3, 70, 51e6, 5025.0, "copying")
-    full, empty, text = progress_line(event, room)
+    full, empty, text = progress_line(event, width)
     shown = (f"[{full}{empty}] " if full or empty else "") + text
-    assert (len(shown) <= room, shown) == (True, line)
+    assert (len(shown) <= width, shown) == (True, line)
 
 
 def test_json_for_programs_one_value_per_line_of_the_published_schema() -> None:

@@ -42,6 +42,6 @@ def test_a_row_that_does_not_fit_the_terminal_is_a_block() -> None:
 
 
 @given(st.lists(st.tuples(st.text("ab -", max_size=40), st.text("xy ", max_size=40)), max_size=4), st.integers(25, 90))
-def test_no_line_of_a_table_is_wider_than_the_room_unless_a_word_is(rows: list[tuple[str, str]], room: int) -> None:
+def test_no_line_of_a_table_is_wider_than_the_room_unless_a_word_is(rows: list[tuple[str, str]], width: int) -> None:
     longest = max((len(word) for row in rows for cell in row for word in cell.split()), default=0)
-    assert all(len(line) <= max(room, longest + 12) for line in table(("first", "second"), rows, room).split("\n"))
+    assert all(len(line) <= max(width, longest + 12) for line in table(("first", "second"), rows, width).split("\n"))

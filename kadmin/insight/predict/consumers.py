@@ -112,11 +112,11 @@ def threads_of(members: Iterable[ConsumerRegistration], topics: Collection[str])
 
 def resized(members: Sequence[ConsumerRegistration], number: int) -> tuple[ConsumerRegistration, ...]:
     """Return `number` members: the first of them by name, or more, which subscribe as the first one does."""
-    known = sorted(members, key=lambda each: _utf16(each.consumer_id))
-    taken = {each.consumer_id for each in known}
+    ordered = sorted(members, key=lambda each: _utf16(each.consumer_id))
+    taken = {each.consumer_id for each in ordered}
     names = (name for index in count(1) if (name := f"new-{index}") not in taken)
-    more = [replace(known[0], consumer_id=name) for name in islice(names, max(0, number - len(known)))]
-    return (*known[:number], *more)
+    more = [replace(ordered[0], consumer_id=name) for name in islice(names, max(0, number - len(ordered)))]
+    return (*ordered[:number], *more)
 
 
 def preview_table(before: Shares, after: Shares) -> Table:

@@ -82,8 +82,8 @@ def forecast(
     """Compare a cluster with its prediction for when the plan is done."""
     effect = effect_of(plan, state)
     sizes = {**effect.sizes, **sizes}
-    held, known = state.assignment, placements_of(state, sizes)
-    led = _Times(known, planned(plan, known, state))
+    held, placements = state.assignment, placements_of(state, sizes)
+    led = _Times(placements, planned(plan, placements, state))
     if effect.leaders_only:
         return replace(_gather(state, led, led, capacities), by_election=True)
     after = {partition: effect.replicas(partition, replicas) for partition, replicas in held.items()}
@@ -97,8 +97,8 @@ def retrospect(
 
     Records hold no earlier leaders and in-sync replicas, so losses are known for now only.
     """
-    now, known = _preferred(state.assignment, sizes), placements_of(state, sizes)
-    return _gather(state, _Times(_changed(now, origin), now), _Times((), known), capacities)
+    now, placements = _preferred(state.assignment, sizes), placements_of(state, sizes)
+    return _gather(state, _Times(_changed(now, origin), now), _Times((), placements), capacities)
 
 
 def _preferred(assignment: Assignment, sizes: Mapping[TopicPartition, int]) -> tuple[PlacedPartition, ...]:
@@ -199,5 +199,5 @@ def _together(loads: Iterable[Load]) -> Load:
 
 
 def _sum(amounts: Iterable[int | None]) -> int | None:
-    known = list(amounts)
-    return None if None in known else sum(amount or 0 for amount in known)
+    listed = list(amounts)
+    return None if None in listed else sum(amount or 0 for amount in listed)

@@ -79,8 +79,8 @@ def planned(plan: Plan, placements: Iterable[PlacedPartition], state: ClusterSta
 
 
 def _in_sync_unknown(partition: TopicPartition, state: ClusterState) -> bool:
-    known = state.states.get(partition)
-    return known is not None and not known.isr_known
+    partition_state = state.states.get(partition)
+    return partition_state is not None and not partition_state.isr_known
 
 
 def require_fitting(plan: Plan, state: ClusterState) -> None:

@@ -168,13 +168,13 @@ def placements_of(
         allowed = unclean or (configured or state.broker_defaults.get(UNCLEAN_ELECTION, "")).lower() == "true"
         for partition in topic.partitions():
             size, replicas = (sizes or {}).get(partition), topic.replicas[partition.partition]
-            known = state.states.get(partition)
-            if known is None:
+            seen = state.states.get(partition)
+            if seen is None:
                 leader = NO_LEADER if state.brokers.keys().isdisjoint(replicas) else None
                 found.append(PlacedPartition(partition, replicas, leader, None, limit, allowed, size))
                 continue
-            isr = known.isr if known.isr_known else None
-            found.append(PlacedPartition(partition, replicas, known.leader, isr, limit, allowed, size, known.elr))
+            isr = seen.isr if seen.isr_known else None
+            found.append(PlacedPartition(partition, replicas, seen.leader, isr, limit, allowed, size, seen.elr))
     return tuple(found)
 
 
@@ -263,9 +263,9 @@ def single_losses(placements: Iterable[PlacedPartition], alive: Collection[int])
                 gained[broker][leader] += 1
     found = {}
     for broker, others in rest.items():
-        known = leaders[None] + unknown[broker] == 0
+        complete = leaders[None] + unknown[broker] == 0
         most = max((leaders[each] + gained[broker][each] for each in others), default=0)
-        found[broker] = SingleLoss(tally.figures(broker), most if known else None)
+        found[broker] = SingleLoss(tally.figures(broker), most if complete else None)
     return found
 
 

@@ -63,9 +63,9 @@ class Table:
         for key in reversed(keys):
             descending = key.startswith(_DESCENDING)
             column = self._index(key.removeprefix(_DESCENDING))
-            known = [row for row in rows if row[column] is not None]
-            known.sort(key=lambda row: _rank(row[column]), reverse=descending)
-            rows = known + [row for row in rows if row[column] is None]
+            with_value = [row for row in rows if row[column] is not None]
+            with_value.sort(key=lambda row: _rank(row[column]), reverse=descending)
+            rows = with_value + [row for row in rows if row[column] is None]
         return replace(self, rows=tuple(rows))
 
     def filtered(self, conditions: Sequence[str]) -> Table:

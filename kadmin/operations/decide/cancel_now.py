@@ -56,7 +56,7 @@ def decide_cancel(
     """Decide the next action; `observed` holds every topic that the work or the pending request names."""
     state, pending = observed.state, observed.state.requests.reassignment
     if pending is not None and pending.entries is None:
-        return unreadable(pending.place, command("heal") + ", then " + command("cancel", "--now"))
+        return unreadable(pending.channel_name, command("heal") + ", then " + command("cancel", "--now"))
     targets = published_targets(work, observed.steps)
     origin = _to_take_back(targets, observed)
     left = {each: why for each, replicas in origin.items() if (why := why_left(each, replicas, observed))}
@@ -157,13 +157,13 @@ def _refusal(
         return None
     if empty := [partition for partition, replicas in others.items() if not replicas]:
         return NotCompletedError(
-            f"{pending.place} has invalid entries of other tools: {name_some(empty)}.",
+            f"{pending.channel_name} has invalid entries of other tools: {name_some(empty)}.",
             cause="a list is empty; nothing was changed",
             next_step=command("heal"),
         )
     if kept and not allow_foreign:
         return NotCompletedError(
-            f"{pending.place} has invalid entries of other tools: {name_some(kept)}.",
+            f"{pending.channel_name} has invalid entries of other tools: {name_some(kept)}.",
             cause="a list names a broker twice; nothing was changed",
             next_step=command("cancel", "--now", "--allow-foreign")
             + ", which ends them: these partitions keep their replicas",
@@ -215,10 +215,10 @@ def _why_not_back(dead: list[int]) -> str:
     return f"on its way back, {waits if dead else f'where nothing has changed for {STALLED_S:g} s'}"
 
 
-def unreadable(place: str, next_step: NextStep) -> Finish:
+def unreadable(channel_name: str, next_step: NextStep) -> Finish:
     """Finish: the pending request cannot be read, so it cannot be superseded."""
     error = NotCompletedError(
-        f"{place} cannot be decoded, so it is not replaced.",
+        f"{channel_name} cannot be decoded, so it is not replaced.",
         cause="moving the controller now could start an election loop; nothing was changed",
         next_step=next_step,
     )

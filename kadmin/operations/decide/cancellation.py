@@ -81,17 +81,17 @@ class CancellationWork(ListedOperationSpec):
         """Decide the next action of the cancellation."""
         state, pending = observed.state, observed.state.requests.reassignment
         if pending is not None and pending.entries is None:
-            return unreadable(pending.place, command("heal") + ", then " + command("resume"))
+            return unreadable(pending.channel_name, command("heal") + ", then " + command("resume"))
         if state.controller is None:
             return Wait("the cluster has no controller")
         away = [target for target in self.targets if not _is_back(target, state)]
         left = {each: why for each in away if (why := why_left(each.partition, each.replicas, observed))}
         away = [target for target in away if target not in left]
-        known = Counter(each for step in observed.steps if isinstance(step, CancelStep) for each in step.partitions)
+        tries = Counter(each for step in observed.steps if isinstance(step, CancelStep) for each in step.partitions)
         asked = [
             target
             for target in away
-            if target.partition in known and requested(state).get(target.partition) == target.replicas
+            if target.partition in tries and requested(state).get(target.partition) == target.replicas
         ]
         superseded = [each for each in away if each.partition in requested(state) and each not in asked]
         running = [target for target in away if by_api(target, state)]
@@ -100,8 +100,8 @@ class CancellationWork(ListedOperationSpec):
         origin = {target.partition: target.replicas for target in self.targets}
         again = [target for target in away if target.partition in unfinished_returns(origin, observed)]
         to_end = [each for each in running if not copies_back(each.partition, each.replicas, state)]
-        enough = observed.request is not None and all(known[each.partition] >= PUBLISH_ATTEMPTS for each in to_end)
-        if any(target.partition not in known for target in to_end) or (overdue(memory, now) and not enough):
+        enough = observed.request is not None and all(tries[each.partition] >= PUBLISH_ATTEMPTS for each in to_end)
+        if any(target.partition not in tries for target in to_end) or (overdue(memory, now) and not enough):
             again = to_end or again
         stalled = now - memory.changed_at >= STALLED_S
         if again and not (stalled and observed.request is not None):

@@ -73,15 +73,15 @@ def _summary(found: Mapping[PartitionTarget, Progress], state: ClusterState) -> 
         yield f"{count(len(back), 'partition')} back at the original replicas"
         if short := [each.partition for each in back if not _in_sync(each.partition, each.current or (), state)]:
             yield f"not in sync: {name_some(short)}"
-    if there := [target.partition for target, at in found.items() if at in _THERE]:
-        yield f"{count(len(there), 'partition')} at the target"
+    if at_target := [target.partition for target, at in found.items() if at in _THERE]:
+        yield f"{count(len(at_target), 'partition')} at the target"
     if away := [target.partition for target, at in found.items() if at is Progress.STALE]:
         yield "elsewhere: " + name_some(f"{each} has {list(state.replicas(each) or ())}" for each in away)
 
 
 def _in_sync(partition: TopicPartition, replicas: Iterable[int], state: ClusterState) -> bool:
-    known = state.states.get(partition)
-    return known is not None and set(replicas) <= set(known.isr)
+    partition_state = state.states.get(partition)
+    return partition_state is not None and set(replicas) <= set(partition_state.isr)
 
 
 def by_reason(left: Mapping[TopicPartition, str]) -> list[str]:

@@ -97,34 +97,34 @@ def accepted_by_controller(partitions: Iterable[TopicPartition], observed: Obser
     return begun.intersection(partitions)
 
 
-def foreign_request(place: str, partitions: Iterable[TopicPartition] = ()) -> Finish:
+def foreign_request(channel_name: str, partitions: Iterable[TopicPartition] = ()) -> Finish:
     """Finish: another tool's request is pending on the channel."""
-    return unfinished(occupied(place, partitions))
+    return unfinished(occupied(channel_name, partitions))
 
 
-def occupied(place: str, partitions: Iterable[TopicPartition] = ()) -> BusyError:
+def occupied(channel_name: str, partitions: Iterable[TopicPartition] = ()) -> BusyError:
     """Build the error for a pending request of another tool, which names these partitions."""
-    names = sorted(partitions)
+    names = f": {name_some(listed)}" if (listed := sorted(partitions)) else ""
     return BusyError(
-        f"{place} holds entries of another tool{f': {name_some(names)}' if names else ''}; it was left unchanged.",
+        f"{channel_name} holds entries of another tool{names}; it was left unchanged.",
         cause="another tool or operator is working on this cluster, or left an entry behind",
         next_step=command("doctor") + "; " + command("resume") + ", when it is gone",
     )
 
 
-def not_watching(place: str, *, probed: bool) -> NotCompletedError:
+def not_watching(channel_name: str, *, probed: bool) -> NotCompletedError:
     """Build the error for a controller that would not see a request."""
     written = "only kadmin's own record and the probe node were written" if probed else "nothing was changed"
     return NotCompletedError(
-        f"The controller does not watch {place} and would not see a plan written there; {written}.",
+        f"The controller does not watch {channel_name} and would not see a plan written there; {written}.",
         cause="the node was deleted or overwritten by hand; from Kafka 1.1 on that removes the watch",
         next_step=command("heal") + ", then " + (command("resume") if probed else command("apply", "FILE")),
     )
 
 
-def probe_unanswered(place: str) -> Finish:
+def probe_unanswered(channel_name: str) -> Finish:
     """Finish: the controller did not answer the probe, so the plan was not written."""
-    return unfinished(not_watching(place, probed=True))
+    return unfinished(not_watching(channel_name, probed=True))
 
 
 def awaiting_pickup(reason: str, memory: Memory, now: float) -> Wait:
@@ -134,11 +134,11 @@ def awaiting_pickup(reason: str, memory: Memory, now: float) -> Wait:
     return Wait(reason, warning)
 
 
-def not_picked_up(place: str) -> Finish:
+def not_picked_up(channel_name: str) -> Finish:
     """Finish: the controller did not start our request."""
     return unfinished(
         NotCompletedError(
-            f"The controller did not pick up {place} within the deadline; no partition has changed.",
+            f"The controller did not pick up {channel_name} within the deadline; no partition has changed.",
             cause="it does not watch the node (deleted or overwritten by hand), or is busy",
             next_step=command("heal") + ", then " + command("resume"),
         )

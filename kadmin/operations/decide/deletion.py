@@ -40,17 +40,17 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.decide.common import AskedTopics, changing, overdue, refused_topics
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import DeletionStep
-from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.model import DeletionLayout, DeletionPlan, TopicRecipe
 from kadmin.plan.progress import Progress
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory
     from kadmin.operations.decide.examination import Examination
+    from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.rules import ClusterView
 
 
@@ -99,8 +99,8 @@ class DeletionWork(ListedOperationSpec):
 
     def _is_here(self, topic: str, state: ClusterState) -> bool:
         """Whether the topic exists, and not another one of the same name."""
-        found, known = state.topics.get(topic), self.topic_ids.get(topic)
-        return found is not None and (known is None or found.topic_id is None or found.topic_id == known)
+        found, planned_id = state.topics.get(topic), self.topic_ids.get(topic)
+        return found is not None and (planned_id is None or found.topic_id is None or found.topic_id == planned_id)
 
     def _result(self, present: Sequence[str], others: Sequence[str], asked: AskedTopics, state: ClusterState) -> Finish:
         if present:
@@ -128,6 +128,14 @@ def examine_deletion(found: Examination, plan: DeletionPlan, world: ClusterView)
     topic_ids = {each.name: each.topic_id for each in topics if each.topic_id is not None}
     lost = bytes_lost(plan.topics, world.state, world.facts)
     return replace(found, work=DeletionWork(plan, recipes, topic_ids), targets=plan.topics, lost_bytes=lost)
+
+
+def bytes_lost(topics: Iterable[str], state: ClusterState, facts: ClusterFacts) -> int | None:
+    """Return the bytes that a deletion destroys, all copies counted; None where the size of a partition is unknown."""
+    partitions = [p for topic in topics if topic in state.topics for p in state.topics[topic].partitions()]
+    if any(partition not in facts.sizes for partition in partitions):
+        return None
+    return sum(facts.sizes[partition] * len(state.replicas(partition) or ()) for partition in partitions)
 
 
 def _overdue(work: DeletionWork, present: Sequence[str], queued: Sequence[str], state: ClusterState) -> Action:

@@ -93,9 +93,9 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
             and set(pending.entries) == set(last.partitions)
         )
         if not (probing or electing):
-            return foreign_request(pending.place)
+            return foreign_request(pending.channel_name)
         if overdue(memory, now):
-            return (probe_unanswered if probing else not_picked_up)(pending.place)
+            return (probe_unanswered if probing else not_picked_up)(pending.channel_name)
         reason = "the controller has not answered the probe yet" if probing else "electing"
         return awaiting_pickup(reason, memory, now)
     asked = Counter(p for step in observed.steps if isinstance(step, ElectionStep) for p in step.partitions)

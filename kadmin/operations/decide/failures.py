@@ -1,4 +1,4 @@
-"""Failures of a reassignment: changed by others, not accepted by the controller, target brokers not alive."""
+"""Failures of a reassignment: changed by others, not accepted by the controller, target brokers not alive; the undo."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.next_step import command
 from kadmin.operations.decide.actions import failed
 from kadmin.operations.decide.common import made_again
+from kadmin.operations.record.record import ROLLS_BACK
+from kadmin.operations.record.steps import returned_by
 from kadmin.plan.progress import in_flight
 from kadmin.wording import count, name_some
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Finish, Observed
-    from kadmin.plan.model import PartitionTarget
+    from kadmin.plan.model import PartitionTarget, PlanHeader
 
 
 def changed_by_others(
@@ -95,3 +97,28 @@ def _with_deleted(
         for target in targets
         if target in stale or (target.partition.topic in gone and state.replicas(target.partition) is None)
     ]
+
+
+def undo_of(operation_id: str, header: PlanHeader) -> NextStep:
+    """Return the next step that undoes an operation; of a rollback also the one that completes it.
+
+    The id is needed for a rollback: `kadmin rollback` without one skips rollbacks.
+    """
+    undo = command("rollback", operation_id) + ", to undo the moves that were completed"
+    undone = header.labels.get(ROLLS_BACK)
+    return undo if undone is None else command("rollback", undone) + ", to complete the rollback; or " + undo
+
+
+def any_moved(published: Iterable[PartitionTarget], observed: Observed, read: Collection[str]) -> bool:
+    """Whether a published target was reached.
+
+    The topics that were `read` show it; of others, earlier waves count as reached, unless they were taken back.
+    """
+    state = observed.state
+    taken_back = returned_by(observed.steps)
+    return any(
+        state.replicas(target.partition) == target.replicas
+        if target.partition.topic in read
+        else target.partition not in taken_back
+        for target in published
+    )

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 def foreign_moves(state: ClusterState, ours: Iterable[PartitionTarget]) -> tuple[TopicPartition, ...]:
     """Return the partitions that are reassigned to lists that no target of ours has, neither as goal nor as origin."""
-    known: dict[TopicPartition, set[Replicas | None]] = {}
+    own_lists: dict[TopicPartition, set[Replicas | None]] = {}
     for target in ours:
-        known.setdefault(target.partition, set()).update({target.replicas, target.current})
+        own_lists.setdefault(target.partition, set()).update({target.replicas, target.current})
     return tuple(
         partition
         for partition in in_flight(state)
-        if state.replicas(partition) is not None and _wanted(partition, state) not in known.get(partition, ())
+        if state.replicas(partition) is not None and _wanted(partition, state) not in own_lists.get(partition, ())
     )
 
 
@@ -48,8 +48,8 @@ def back_to_original(
     targets, unknown, strange = [], [], []
     for partition in partitions:
         now = state.replicas(partition) or ()
-        known = _original(partition, state)
-        original = given.get(partition, known) if partition in requested(state) or known is None else known
+        found = _original(partition, state)
+        original = given.get(partition, found) if partition in requested(state) or found is None else found
         if original is not None and sorted(ordered := (orders or {}).get(partition, ())) == sorted(original):
             original = ordered
         if original is None:

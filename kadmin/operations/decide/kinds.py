@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.documents import parse_document
+from kadmin.documents import dump_json, parse_document
 from kadmin.documents.dump import plan_digest
 from kadmin.errors import InvalidInputError, StalePlanError
 from kadmin.next_step import command
@@ -14,13 +15,14 @@ from kadmin.operations.decide.election import ELECTION
 from kadmin.operations.decide.reassignment import REASSIGNMENT
 from kadmin.operations.decide.recreation import RECREATION
 from kadmin.operations.record.codec import decoding
-from kadmin.operations.record.record import OperationKind
+from kadmin.operations.record.record import OperationKind, OperationRecord
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import OperationSpec, PlanKind
-    from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.holder import Holder
     from kadmin.plan.model import Plan
 
 KINDS: tuple[PlanKind[Any], ...] = (REASSIGNMENT, ELECTION, DELETION, RECREATION)
@@ -38,6 +40,24 @@ def plan_type(kind: OperationKind) -> type[Plan] | None:
     """Return the type of the plan that an operation executes; None for a heal, which has no plan."""
     found = _BY_OPERATION.get(kind)
     return None if found is None else found.plan
+
+
+def record_of(
+    kind: PlanKind[Any], plan: Plan, work: OperationSpec, state: ClusterState, holder: Holder
+) -> OperationRecord:
+    """Return the record of the operation that executes a plan, from which `spec_of` rebuilds its work."""
+    record = OperationRecord(
+        operation_id=holder.operation_id,
+        kind=kind.kind,
+        plan_text=dump_json(plan),
+        plan_digest=plan_digest(plan),
+        cluster_id=state.cluster_id,
+        created_at=holder.started_at,
+        author=holder.author,
+        origin={},
+        file_digest=None if plan.header.file is None else plan.header.file.digest,
+    )
+    return replace(record, **kind.fields(work, state))
 
 
 def spec_of(record: OperationRecord) -> OperationSpec:

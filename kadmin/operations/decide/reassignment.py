@@ -57,9 +57,8 @@ from kadmin.operations.decide.common import (
     probe_unanswered,
 )
 from kadmin.operations.decide.election import elect_scope, election_result
-from kadmin.operations.decide.failures import changed_by_others, dead_target, dead_targets, rejected
+from kadmin.operations.decide.failures import any_moved, changed_by_others, dead_target, dead_targets, rejected, undo_of
 from kadmin.operations.decide.troubles import troubles, without_source
-from kadmin.operations.decide.undo import any_moved, undo_of
 from kadmin.operations.decide.verdicts import reassignment_verdicts
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, ProbeStep, refused_by_cluster, waves_of
@@ -204,7 +203,7 @@ def _with_request(
     wave = work.wave(memory)
     if request.probe and observed.steps and isinstance(observed.steps[-1], ProbeStep):
         if overdue(memory, now):
-            return probe_unanswered(request.place)
+            return probe_unanswered(request.channel_name)
         return Wait("the controller has not answered the probe yet")
     entries: Assignment = request.entries or {}
     if blocked := _blocked(work, request, observed, memory, found):
@@ -215,7 +214,7 @@ def _with_request(
     if not untouched:
         return _copying(found, observed, memory, now)
     if overdue(memory, now):
-        return not_picked_up(request.place)
+        return not_picked_up(request.channel_name)
     return awaiting_pickup("waiting for the controller", memory, now)
 
 
@@ -224,10 +223,10 @@ def _blocked(
 ) -> Finish | None:
     """Finish where the request is not ours, or names deleted topics alone; None where it is ours and can end."""
     if request.entries is None:
-        return foreign_request(request.place)
+        return foreign_request(request.channel_name)
     ours = {target.partition: target.replicas for target in work.wave(memory)}
     if foreign := [each for each, replicas in request.entries.items() if ours.get(each) != replicas]:
-        return foreign_request(request.place, foreign)
+        return foreign_request(request.channel_name, foreign)
     if request.entries and all(observed.state.replicas(each) is None for each in request.entries):
         rollback = work.undone_by(observed, memory)
         return changed_by_others(found[Progress.STALE], observed, work.targets, rollback, command("heal") + "; then ")

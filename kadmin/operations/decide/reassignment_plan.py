@@ -13,7 +13,7 @@ from kadmin.plan.diff import diff
 from kadmin.plan.election import electable
 from kadmin.plan.model import Elect
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.rules import check_room, refusals_of
+from kadmin.plan.rules import check_disk_space, refusals_of
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def examine_reassignment(
     change = diff(plan, state, publish, world.facts)
     waves = tuple(wave.reassignments for wave in change.waves)
     throttle = None if plan.throttle is None else throttle_of(plan.throttle, waves, state, world.facts.inbound)
-    found = _with_room(replace(found, change=change, throttle=throttle), plan, change, world.facts)
+    found = _with_disk_space(replace(found, change=change, throttle=throttle), plan, change, world.facts)
     at_target = not change.pending and all(
         judge(target, state, published=False) is Progress.DONE for target in plan.reassignments
     )
@@ -45,12 +45,12 @@ def examine_reassignment(
     return replace(found, work=ReassignmentWork(waves, targets, plan.elect, skips_deleted=plan.allow_topics_deleted))
 
 
-def _with_room(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterFacts) -> Examination:
+def _with_disk_space(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterFacts) -> Examination:
     """Refuse waves for which a broker lacks disk space; warn of brokers that were asked and do not report theirs.
 
     Warn of partitions of unknown size, too, whose copies cannot be compared with the disk space.
     """
-    lacking = check_room([wave.reassignments for wave in change.waves], facts.usable)
+    lacking = check_disk_space([wave.reassignments for wave in change.waves], facts.usable)
     receivers = {broker for target in change.pending for broker in target.added}
     unavailable = {broker for broker in receivers if facts.usable.get(broker, 0) is None}
     if unavailable:

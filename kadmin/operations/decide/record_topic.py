@@ -30,7 +30,7 @@ def emptied_brokers(targets: Iterable[PartitionTarget], state: ClusterState) -> 
     return frozenset(held - wanted)
 
 
-def place(racks: Mapping[int, str | None], avoid: Collection[int], partitions: int) -> Mapping[int, Replicas]:
+def choose_brokers(racks: Mapping[int, str | None], avoid: Collection[int], partitions: int) -> Mapping[int, Replicas]:
     """Return the replicas of each partition; `racks` are those of the live brokers.
 
     Brokers to `avoid` hold replicas only where the others are too few. Then racks count, then an even share of

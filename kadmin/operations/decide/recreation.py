@@ -37,7 +37,6 @@ from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import CreationStep
 from kadmin.plan.model import RecreationPlan
 from kadmin.plan.progress import Progress
-from kadmin.plan.recreation import is_whole
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -154,3 +153,12 @@ RECREATION = PlanKind(
     fields=lambda work, _: {"recipes": work.plan.recipes},
     verdicts=_verdicts,
 )
+
+
+def is_whole(recipe: TopicRecipe, state: ClusterState) -> bool:
+    """Whether the topic is there with the recipe's partitions, and each of them has a leader."""
+    topic = state.topics.get(recipe.topic)
+    if topic is None or set(topic.replicas) != set(recipe.replicas):
+        return False
+    states = [state.states.get(partition) for partition in topic.partitions()]
+    return all(found is not None and found.leader >= 0 for found in states)

@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.model import Listening
-from kadmin.documents import dump_json
-from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.next_step import command
 from kadmin.operations.decide.common import not_watching
 from kadmin.operations.decide.examination import Examination
 from kadmin.operations.decide.examine import examine
-from kadmin.operations.decide.kinds import kind_of
+from kadmin.operations.decide.kinds import kind_of, record_of
 from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
@@ -21,7 +19,7 @@ from kadmin.operations.reading.brokers import refused_credentials, with_disks, w
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.record.holder import is_run_by
-from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.session import held
 from kadmin.operations.throttles.operation import record_throttle
 from kadmin.plan.model import DeletionPlan, ReassignmentPlan
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.port import Backend
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
@@ -90,7 +87,7 @@ def prepare(
     if channel is not None and state.controller is not None:
         listening = listening_of(context.backend, channel, state)
     if channel is not None and listening is Listening.DEAF:
-        refusals.append(not_watching(context.backend.place(channel), probed=False))
+        refusals.append(not_watching(context.backend.channel_name(channel), probed=False))
     return Preview(state, facts, replace(examination, refusals=tuple(refusals)), listening)
 
 
@@ -115,7 +112,7 @@ def apply(
             raise refusal
         if examination.work is None:
             return Outcome(None, "nothing to do")
-        record = _record(plan, examination.work, state, session.holder)
+        record = record_of(kind_of(plan), plan, examination.work, state, session.holder)
         change = examination.change
         record = replace(
             record,
@@ -213,22 +210,6 @@ def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:
     ]
     records = context.read_each(completed, lambda each: context.operations.record(each.operation_id))
     return set(topics) <= {recipe.topic for record in records.values() for recipe in record.recipes}
-
-
-def _record(plan: Plan, work: OperationSpec, state: ClusterState, holder: Holder) -> OperationRecord:
-    kind = kind_of(plan)
-    record = OperationRecord(
-        operation_id=holder.operation_id,
-        kind=kind.kind,
-        plan_text=dump_json(plan),
-        plan_digest=plan_digest(plan),
-        cluster_id=state.cluster_id,
-        created_at=holder.started_at,
-        author=holder.author,
-        origin={},
-        file_digest=None if plan.header.file is None else plan.header.file.digest,
-    )
-    return replace(record, **kind.fields(work, state))
 
 
 def _unfinished(unfinished: tuple[Listing, ...], holder: Holder | None) -> BusyError:

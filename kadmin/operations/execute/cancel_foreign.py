@@ -5,27 +5,25 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from kadmin.documents import dump_json
-from kadmin.documents.dump import plan_digest
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide.cancellation import CANCELLATION, CancellationWork
 from kadmin.operations.decide.foreign import back_to_original, by_api, foreign_moves
+from kadmin.operations.decide.kinds import record_of
 from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.open_operations import lists_sent
-from kadmin.operations.reading.orders import orders_on_record
 from kadmin.operations.record.holder import is_run_by
-from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import intents
 from kadmin.operations.session import held
 from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
-    from kadmin.operations.record.holder import Holder
     from kadmin.operations.session import Session
 
 NOTHING_FOREIGN = Outcome(None, "no reassignment of another tool is in flight")
@@ -62,7 +60,13 @@ def cancel_foreign(
                 "More reassignments of other tools are in flight than those that were shown.",
                 next_step=command("cancel", "--foreign"),
             )
-        record = _record(CancellationWork(targets), state, session.holder)
+        plan = ReassignmentPlan(
+            PlanHeader(name="cancel-foreign", cluster_id=state.cluster_id),
+            targets,
+            allow_replication_factor_change=True,
+            allow_fewer_racks=True,
+        )
+        record = record_of(CANCELLATION, plan, CancellationWork(targets), state, session.holder)
         session.begin(record)
         return Outcome(record.operation_id, Runner(session, record).run())
 
@@ -95,10 +99,10 @@ def _plan(
 ) -> tuple[PartitionTarget, ...]:
     pending = state.requests.reassignment
     if pending is not None and pending.entries is None:
-        raise NotCompletedError(f"{pending.place} cannot be decoded.", next_step=command("heal"))
+        raise NotCompletedError(f"{pending.channel_name} cannot be decoded.", next_step=command("heal"))
     moves, orders = foreign_moves(state, _ours(context, state)), {}
     if context.backend.capabilities.restores_lists:
-        orders = {**orders_on_record(context, moves, state), **given}
+        orders = {**_orders_on_record(context, moves, state), **given}
     targets = back_to_original(moves, state, given, orders)
     if any(by_api(target, state) for target in targets):
         context.backend.brokers(state).servers.require()
@@ -119,20 +123,34 @@ def _ours(context: Context, state: ClusterState) -> Iterator[PartitionTarget]:
             yield from (PartitionTarget(partition, each) for each in lists)
 
 
-def _record(work: CancellationWork, state: ClusterState, holder: Holder) -> OperationRecord:
-    plan = ReassignmentPlan(
-        PlanHeader(name="cancel-foreign", cluster_id=state.cluster_id),
-        work.targets,
-        allow_replication_factor_change=True,
-        allow_fewer_racks=True,
-    )
-    return OperationRecord(
-        operation_id=holder.operation_id,
-        kind=OperationKind.CANCELLATION,
-        plan_text=dump_json(plan),
-        plan_digest=plan_digest(plan),
-        cluster_id=state.cluster_id,
-        created_at=holder.started_at,
-        author=holder.author,
-        **CANCELLATION.fields(work, state),
-    )
+def _orders_on_record(
+    context: Context, partitions: Iterable[TopicPartition], state: ClusterState
+) -> dict[TopicPartition, Replicas]:
+    """Return the original replicas of partitions that are reassigned now, in their last order on record.
+
+    Partitions are left out if no operation requested or recorded their original replicas.
+    """
+    wanted = {each: _original(each, state) for each in partitions}
+    found: dict[TopicPartition, Replicas] = {}
+    for listing in reversed(context.operations.listings() if wanted else ()):
+        if found.keys() == wanted.keys():
+            break
+        if listing.kind is OperationKind.HEAL or not listing.status.state.has_record:
+            continue
+        asked = context.read_each((listing,), lambda each: _asked(context, each.operation_id))
+        for replicas in asked.get(listing.operation_id, ()):
+            for partition, brokers in wanted.items():
+                if set(order := replicas.get(partition) or ()) == brokers:
+                    found.setdefault(partition, order)
+    return found
+
+
+def _asked(context: Context, operation_id: str) -> list[Mapping[TopicPartition, Replicas | None]]:
+    """Return the replicas that an operation asked for, the last request first, and those that it found."""
+    sent = [intent.targets for _, intent in intents(context.operations.steps(operation_id))]
+    return [*reversed(sent), context.operations.record(operation_id).origin]
+
+
+def _original(partition: TopicPartition, state: ClusterState) -> set[int]:
+    topic, number = state.topics[partition.topic], partition.partition
+    return set(topic.replicas[number]) - set(topic.adding_replicas.get(number, ()))

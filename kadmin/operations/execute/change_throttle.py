@@ -22,7 +22,7 @@ from kadmin.plan.copying import sized, throttle_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.throttle import edits_to_set, known, merge, throttled
+from kadmin.plan.throttle import edits_to_set, merge, only_readable, throttled
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def plan_change(context: Context, operation_id: str, rate: int) -> Planned:
     targets = (target for wave in _work(context, operation_id).waves for target in wave)
     wanted = throttled(targets, rate)
     found = context.backend.read_configs(wanted)
-    return Planned(merge(known(wanted, found, {}), found))
+    return Planned(merge(only_readable(wanted, found, {}), found))
 
 
 def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout_s: float) -> Written:

@@ -32,7 +32,7 @@ def with_high_watermarks(
     found, warning = read_high_watermarks(context, record.origin, state), None
     if found.unknown:
         warning = f"a loss of records by other tools would not be seen: {'; '.join(found.unknown)}"
-    return replace(record, high_watermarks=found.known), warning
+    return replace(record, high_watermarks=found.by_partition), warning
 
 
 def with_losses(
@@ -62,7 +62,7 @@ def _losses(
     try:
         ends = read_epoch_ends(context, record.high_watermarks, observed.steps)
         unknown = ends.unknown
-        lost = lost_records(record.high_watermarks, ends.known, ends.state)
+        lost = lost_records(record.high_watermarks, ends.offsets, ends.state)
     except KadminError as error:
         lost, unknown = (), (error.message,)
     return lost, f"whether records are gone is not known: {'; '.join(unknown)}" if unknown else ""

@@ -140,9 +140,9 @@ class Runner:
         return request is not None and request.stop is Stop.CANCEL_NOW
 
     def _remember(self, observed: Observed) -> None:
-        known, controller = self._memory.epoch, observed.state.controller
+        last_epoch, controller = self._memory.epoch, observed.state.controller
         self._memory = remember(self._memory, observed, self._context.clock.now())
-        if known not in {None, self._memory.epoch} and controller is not None:
+        if last_epoch not in {None, self._memory.epoch} and controller is not None:
             self._note(f"the active controller is now {controller.broker_id}")
 
     def _answer(self, request: StopRequest | None) -> None:
@@ -199,8 +199,8 @@ class Runner:
             self._memory = replace(self._memory, listening=self._memory.listening | {channel})
             return None
         if answer is Listening.DEAF:
-            raise not_watching(backend.place(channel), probed=False)
-        self._note(f"probing whether the controller watches {backend.place(channel)}")
+            raise not_watching(backend.channel_name(channel), probed=False)
+        self._note(f"probing whether the controller watches {backend.channel_name(channel)}")
         return self._publish(Probe(channel), observed)
 
     def _compare_health(self, action: AskHealth) -> None:
@@ -226,7 +226,7 @@ class Runner:
                 self._memory = replace(self._memory, attempts=self._memory.attempts + 1)
             case PublishOutcome.OCCUPIED:
                 channel = Channel.ELECTION if isinstance(action, PublishElection) else Channel.REASSIGNMENT
-                raise occupied(self._context.backend.place(channel))
+                raise occupied(self._context.backend.channel_name(channel))
             case PublishOutcome.LOST_LOCK:
                 self._session.regain()
         return None

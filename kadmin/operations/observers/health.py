@@ -37,9 +37,9 @@ class HealthGate:
         troubles = () if before is None else new_trouble(before, state, self._record.origin)
         if others := self._others.moving(state):
             troubles = (*troubles, f"another tool reassigns {name_some(others)}")
-        known, note = sorted(now.offline | now.under_min_isr), None
-        if known and not troubles:
-            note = f"unhealthy before the operation, or part of it: {name_some(known)}"
+        unhealthy, note = sorted(now.offline | now.under_min_isr), None
+        if unhealthy and not troubles:
+            note = f"unhealthy before the operation, or part of it: {name_some(unhealthy)}"
         return (*troubles, *self._shortages(waves, state)), note
 
     def _shortages(self, waves: Sequence[Sequence[PartitionTarget]], state: ClusterState) -> tuple[str, ...]:

@@ -119,12 +119,12 @@ def sizes_of(state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int
             copies.setdefault(partition, {})[broker] = size_bytes
     found: dict[TopicPartition, int] = {}
     for partition, by_broker in copies.items():
-        known = state.states.get(partition)
-        if known is None:
+        partition_state = state.states.get(partition)
+        if partition_state is None:
             found[partition] = max(by_broker.values())
-        elif known.leader in by_broker:
-            found[partition] = by_broker[known.leader]
-        elif in_sync := by_broker.keys() & set(known.isr):
+        elif partition_state.leader in by_broker:
+            found[partition] = by_broker[partition_state.leader]
+        elif in_sync := by_broker.keys() & set(partition_state.isr):
             found[partition] = max(by_broker[broker] for broker in in_sync)
     return found
 
@@ -165,8 +165,8 @@ def _not_listed(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
     if not state.may_hide_topics:
         return ()
     missing = sum(
-        any(broker in found.sizes and partition not in found.sizes[broker] for broker in known.isr)
-        for partition, known in state.states.items()
+        any(broker in found.sizes and partition not in found.sizes[broker] for broker in partition_state.isr)
+        for partition, partition_state in state.states.items()
     )
     if not missing:
         return ()

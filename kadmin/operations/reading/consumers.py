@@ -53,8 +53,8 @@ def disturbances(context: Context, plan: Plan) -> tuple[Table, tuple[str, ...]]:
     for topic, groups in groups_in_metadata(context.backend, topics).items():
         for group in groups:
             used.setdefault(group, []).append(topic)
-    found = [Group(name, OffsetsIn.ZOOKEEPER, known) for name, known in used.items()]
-    found += [Group(name, OffsetsIn.KAFKA, known) for name, known in in_kafka.items()]
+    found = [Group(name, OffsetsIn.ZOOKEEPER, group_topics) for name, group_topics in used.items()]
+    found += [Group(name, OffsetsIn.KAFKA, group_topics) for name, group_topics in in_kafka.items()]
     offsets = state.topics.get(OFFSETS)
     return disturbed(changes, found, len(offsets.replicas) if offsets else 0), unavailable
 

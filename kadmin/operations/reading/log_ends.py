@@ -36,7 +36,7 @@ _NO_EPOCHS = "brokers before Kafka 2.1 do not report leader epochs"
 class HighWatermarks:
     """The high watermarks of partitions; `unknown` has the reasons for missing ones."""
 
-    known: Mapping[TopicPartition, HighWatermark]
+    by_partition: Mapping[TopicPartition, HighWatermark]
     unknown: tuple[str, ...]
 
 
@@ -44,7 +44,7 @@ class HighWatermarks:
 class EpochEnds:
     """End offsets of leader epochs in the logs of the leaders in `state`; `unknown`: reasons for missing ones."""
 
-    known: Mapping[TopicPartition, int]
+    offsets: Mapping[TopicPartition, int]
     unknown: tuple[str, ...]
     state: ClusterState
 
@@ -54,15 +54,15 @@ def read_high_watermarks(context: Context, partitions: Iterable[TopicPartition],
     led, unknown = _by_leader(dict.fromkeys(partitions, 0), state)
     found, failed = _ask(led, lambda: context.backend.brokers(state).log_offsets(led, LogEnd.LAST, context.clock.until))
     unknown += failed
-    known: dict[TopicPartition, HighWatermark] = {}
+    high_watermarks: dict[TopicPartition, HighWatermark] = {}
     for each in found:
         unknown += each.refused
-        for partition, offset in each.known.items():
+        for partition, offset in each.offsets.items():
             if partition in each.leader_epochs:
-                known[partition] = HighWatermark(offset, each.leader_epochs[partition])
+                high_watermarks[partition] = HighWatermark(offset, each.leader_epochs[partition])
             else:
                 unknown[_NO_EPOCHS] += 1
-    return HighWatermarks(known, _in_words(unknown))
+    return HighWatermarks(high_watermarks, _in_words(unknown))
 
 
 def read_epoch_ends(
@@ -74,20 +74,20 @@ def read_epoch_ends(
     asked again. Raises as `Backend.read` does.
     """
     clock = context.clock
-    known: dict[TopicPartition, int] = {}
+    ends: dict[TopicPartition, int] = {}
     for _ in clock.poll(_NEW_LEADERS_S):
         state = context.backend.read({partition.topic for partition in before})
-        left = before.keys() & state.states.keys() - known.keys()
+        left = before.keys() & state.states.keys() - ends.keys()
         left -= made_again(left, Observed(state, steps, context.backend.capabilities))
         led, unknown = _by_leader({each: before[each].leader_epoch for each in sorted(left)}, state)
         found, failed = _ask(led, partial(context.backend.brokers(state).epoch_ends, led, clock.until))
         refused = Counter[str]()
         for each in found:
-            known |= each.known
+            ends |= each.offsets
             refused += each.refused
         if not refused.keys() - {EPOCHS_NOT_KEPT} or clock.stop_signal is not None:
             break
-    return EpochEnds(known, _in_words(unknown + failed + refused), state)
+    return EpochEnds(ends, _in_words(unknown + failed + refused), state)
 
 
 def _by_leader(epochs: Mapping[TopicPartition, int], state: ClusterState) -> tuple[Led, Counter[str]]:

@@ -67,7 +67,7 @@ class ReplicaBytes:
         self._tell = tell
         self._brokers: LiveBrokers | None = None
         self._due = 0.0
-        self._silences = BrokerBackoff()
+        self._backoff = BrokerBackoff()
         self._noted: set[str] = set()
         self._on_disk: OnDisk = {}
         self._sizes: Sizes = {}
@@ -103,21 +103,21 @@ class ReplicaBytes:
         wanted = {
             broker: partitions
             for broker, partitions in replicas_to_measure(moving, unsized, state).items()
-            if broker in state.brokers and self._silences.is_over(broker, now)
+            if broker in state.brokers and self._backoff.is_over(broker, now)
         }
         if not wanted:
             return
         found = self._ask(wanted, state)
         self._due = self._clock.now() + SAMPLE_S
-        for broker, error in self._silences.heard(found, now).items():
+        for broker, error in self._backoff.heard(found, now).items():
             where = f" on broker {broker}" if found.sizes else ""
             self._note(f"progress counts whole partitions{where}: {error.message}")
         # A broker that answered and does not hold a replica yet has copied 0 of it.
-        told = {
+        answered = {
             broker: {partition: held.get(partition, 0) for partition in wanted[broker]}
             for broker, held in found.sizes.items()
         }
-        self._on_disk = {**self._on_disk, **told}
+        self._on_disk = {**self._on_disk, **answered}
         self._sizes = {**self._sizes, **sizes_told((*moving, *unsized), state, found.sizes)}
 
     def _ask(self, wanted: Mapping[int, Collection[TopicPartition]], state: ClusterState) -> LogDirs:

@@ -83,8 +83,8 @@ class Timeline:
     @property
     def to_copy_bytes(self) -> int | None:
         """Bytes that the whole reassignment copies, by the plan's sizes or as `apply` measured; None where unknown."""
-        told = copied_bytes(self.targets)
-        return self.listing.to_copy_bytes if told is None else told
+        planned_bytes = copied_bytes(self.targets)
+        return self.listing.to_copy_bytes if planned_bytes is None else planned_bytes
 
     @property
     def status(self) -> OperationStatus:

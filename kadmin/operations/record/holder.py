@@ -51,12 +51,12 @@ class Holder:
         return self.session_timeout_s + EXPIRY_GRACE_S
 
 
-def died_here(holder: Holder | None, here: Author, *, exists: bool) -> bool:
-    """Whether a holder ran as this user on this machine, `here`, and its process ended; `exists`: its pid is in use.
+def died_here(holder: Holder | None, author: Author, *, exists: bool) -> bool:
+    """Whether a holder ran as this user on this machine, `author`, and its process ended; `exists`: its pid is in use.
 
     False for a holder on another machine, or of another user.
     """
-    return holder is not None and str(holder.author) == str(here) and not exists
+    return holder is not None and str(holder.author) == str(author) and not exists
 
 
 def held_lock(holder: Holder) -> BusyError:

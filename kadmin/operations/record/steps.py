@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from kadmin.operations.record.record import ThrottleRecord
-from kadmin.plan.throttle import revised
+from kadmin.plan.throttle import apply_revision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -229,5 +229,5 @@ def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> Throttle
     throttle = record.throttle
     for change in throttle_changes(steps):
         before: ConfigChanges = {} if throttle is None else throttle.changes
-        throttle = ThrottleRecord(change.rate, revised(before, change.changes))
+        throttle = ThrottleRecord(change.rate, apply_revision(before, change.changes))
     return throttle

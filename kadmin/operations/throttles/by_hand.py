@@ -169,8 +169,8 @@ def _write(context: Context, planned: Planned, lease: Lease) -> Written:
         context.tell(
             Note(f"a request got no answer and may be applied late: look again with {command('throttle show')}")
         )
-    blind = {entity: {key: each.ours for key, each in planned.changes[entity].items()} for entity in planned.unseen}
-    failed = context.backend.overwrite_configs(blind, lease) if blind else {}
+    unread = {entity: {key: each.ours for key, each in planned.changes[entity].items()} for entity in planned.unseen}
+    failed = context.backend.overwrite_configs(unread, lease) if unread else {}
     return Written(planned, tuple(kept.values()), still_throttled("may remain", failed) if failed else None)
 
 
@@ -198,8 +198,8 @@ def _copy(partition: TopicPartition, state: ClusterState) -> PartitionTarget:
     named = (node.entries or {}).get(partition, ()) if node is not None else ()
     wanted = dict.fromkeys((*named, *topic.adding_replicas.get(partition.partition, ())))
     new = tuple(broker for broker in wanted if found is None or broker not in found.isr)
-    there = tuple(broker for broker in replicas if broker not in new)
-    return PartitionTarget(partition, (*there, *new), there)
+    old = tuple(broker for broker in replicas if broker not in new)
+    return PartitionTarget(partition, (*old, *new), old)
 
 
 def _moving(context: Context, state: ClusterState) -> list[TopicPartition]:

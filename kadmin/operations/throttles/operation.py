@@ -26,7 +26,15 @@ from kadmin.operations.record.steps import (
     writes_unanswered,
 )
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
-from kadmin.plan.throttle import describe_entities, edits_to_restore, edits_to_set, known, merge, revision, throttled
+from kadmin.plan.throttle import (
+    describe_entities,
+    edits_to_restore,
+    edits_to_set,
+    merge,
+    only_readable,
+    plan_revision,
+    throttled,
+)
 from kadmin.plan.units import readable_rate
 from kadmin.wording import name_some
 
@@ -59,7 +67,7 @@ def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleReco
     if throttle is None:
         return None
     found = backend.read_configs(throttle.values)
-    return ThrottleRecord(throttle.rate, merge(known(throttle.values, found, {}), found))
+    return ThrottleRecord(throttle.rate, merge(only_readable(throttle.values, found, {}), found))
 
 
 def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartition, ...]:
@@ -157,7 +165,7 @@ class Throttling:
         before: ConfigChanges = {} if self._throttle is None else self._throttle.changes
         wanted = throttled((target for wave in self._work.waves for target in wave), request.rate)
         found = self._context.backend.read_configs(wanted)
-        changes = revision(known(wanted, found, before), before, found)
+        changes = plan_revision(only_readable(wanted, found, before), before, found)
         parts = _parts(changes)
         for number, part in enumerate(parts, start=1):
             change = ThrottleChange(request.rate, part, request if number == len(parts) else None)
@@ -368,10 +376,10 @@ def _parts(changes: ConfigChanges) -> list[ConfigChanges]:
     parts: list[dict[ConfigEntity, Mapping[str, ConfigChange]]] = [{}]
     size = 0
     for entity, keys in changes.items():
-        here = sum(len(change.previous or "") + len(change.ours or "") for change in keys.values())
-        if size and size + here > _STEP_CHARS:
+        entity_chars = sum(len(change.previous or "") + len(change.ours or "") for change in keys.values())
+        if size and size + entity_chars > _STEP_CHARS:
             parts.append({})
             size = 0
         parts[-1][entity] = keys
-        size += here
+        size += entity_chars
     return list(parts)

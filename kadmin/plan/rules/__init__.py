@@ -1,7 +1,7 @@
 """Rules for documents, alone or against a cluster: a module per kind, and one entry point, `check`."""
 
 from kadmin.plan.rules.check import check, check_side_by_side
-from kadmin.plan.rules.disk_space import check_room
+from kadmin.plan.rules.disk_space import check_disk_space
 from kadmin.plan.rules.names import other_cluster
 from kadmin.plan.rules.reassignment import racks_lost
 from kadmin.plan.rules.refusals import refusal, refusals_of, refuses, require
@@ -12,7 +12,7 @@ __all__ = [
     "ClusterView",
     "RequestScope",
     "check",
-    "check_room",
+    "check_disk_space",
     "check_scope",
     "check_side_by_side",
     "missing_everywhere",

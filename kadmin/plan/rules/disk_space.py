@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 _NEXT_STEP = command("inspect brokers") + ", to choose brokers with room"
 
 
-def check_room(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, int | None]) -> Iterator[Diagnostic]:
+def check_disk_space(
+    waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, int | None]
+) -> Iterator[Diagnostic]:
     """Yield the brokers that lack disk space for the waves."""
     for each in shortages(waves, usable):
         yield Diagnostic(codes.NO_ROOM, str(each), _NEXT_STEP, partition=each.partitions[0], broker=each.broker_id)

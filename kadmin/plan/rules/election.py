@@ -46,8 +46,8 @@ def touched_by_election(plan: ElectionPlan) -> PlanFootprint:
 
 def _not_electable(plan: ElectionPlan, world: ClusterView) -> Iterator[Diagnostic]:
     state = world.state
-    known = tuple(topic for topic in plan.topics if topic in state.topics)
-    for partition in scope_of(replace(plan, topics=known), state):
+    existing = tuple(topic for topic in plan.topics if topic in state.topics)
+    for partition in scope_of(replace(plan, topics=existing), state):
         if partition in world.in_flight:
             code, message = codes.ELECTED_WHILE_REASSIGNED, f"{partition} is being reassigned"
             next_step = "elect when the reassignment is done"

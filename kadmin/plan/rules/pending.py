@@ -30,7 +30,7 @@ def reassignment_running(world: ClusterView, named: Container[TopicPartition] = 
         return
     pending = world.state.requests.reassignment
     if pending is not None:
-        message = f"another reassignment is pending in {pending.place}; it was not changed"
+        message = f"another reassignment is pending in {pending.channel_name}; it was not changed"
         yield Diagnostic(codes.REASSIGNMENT_RUNNING, message, _SEE_DOCTOR)
     elif moving := sorted(each for each in world.in_flight if each in named or not lacks_source(each, world.state)):
         are = "1 partition is" if len(moving) == 1 else f"{len(moving)} partitions are"
@@ -42,5 +42,5 @@ def election_running(world: ClusterView) -> Iterator[Diagnostic]:
     """Refuse to work beside another election."""
     pending = world.state.requests.election
     if world.live and pending is not None:
-        message = f"another preferred leader election is pending in {pending.place}; it was not changed"
+        message = f"another preferred leader election is pending in {pending.channel_name}; it was not changed"
         yield Diagnostic(codes.ELECTION_RUNNING, message, _SEE_DOCTOR)

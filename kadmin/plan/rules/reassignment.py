@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 from kadmin.diagnostics import Diagnostic
 from kadmin.next_step import command
 from kadmin.plan import codes
+from kadmin.plan.copying import suggested_rate
+from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.min_isr import min_insync_replicas
-from kadmin.plan.model import Elect, ThrottleBy
+from kadmin.plan.model import UNTHROTTLED, Elect, Switch, ThrottleBy
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
 from kadmin.plan.rules.pending import election_running, reassignment_running
-from kadmin.plan.rules.throttle import unthrottled
 from kadmin.plan.rules.together import PlanFootprint
 from kadmin.plan.sources import awaited, lacks_source, with_source_size
-from kadmin.plan.units import format_size, readable_size
+from kadmin.plan.units import format_rate, format_size, readable_size
 from kadmin.plan.waves import bytes_alone, moved_bytes
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
-    from kadmin.diagnostics import Field
-    from kadmin.plan.facts import ClusterFacts
-    from kadmin.plan.model import PartitionTarget, Policy, ReassignmentPlan
+    from kadmin.diagnostics import Field, Severity
+    from kadmin.plan.model import PartitionTarget, Policy, ReassignmentPlan, ThrottleSpec
     from kadmin.plan.rules.world import ClusterView
 
 MOST_LEADERS = 2
@@ -60,7 +60,7 @@ def check_reassignment(
         yield from _without_source(plan, world)
         yield from _outlook(plan, world)
     yield from name_collisions(partition.topic for partition in _partitions(plan))
-    yield from unthrottled(_copied(plan, world), plan.throttle, world, policy)
+    yield from _unthrottled(_copied(plan, world), plan.throttle, world, policy)
 
 
 def touched_by_reassignment(plan: ReassignmentPlan) -> PlanFootprint:
@@ -155,12 +155,12 @@ def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
 
 
 def _unknown_brokers(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
-    known = world.racks
+    racks = world.racks
     for target in plan.reassignments:
         for broker in target.replicas:
-            if broker not in known:
+            if broker not in racks:
                 message = f"{target.partition}: the cluster has no broker {broker}"
-                next_step = f"its brokers are {name_some(sorted(known), most=10)}" if known else "none is registered"
+                next_step = f"its brokers are {name_some(sorted(racks), most=10)}" if racks else "none is registered"
                 yield Diagnostic(codes.UNKNOWN_BROKER, message, next_step, partition=target.partition, broker=broker)
 
 
@@ -323,3 +323,28 @@ def _rack_count(replicas: Replicas, racks: Mapping[int, str | None]) -> int | No
 
 def _base(target: PartitionTarget, assignment: Assignment) -> Replicas | None:
     return target.current if target.current is not None else assignment.get(target.partition)
+
+
+def _unthrottled(
+    copied: Sequence[PartitionTarget], throttle: ThrottleSpec | None, world: ClusterView | None, policy: Policy | None
+) -> Iterator[Diagnostic]:
+    """Warn of copies without a throttle, with a rate for them.
+
+    `throttle: none` in a plan waives the warning. A policy may forbid unthrottled copies even then, also to commands
+    that act.
+    """
+    switch = Switch.WARNING if policy is None else policy.codes.get(codes.UNTHROTTLED, Switch.WARNING)
+    is_accepted = throttle is not None and (throttle != UNTHROTTLED or switch is not Switch.ERROR)
+    if not copied or is_accepted or switch is Switch.OFF:
+        return
+    state, facts = (None, ClusterFacts()) if world is None else (world.state, world.facts)
+    rate, why = suggested_rate(copied, state, facts)
+    message = (
+        f"{count(len(copied), 'partition')} would be copied without a throttle, as fast as the network allows; "
+        f"--throttle {format_rate(rate)} would be {why}"
+    )
+    next_step = f"set spec.throttle: {{rate: {format_rate(rate)}}}"
+    if switch is not Switch.ERROR:
+        next_step += ", or spec.throttle: none if this is meant"
+    severity: Severity = "error" if switch is Switch.ERROR else "warning"
+    yield Diagnostic(codes.UNTHROTTLED, message, next_step, severity, partition=copied[0].partition)

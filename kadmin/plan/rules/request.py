@@ -241,8 +241,8 @@ def _dead_substitutes(request: RebalanceRequest, scope: RequestScope) -> Iterato
 
 def _pins(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
     for number, pin in enumerate(request.pins):
-        known = pin.partition in scope.partitions and all(broker in scope.racks for broker in pin.replicas)
-        if known and (reason := _why_not_pinned(pin, request, scope)):
+        exists = pin.partition in scope.partitions and all(broker in scope.racks for broker in pin.replicas)
+        if exists and (reason := _why_not_pinned(pin, request, scope)):
             why, way_out = reason
             message, next_step = f"the pin of {pin.partition} {why}", f"{way_out}, or leave the pin out"
             yield Diagnostic(

@@ -176,12 +176,12 @@ class _Arcs:
 
     def replica(self, origin: int, target: int, *, home: bool) -> tuple[int, int] | None:
         """Return partition and slot of a replica that may go from one broker to another, or None."""
-        here = self._on(origin)
-        fitting = self._rack_accepts(here, int(self._problem.brokers.rack[target]))
-        fitting &= contains(self._problem.current[here.partition], here.broker) == home
-        fitting &= ~any_per_row(self._placement.slots[here.partition] == target)
+        on_origin = self._on(origin)
+        fitting = self._rack_accepts(on_origin, int(self._problem.brokers.rack[target]))
+        fitting &= contains(self._problem.current[on_origin.partition], on_origin.broker) == home
+        fitting &= ~any_per_row(self._placement.slots[on_origin.partition] == target)
         some = np.flatnonzero(fitting)[:_CANDIDATES]
-        for partition, slot in zip(here.partition[some].tolist(), here.slot[some].tolist(), strict=True):
+        for partition, slot in zip(on_origin.partition[some].tolist(), on_origin.slot[some].tolist(), strict=True):
             if self._placement.accepts(partition, target, slot):
                 return partition, slot
         return None
@@ -206,15 +206,15 @@ class _Arcs:
     def _on(self, broker: int) -> Replicas:
         listed = self._listed.on_broker(broker)
         arrived = np.array(self._arrived.get(broker, []), np.int64).reshape(-1, 2)
-        here = Replicas(
+        on_broker = Replicas(
             np.full(len(listed) + len(arrived), broker, np.int64),
             np.concatenate([listed.partition, arrived[:, 0]]),
             np.concatenate([listed.slot, arrived[:, 1]]),
         )
-        still = self._placement.slots[here.partition, here.slot] == broker
+        still = self._placement.slots[on_broker.partition, on_broker.slot] == broker
         if self.barred:
-            still &= ~np.isin(here.partition, list(self.barred))
-        return here.only(still)
+            still &= ~np.isin(on_broker.partition, list(self.barred))
+        return on_broker.only(still)
 
 
 class _Paths:

@@ -183,8 +183,8 @@ class _Swaps:
     def _first(self, pivot: int, order: Ints) -> list[int]:
         """Return the first few brokers of `order` that may receive in the pivot's rack, then those in other racks."""
         order = order[self._group.receives[order] & (order != pivot)]
-        rack, here = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]
-        near, far = order[rack == here], order[(rack != here) & self._open[rack] & self._open[here]]
+        rack, pivot_rack = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]
+        near, far = order[rack == pivot_rack], order[(rack != pivot_rack) & self._open[rack] & self._open[pivot_rack]]
         return [*near[: self._most_partners].tolist(), *far[: self._most_partners].tolist()]
 
     @cached_property
@@ -224,10 +224,10 @@ class _Swaps:
         if self._listed is None:
             self._listed = replicas_on(self._placement, self._group.members, np.arange(len(self._goal)))
         if broker not in self._by_broker:
-            here = self._listed.on_broker(broker)
-            here = here.only(stable_argsort(self._problem.size[here.partition]))
-            size, current = self._problem.size[here.partition], self._problem.current.take(here.partition, axis=0)
-            self._by_broker[broker] = _BrokerReplicas(here.partition, here.slot, size, current)
+            held = self._listed.on_broker(broker)
+            held = held.only(stable_argsort(self._problem.size[held.partition]))
+            size, current = self._problem.size[held.partition], self._problem.current.take(held.partition, axis=0)
+            self._by_broker[broker] = _BrokerReplicas(held.partition, held.slot, size, current)
         return self._by_broker[broker]
 
     def _candidates_of(self, giver: int, taker: int) -> SwapSide:

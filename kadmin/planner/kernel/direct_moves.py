@@ -122,10 +122,10 @@ def _surplus(group: TopicGroup, on: Replicas, rack: int, goal: Floats) -> Pendin
     placement, problem = group.placement, group.placement.problem
     surplus, found = group.surplus(), []
     for broker in np.flatnonzero((problem.brokers.rack == rack) & (surplus > 0)).tolist():
-        here = on.on_broker(broker)
-        here = here.only(here.may_go(placement) & (placement.slots[here.partition, here.slot] == broker))
+        leaving = on.on_broker(broker)
+        leaving = leaving.only(leaving.may_go(placement) & (placement.slots[leaving.partition, leaving.slot] == broker))
         excess = float(placement.load[broker] - goal[broker])
-        found.append(here.only(pick_exactly(problem.size[here.partition], int(surplus[broker]), excess)))
+        found.append(leaving.only(pick_exactly(problem.size[leaving.partition], int(surplus[broker]), excess)))
     taken = Replicas.joined(found)
     placement.take_all(taken.partition, taken.slot)
     return PendingReplicas(taken.partition, taken.slot, np.full(len(taken), rack, np.int64), taken.broker)
@@ -173,8 +173,8 @@ class _Receivers:
         deficit, brokers = group.deficit(), group.placement.problem.brokers
         self._left, wanted = deficit.tolist(), goal - group.placement.load
         self._wanted = wanted.tolist()
-        here = np.flatnonzero((brokers.rack == rack) & (deficit > 0)).tolist()
-        self._heap = [(-self._wanted[broker] / self._left[broker], broker) for broker in here]
+        receivers = np.flatnonzero((brokers.rack == rack) & (deficit > 0)).tolist()
+        self._heap = [(-self._wanted[broker] / self._left[broker], broker) for broker in receivers]
         heapq.heapify(self._heap)
 
     def deal(self, refusing: Iterable[Callable[[int], bool]], sizes: Iterable[int]) -> Iterator[int]:

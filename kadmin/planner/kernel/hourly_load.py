@@ -90,8 +90,8 @@ class HourlyLoad:
 
 def load_on(resource: Resource, lists: Ints, brokers: int) -> Floats:
     """Return the load of each broker in each hour, [B, H]; the first broker of each list [P, W] leads."""
-    known = resource.on_replica if resource.on_replica is not None else resource.on_leader
-    load = np.zeros((brokers, 0 if known is None else known.shape[1]))
+    sample_rates = resource.on_replica if resource.on_replica is not None else resource.on_leader
+    load = np.zeros((brokers, 0 if sample_rates is None else sample_rates.shape[1]))
     for rates, holders in ((resource.on_replica, lists), (resource.on_leader, lists[:, :1])):
         if rates is not None:
             load += rates_on(rates, holders, brokers)
@@ -149,8 +149,8 @@ def _largest(resource: Resource) -> Floats:
     """Return the load of the largest partition on its leader in each hour, [H]."""
     on_replica, on_leader = resource.on_replica, resource.on_leader
     if on_replica is None or on_leader is None:
-        known = on_replica if on_leader is None else on_leader
-        return np.asarray(0.0 if known is None else known.max(axis=0, initial=0.0), np.float64)
+        sample_rates = on_replica if on_leader is None else on_leader
+        return np.asarray(0.0 if sample_rates is None else sample_rates.max(axis=0, initial=0.0), np.float64)
     blocks = range(0, len(on_replica), _BLOCK)
     both = (on_replica[at : at + _BLOCK] + on_leader[at : at + _BLOCK] for at in blocks)
     return np.asarray(np.max([block.max(axis=0) for block in both], axis=0, initial=0.0), np.float64)

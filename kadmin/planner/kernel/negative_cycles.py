@@ -187,10 +187,10 @@ class _ResidualNetwork:
         rows, best = self._rows(), (2, NONE, NONE)
         rows = rows[(self._placement.slots[rows] == giver).any(axis=1)]
         for slot in range(self._placement.slots.shape[1]):
-            there = rows[self._placement.slots[rows, slot] == giver]
-            _, fits, price = self._arcs(there, slot)
+            leaving = rows[self._placement.slots[rows, slot] == giver]
+            _, fits, price = self._arcs(leaving, slot)
             for at in np.flatnonzero(fits[:, taker]).tolist():
-                best = min(best, (int(price[at, taker]), int(there[at]), slot))
+                best = min(best, (int(price[at, taker]), int(leaving[at]), slot))
         return best[1], best[2]
 
 

@@ -174,8 +174,8 @@ class _ReplicaSwaps:
         heat = weigh(self.levels.level, self.levels.above()[pivot])
         order = np.argsort(heat, kind="stable")
         order = order[self._group.receives[order] & (heat[order] < heat[pivot])]
-        rack, here = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]
-        near, far = order[rack == here], order[(rack != here) & self._open[rack] & self._open[here]]
+        rack, pivot_rack = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]
+        near, far = order[rack == pivot_rack], order[(rack != pivot_rack) & self._open[rack] & self._open[pivot_rack]]
         far = far[: _PARTNERS // 2]
         return [*near[: _PARTNERS - len(far)].tolist(), *far.tolist()]
 

@@ -98,10 +98,10 @@ class _LeaderRoles:
 
     def _to(self, pivot: int, givers: Bools, slope: Rates) -> _Arcs:
         """Return the leaderships that some brokers may pass to the pivot."""
-        here = any_per_row(self._lists == pivot) & givers[self._leader] & self._problem.movable
+        on_pivot = any_per_row(self._lists == pivot) & givers[self._leader] & self._problem.movable
         only_pivot = np.zeros_like(self._able)
         only_pivot[pivot] = True
-        return self._arcs(np.flatnonzero(here), only_pivot, slope)
+        return self._arcs(np.flatnonzero(on_pivot), only_pivot, slope)
 
     def _arcs(self, partitions: Ints, takers: Bools, slope: Rates) -> _Arcs:
         """Return the leaderships of partitions [N] that may pass to some brokers."""

@@ -44,10 +44,10 @@ def spread_topics(group: TopicGroup) -> None:
     near = _NEAR * group.tolerance * float(group.even_load().mean())
     racks = placement.problem.brokers.rack[placement.slots[partition, slot]]  # exchanges keep racks
     for topics in _topic_batches(placement, partition):
-        here = topics[placement.problem.topic[partition]]
+        of_topic = topics[placement.problem.topic[partition]]
         spread = _Spread(placement, np.flatnonzero(topics), near)
         for rack in range(placement.problem.brokers.racks):
-            chosen = here & (racks == rack)
+            chosen = of_topic & (racks == rack)
             spread.exchange(partition[chosen], slot[chosen])
 
 
@@ -84,9 +84,9 @@ class _Spread:
         number = np.full(int(topic.max()) + 1, NONE, np.int64)
         number[topics] = np.arange(len(topics))
         self._row = number[topic] * brokers
-        here = number[topic] != NONE
-        lists = placement.slots[here]
-        cells = self._row[here][:, None] + lists
+        listed = number[topic] != NONE
+        lists = placement.slots[listed]
+        cells = self._row[listed][:, None] + lists
         self._count = np.bincount(cells[lists != NONE], minlength=len(topics) * brokers).astype(np.int32)
 
     def exchange(self, partition: Ints, slot: Ints) -> None:

@@ -161,9 +161,9 @@ def _carriers(cluster: ClusterArrays, weight: Floats, holding: Bools, leading: B
 
 def _history_notes(history: LoadHistory, partitions: int) -> Iterator[str]:
     if history.coverage < 1:
-        known = f"the load history covers {history.coverage:.1%} of the hours of {count(partitions, 'partition')}"
+        coverage = f"the load history covers {history.coverage:.1%} of the hours of {count(partitions, 'partition')}"
         none = f", {history.without:,} of which it lacks entirely" if history.without else ""
-        yield f"{known}{none}; the others have the profile of their topic"
+        yield f"{coverage}{none}; the others have the profile of their topic"
     if history.gone:
         have = "1 partition" if history.gone == 1 else f"{history.gone:,} partitions"
         yield f"the load history has {have} that the inventory does not have"

@@ -59,26 +59,26 @@ def join_history(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) ->
     With `hold_out` the last week is kept apart; raises InvalidInputError where the history has no two weeks.
     """
     at, gone = _positions(rows, cluster)
-    here = np.flatnonzero(at >= 0)
-    starts = _numbers(rows.column(START).cast(pa.int64()))[here]
-    if not len(here):
+    kept = np.flatnonzero(at >= 0)
+    starts = _numbers(rows.column(START).cast(pa.int64()))[kept]
+    if not len(kept):
         return None
     last = int(starts.max())
-    if hold_out and (last == starts.min() or (_numbers(rows.column(WEEKS))[here][starts == last] > 1).any()):
+    if hold_out and (last == starts.min() or (_numbers(rows.column(WEEKS))[kept][starts == last] > 1).any()):
         raise InvalidInputError(
             "The load history has no week that could be held out.",
             cause="--holdout needs a history of two or more weeks with a row for each partition and week",
             next_step=BUILD_BY_WEEK,
         )
-    planned = here[starts < last] if hold_out else here
-    known = _Merged(rows, at, planned, len(cluster.topic))
-    bytes_in = known.rates(BYTES_IN)
+    planned = kept[starts < last] if hold_out else kept
+    merged = _Merged(rows, at, planned, len(cluster.topic))
+    bytes_in = merged.rates(BYTES_IN)
     if bytes_in is None:
         return None
     missing = np.isnan(bytes_in)
     return LoadHistory(
-        rates=_completed(known, cluster, bytes_in),
-        held_out=_held_out(_Merged(rows, at, here[starts == last], len(cluster.topic)), cluster) if hold_out else None,
+        rates=_completed(merged, cluster, bytes_in),
+        held_out=_held_out(_Merged(rows, at, kept[starts == last], len(cluster.topic)), cluster) if hold_out else None,
         start=_iso(int(starts[starts < last].min() if hold_out else starts.min())),
         held_out_start=_iso(last) if hold_out else None,
         coverage=float(1 - missing.mean()),
@@ -113,15 +113,15 @@ class _Merged:
         total = np.zeros((self._partitions, HOURS), np.float32)
         weight = np.zeros((self._partitions, HOURS), np.float32)
         for rows, at, weeks in self._batches:  # one row of each partition at a time, in the order of weeks
-            known = ~np.isnan(listed[rows])
-            total[at] += np.where(known, listed[rows], 0) * weeks[:, None].astype(np.float32)
-            weight[at] += known * weeks[:, None].astype(np.float32)
+            measured = ~np.isnan(listed[rows])
+            total[at] += np.where(measured, listed[rows], 0) * weeks[:, None].astype(np.float32)
+            weight[at] += measured * weeks[:, None].astype(np.float32)
         with np.errstate(invalid="ignore"):
             return np.asarray(total / weight, np.float32)
 
 
-def _completed(known: _Merged, cluster: ClusterArrays, bytes_in: Rates) -> HourlyRates:
-    bytes_out, requests = known.rates(BYTES_OUT), known.rates(REQUESTS)
+def _completed(merged: _Merged, cluster: ClusterArrays, bytes_in: Rates) -> HourlyRates:
+    bytes_out, requests = merged.rates(BYTES_OUT), merged.rates(REQUESTS)
     _, topic = np.unique(cluster.topic, return_inverse=True)
     return HourlyRates(
         complete(bytes_in, topic, cluster.size),
@@ -130,9 +130,9 @@ def _completed(known: _Merged, cluster: ClusterArrays, bytes_in: Rates) -> Hourl
     )
 
 
-def _held_out(known: _Merged, cluster: ClusterArrays) -> HourlyRates | None:
-    bytes_in = known.rates(BYTES_IN)
-    return None if bytes_in is None else _completed(known, cluster, bytes_in)
+def _held_out(merged: _Merged, cluster: ClusterArrays) -> HourlyRates | None:
+    bytes_in = merged.rates(BYTES_IN)
+    return None if bytes_in is None else _completed(merged, cluster, bytes_in)
 
 
 def _positions(rows: ArrowTable, cluster: ClusterArrays) -> tuple[Ints, int]:

@@ -61,32 +61,32 @@ def _filled(rates: Rates, topic: Ints, of_topic: Floats, scale: Floats) -> Rates
 
 def _fit(rates: Rates | Floats, group: Ints) -> tuple[Floats, Floats]:
     """Return the level of each row [N] and the profile of each group [G, H], NaN where nothing is known."""
-    known = ~np.isnan(rates)
-    zeroed = np.where(known, rates, 0)
+    measured = ~np.isnan(rates)
+    zeroed = np.where(measured, rates, 0)
     first = np.flatnonzero(np.diff(group, prepend=-1))
     total = zeroed.sum(axis=1, dtype=np.float64)
-    trust = known.mean(axis=1)
+    trust = measured.mean(axis=1)
     by_hour = np.add.reduceat(zeroed * trust[:, None].astype(rates.dtype), first, axis=0, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
-        level = total / known.sum(axis=1)
+        level = total / measured.sum(axis=1)
         for _ in range(_ROUNDS):
-            weights = np.where(known, np.nan_to_num(level * trust)[:, None].astype(rates.dtype), 0)
+            weights = np.where(measured, np.nan_to_num(level * trust)[:, None].astype(rates.dtype), 0)
             profile = by_hour / np.add.reduceat(weights, first, axis=0, dtype=np.float64)
-            expected = np.where(known, np.nan_to_num(profile)[group].astype(rates.dtype), 0)
+            expected = np.where(measured, np.nan_to_num(profile)[group].astype(rates.dtype), 0)
             level = total / expected.sum(axis=1, dtype=np.float64)
-            level = np.where(np.isfinite(level), level, np.where(known.any(axis=1) & (total == 0), 0.0, np.nan))
+            level = np.where(np.isfinite(level), level, np.where(measured.any(axis=1) & (total == 0), 0.0, np.nan))
     profile = np.where(np.isfinite(profile), profile, np.nan)
-    silent = np.add.reduceat(known.any(axis=1), first).astype(np.bool_) & (np.add.reduceat(total, first) == 0)
+    silent = np.add.reduceat(measured.any(axis=1), first).astype(np.bool_) & (np.add.reduceat(total, first) == 0)
     profile[silent] = 0.0  # every known rate of the group is 0
     return level, profile
 
 
 def _mean_by(level: Floats, topic: Ints) -> Floats:
     """Return the mean of the known levels of each topic, [T], NaN where none is known."""
-    known = ~np.isnan(level)
+    measured = ~np.isnan(level)
     topics = int(topic[-1]) + 1
     with np.errstate(invalid="ignore"):
-        return np.bincount(topic[known], level[known], topics) / np.bincount(topic[known], minlength=topics)
+        return np.bincount(topic[measured], level[measured], topics) / np.bincount(topic[measured], minlength=topics)
 
 
 def _mean_rate(level: Floats, profile: Floats, topic: Ints) -> float:

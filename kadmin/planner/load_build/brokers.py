@@ -137,9 +137,9 @@ def broker_hours(both: DataFrame) -> DataFrame:
     """
     figures = {}
     for way in ("in", "out"):
-        known = f.col(f"reported_{way}").isNotNull() & f.col(f"sum_{way}").isNotNull() & f.col(f"{way}_bytes")
-        figures[f"reported_{way}"] = f.sum(f.when(known, f.col(f"reported_{way}")))
-        figures[f"partitions_{way}"] = f.sum(f.when(known, f.col(f"sum_{way}")))
+        both_known = f.col(f"reported_{way}").isNotNull() & f.col(f"sum_{way}").isNotNull() & f.col(f"{way}_bytes")
+        figures[f"reported_{way}"] = f.sum(f.when(both_known, f.col(f"reported_{way}")))
+        figures[f"partitions_{way}"] = f.sum(f.when(both_known, f.col(f"sum_{way}")))
     return (
         both.where(f.col("broker_id") != UNKNOWN_ID)
         .groupBy("cluster", "broker_id", "hour")

@@ -61,7 +61,7 @@ class ExportGaps:
     topics: Mapping[str, str] = field(default_factory=dict)
 
 
-def examine(meters: Iterable[Meter]) -> ExportGaps:
+def find_gaps(meters: Iterable[Meter]) -> ExportGaps:
     """Return the gaps in the mapping; raises InvalidInputError for meters without a label that is unique per broker."""
     listed = list(meters)
     for meter in listed:

@@ -69,7 +69,7 @@ class History:
 
         Sparse hours are bounded by samples of the hours beside them: those of the days beside are to be made anew.
         """
-        bounded = beside(days.values())
+        bounded = neighbouring_days(days.values())
         kept = {
             name: replace(day, hours=None) if day.sparse and day.number in bounded else day
             for name, day in self.days.items()
@@ -82,7 +82,7 @@ class History:
         return replace(self, days={**self.days, **made})
 
 
-def beside(days: Iterable[Day]) -> set[int]:
+def neighbouring_days(days: Iterable[Day]) -> set[int]:
     """Return the numbers of the days before and after each of these."""
     return {day.number + step for day in days for step in (-1, 1)}
 

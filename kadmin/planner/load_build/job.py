@@ -12,7 +12,9 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.compute as pc
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # ships no type information
+from pyarrow import parquet
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
@@ -20,13 +22,13 @@ from pyspark.sql import functions as f
 from kadmin import __version__
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.planner.load import columns
+from kadmin.planner.load.columns import COVERAGE
 from kadmin.planner.load_build.brokers import broker_hours, compared, scaled, unscaled, weighed
-from kadmin.planner.load_build.figures import PER_WEEK, BuiltLoad, SamplesRead, UnknownName
+from kadmin.planner.load_build.figures import PER_WEEK, Agreement, BuiltLoad, SamplesRead, UnknownName
 from kadmin.planner.load_build.history import write_history
 from kadmin.planner.load_build.hourly import UNKNOWN_ID
 from kadmin.planner.load_build.partitions import PARTITION_KEY, bytes_per_record
 from kadmin.planner.load_build.roll_ups import Update, bring_hours_up_to_date, find, folder_of, hold, read_hours, update
-from kadmin.planner.load_build.trust import agreement_of, coverage_of
 from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_week, merged_weeks, time_of
 from kadmin.planner.proposal import ignore_stages
 from kadmin.planner.spark_session import LOGGING, cause_of, local_url, spark_session
@@ -63,6 +65,7 @@ _WHILE_BUILDING = {
 }
 _STRAY = 1000
 """Divisor of the fullest day's samples: a day with fewer comes from a clock that was wrong."""
+_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +250,7 @@ def _write_one(frame: DataFrame, path: Path) -> None:
 
 
 def _figures(task: LoadTask, scope: _Scope, done: Update) -> dict[str, Any]:
-    rows, coverage = coverage_of(task.out / columns.PARTITION_LOAD)
+    rows, coverage = _coverage_of(task.out / columns.PARTITION_LOAD)
     load = BuiltLoad(
         task.source.place,
         str(task.out),
@@ -260,7 +263,7 @@ def _figures(task: LoadTask, scope: _Scope, done: Update) -> dict[str, Any]:
         stray_days=scope.stray_days,
         rows=rows,
         coverage=coverage,
-        agreement=agreement_of(task.out / columns.BROKER_LOAD),
+        agreement=_agreement_of(task.out / columns.BROKER_LOAD),
     )
     figures: dict[str, Any] = json.loads(to_json(load))
     return figures
@@ -284,3 +287,27 @@ def _plan(frame: DataFrame) -> str:
     with redirect_stdout(text):
         frame.explain(mode="formatted")
     return text.getvalue().strip()
+
+
+def _coverage_of(path: Path) -> tuple[int, float | None]:
+    """Return the rows of a partition_load file, and their mean coverage; None without rows."""
+    column = parquet.ParquetFile(path).read(columns=[COVERAGE]).column(COVERAGE)
+    mean = pc.mean(column).as_py()
+    return len(column), None if mean is None else round(mean, _DIGITS)
+
+
+def _agreement_of(path: Path) -> Agreement:
+    """Return the agreement of partitions' sums with brokers' reports: 1 is agreement everywhere, None is unknown.
+
+    It is 1 less the sum of all differences, broker by broker and hour by hour, over the sum of all reports, and never
+    below 0. Hours without one of the two do not count.
+    """
+    read = parquet.ParquetFile(path).read()
+    return Agreement(_agreement(read, "in"), _agreement(read, "out"))
+
+
+def _agreement(read: Any, way: str) -> float | None:  # noqa: ANN401 - pyarrow ships no type information
+    reported, partitions = read.column(f"reported_{way}_per_s"), read.column(f"partitions_{way}_per_s")
+    apart = pc.sum(pc.abs(pc.subtract(reported, partitions))).as_py()
+    total = pc.sum(pc.if_else(pc.is_valid(partitions), reported, None)).as_py()
+    return round(max(1 - apart / total, 0.0), _DIGITS) if total else None

@@ -11,7 +11,7 @@ from pyspark.sql import functions as f
 from kadmin.errors import InvalidInputError
 from kadmin.inventory.columns import CLUSTER
 from kadmin.inventory.samples import TIME, Metric
-from kadmin.planner.load_build.export_series import Meter, Series, examine, not_told_apart
+from kadmin.planner.load_build.export_series import Meter, Series, find_gaps, not_told_apart
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def export_gaps(session: SparkSession, names: PrometheusNames, paths: Sequence[s
         at = f.coalesce(written.try_cast("timestamp").try_cast("double"), written.try_cast("string").try_cast("double"))
         seen.append(_rows(session, rows).select("series", *(at.alias(name) for name in _SEEN)))
     meters = _meters(reduce(lambda one, other: one.unionByName(other), seen), names)
-    gaps = examine(meters)
+    gaps = find_gaps(meters)
     if any(meter.without_broker for meter in meters):
         _require_one_value(session, names, paths)
     return gaps

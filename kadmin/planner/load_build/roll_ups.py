@@ -17,8 +17,8 @@ from kadmin.planner.load_build.history import (
     Day,
     History,
     NewSamples,
-    beside,
     locked,
+    neighbouring_days,
     next_run,
     read_history,
     remove_leftovers,
@@ -128,10 +128,10 @@ def bring_hours_up_to_date(
     if not wanted:
         return history
     folder = folder_of(out)
-    bounding = beside(day for day in wanted.values() if day.sparse)
+    bounding = neighbouring_days(day for day in wanted.values() if day.sparse)
     asked = [day for day in history.days.values() if day.number in wanted.keys() | bounding]
     sparse = [day for day in asked if day.sparse]
-    near = beside(sparse) | {day.number for day in sparse}
+    near = neighbouring_days(sparse) | {day.number for day in sparse}
     roll_ups = _read(session, [folder / day.roll_ups for day in asked])
     bounds = _read(session, [folder / day.roll_ups for day in asked if day.number in near]) if sparse else None
     hours = partition_hours(hourly_rates(roll_ups, bounds, sum(day.sparse for day in sparse)))
@@ -187,8 +187,8 @@ def _described(session: SparkSession, folder: Path, days: Mapping[str, str]) -> 
 
 
 def _paths(source: SampleSource, names: Iterable[str]) -> list[str]:
-    place = Path(source.place)
-    root = place if place.is_dir() else place.parent
+    path = Path(source.place)
+    root = path if path.is_dir() else path.parent
     return [local_url(root / name) for name in names]
 
 

@@ -43,10 +43,10 @@ class SampleFile:
         return astuple(self)
 
 
-def sample_files(source: Path, endings: tuple[str, ...], known: Mapping[str, SampleFile]) -> dict[str, SampleFile]:
+def sample_files(source: Path, endings: tuple[str, ...], recorded: Mapping[str, SampleFile]) -> dict[str, SampleFile]:
     """Return the files below a folder with one of the endings, or the one file, by relative name.
 
-    Files whose name starts with a dot or an underscore are still being written. Only files that are not `known` with
+    Files whose name starts with a dot or an underscore are still being written. Only files that are not `recorded` with
     the same size and time are opened. Raises InvalidInputError for a folder without samples, and for a file that is no
     sample.
     """
@@ -56,7 +56,7 @@ def sample_files(source: Path, endings: tuple[str, ...], known: Mapping[str, Sam
     for path in paths:
         name = str(path.relative_to(root))
         if path.is_file() and (path == source or path.name.endswith(endings)) and not path.name.startswith((".", "_")):
-            found[name] = _described(path, known.get(name))
+            found[name] = _described(path, recorded.get(name))
     if not found:
         raise InvalidInputError(
             f"There are no samples in {source}.",
@@ -66,10 +66,10 @@ def sample_files(source: Path, endings: tuple[str, ...], known: Mapping[str, Sam
     return found
 
 
-def _described(path: Path, known: SampleFile | None) -> SampleFile:
+def _described(path: Path, recorded: SampleFile | None) -> SampleFile:
     status = path.stat()
-    if known is not None and (known.size_bytes, known.modified_ns) == (status.st_size, status.st_mtime_ns):
-        return known
+    if recorded is not None and (recorded.size_bytes, recorded.modified_ns) == (status.st_size, status.st_mtime_ns):
+        return recorded
     if path.suffix != PARQUET:
         return SampleFile(status.st_size, status.st_mtime_ns, *_ANY_DAY)
     try:

@@ -24,16 +24,16 @@ _BYTES = "_bytes"
 """The end of the names of columns that hold bytes: exact in JSON and CSV, for filters and order, rounded for people."""
 
 
-def table_text(found: Table, unreadable: Sequence[Unreadable], room: int | None = None) -> str:
+def table_text(found: Table, unreadable: Sequence[Unreadable], width: int | None = None) -> str:
     """Show the rows as aligned columns, an upright table as a list; then the unreadable znodes.
 
-    `room` is that of a terminal.
+    `width` is that of a terminal.
     """
     if found.upright:
         shown = "\n".join(_upright(found)) or f"no {found.name}"
     else:
         rows = [[_human(*each) for each in zip(found.columns, row, strict=True)] for row in found.rows]
-        shown = table(found.columns, rows, room)
+        shown = table(found.columns, rows, width)
     return "\n".join([shown, *unreadable_lines(unreadable)])
 
 

@@ -96,7 +96,7 @@ class Follower:
 
         Return whether a line was written.
         """
-        told = False
+        written = False
         done = event.waves if event.done == event.total else event.wave - 1
         if done > self._waves_done:
             if self._wave_since is not None:
@@ -105,11 +105,11 @@ class Follower:
                 took = duration(self._now() - self._wave_since)
                 line = f"{wave_text(done, event.waves)} done in {took}: {amounts}"
                 self._keep(line, Meaning.DONE)
-                told = True
+                written = True
             self._waves_done, self._wave_since = done, None
         if event.reason:
             self._begin_wave()
-        return told
+        return written
 
 
 def _key(event: Progressed) -> tuple[int, int, str]:

@@ -22,8 +22,8 @@ def notification(event: Event, at: str, opened: OperationStarted | None, cluster
     """
     subject = f"kadmin on {cluster}"
     if opened is not None:
-        place = cluster if opened.cluster_id is None else f"cluster {opened.cluster_id} at {cluster}"
-        subject = f"kadmin operation {opened.operation_id} on {place}"
+        where = cluster if opened.cluster_id is None else f"cluster {opened.cluster_id} at {cluster}"
+        subject = f"kadmin operation {opened.operation_id} on {where}"
     text = one_line(f"{subject}: {event_line(event)}")
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return replace(event_answer(event, at, opened), text=escaped)

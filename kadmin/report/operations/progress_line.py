@@ -45,8 +45,8 @@ def wave_text(wave: int, waves: int) -> str:
     return f"wave {wave} of {waves}" if waves else ""
 
 
-def progress_line(event: Progressed, room: int) -> tuple[str, str, str]:
-    """Return the bar's full and empty cells and the text after it, in all at most `room` columns.
+def progress_line(event: Progressed, width: int) -> tuple[str, str, str]:
+    """Return the bar's full and empty cells and the text after it, in all at most `width` columns.
 
     Bar, done/total and the time left are the last to go; a reason is cut before it is dropped.
     """
@@ -54,16 +54,16 @@ def progress_line(event: Progressed, room: int) -> tuple[str, str, str]:
     for name in ("", *_DROPPED):
         reason = shown.pop(name, "")
         text = "  ".join(shown.values())
-        if name == "reason" and (cut := room - len(text) - _FRAME - _WORTHWHILE_CELLS - 2) >= _LEAST_REASON:
+        if name == "reason" and (cut := width - len(text) - _FRAME - _WORTHWHILE_CELLS - 2) >= _LEAST_REASON:
             text += "  " + (reason if len(reason) <= cut else f"{reason[: cut - 3]}...")
-        if len(text) + _FRAME + _WORTHWHILE_CELLS <= room:
-            return _with_bar(event, text, room)
+        if len(text) + _FRAME + _WORTHWHILE_CELLS <= width:
+            return _with_bar(event, text, width)
     left = "" if event.eta_s is None else f" {duration(event.eta_s)}"
-    return _with_bar(event, f"{event.done}/{event.total}{left}"[:room], room)
+    return _with_bar(event, f"{event.done}/{event.total}{left}"[:width], width)
 
 
-def _with_bar(event: Progressed, text: str, room: int) -> tuple[str, str, str]:
-    cells = min(_MOST_CELLS, room - len(text) - _FRAME)
+def _with_bar(event: Progressed, text: str, width: int) -> tuple[str, str, str]:
+    cells = min(_MOST_CELLS, width - len(text) - _FRAME)
     if cells < _FEWEST_CELLS:
         return "", "", text
     full = int(cells * _share(event))

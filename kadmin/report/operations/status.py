@@ -74,8 +74,8 @@ def ended_text(listing: Listing) -> str:
     return f"operation {listing.operation_id} {one_line(str(listing.status))}"
 
 
-def history_text(listings: tuple[Listing, ...], holder: Holder | None, room: int | None = None) -> str:
-    """Show every operation on record; `holder` is that of the lock, `room` as in `table`."""
+def history_text(listings: tuple[Listing, ...], holder: Holder | None, width: int | None = None) -> str:
+    """Show every operation on record; `holder` is that of the lock, `width` as in `table`."""
     rows = [
         [
             each.operation_id,
@@ -88,7 +88,9 @@ def history_text(listings: tuple[Listing, ...], holder: Holder | None, room: int
         for each in listings
     ]
     return (
-        table(["operation", "kind", "state", "plan", "by", "result"], rows, room) if rows else "no operations on record"
+        table(["operation", "kind", "state", "plan", "by", "result"], rows, width)
+        if rows
+        else "no operations on record"
     )
 
 

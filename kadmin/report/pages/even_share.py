@@ -86,10 +86,10 @@ def even_shares(found: Forecast, figures: Mapping[str, Any] | None = None, *, re
 
 
 def _share(held: Mapping[int, int | None], weights: Mapping[int, float], *, proved: bool) -> EvenShare:
-    known = [each for each in held.values() if each is not None]
+    known_values = [each for each in held.values() if each is not None]
     counted = {broker: weights.get(broker, 1.0) for broker in held}
-    complete = bool(held) and len(known) == len(held)
-    return EvenShare(sum(known) / sum(counted.values()) if complete else None, counted, proved)
+    complete = bool(held) and len(known_values) == len(held)
+    return EvenShare(sum(known_values) / sum(counted.values()) if complete else None, counted, proved)
 
 
 def _proved(figures: Mapping[str, Any], time: str) -> tuple[bool, ...]:

@@ -77,15 +77,15 @@ def operation_page(
 def _verdict(found: Timeline, state: str, runner: Holder | None) -> page.Notice:
     """Return the operation's state in words, and the next command; while a runner is at work that is `status`."""
     status = found.status
-    told = f"{state.capitalize()}{f': {one_line(status.message)}' if status.message else ''}"
+    verdict = f"{state.capitalize()}{f': {one_line(status.message)}' if status.message else ''}"
     if status.state.finished:
-        return page.Notice(told, _TONES.get(status.state, page.Tone.WARN))
+        return page.Notice(verdict, _TONES.get(status.state, page.Tone.WARN))
     if runner is not None:
         return page.Notice(
-            f"{told}; runner: {one_line(str(runner))}", page.Tone.NONE, str(command("status", "--watch"))
+            f"{verdict}; runner: {one_line(str(runner))}", page.Tone.NONE, str(command("status", "--watch"))
         )
     onward = words_of(found.record.kind).commands(one_line(found.record.operation_id))[0]
-    return page.Notice(f"{told}; no runner", page.Tone.WARN, str(onward))
+    return page.Notice(f"{verdict}; no runner", page.Tone.WARN, str(onward))
 
 
 def _partition_notices(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> Iterator[page.Notice]:
@@ -130,8 +130,8 @@ def _copied(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> str
     """Describe the bytes copied: all that were published for a completed operation, else those at the target."""
     published = _published(found)
     if found.status.state is OperationState.COMPLETED:
-        told = copied_bytes(published)
-        return about(found.to_copy_bytes if told is None else told)
+        published_bytes = copied_bytes(published)
+        return about(found.to_copy_bytes if published_bytes is None else published_bytes)
     done = copied_bytes([target for target in published if progress[target.partition] is Progress.DONE])
     return UNKNOWN if done is None else f"{about(done)} of {about(found.to_copy_bytes)}"
 

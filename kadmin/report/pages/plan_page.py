@@ -166,10 +166,10 @@ def _wave_section(change: PlanDiff, throttle: Throttle | None) -> page.Section:
     lengths, scale = _lengths(change.waves, seconds)
     total = max(sum(lengths), 1.0)
     rows, start = [], 0.0
-    for wave, known, length in zip(change.waves, seconds, lengths, strict=True):
+    for wave, wave_seconds, length in zip(change.waves, seconds, lengths, strict=True):
         bar = page.Bar(100 * start / total, 100 * length / total)
         start += length
-        rows.append(_wave_row(wave, known, bar))
+        rows.append(_wave_row(wave, wave_seconds, bar))
     columns = (
         page.PageColumn("Wave"),
         page.PageColumn("Partitions"),
@@ -190,9 +190,9 @@ def _wave_section(change: PlanDiff, throttle: Throttle | None) -> page.Section:
 
 def _lengths(waves: Sequence[Wave], seconds: Sequence[float | None]) -> tuple[list[float], str]:
     """Return the length of each wave's bar and its unit: time where it is known, else bytes, else partitions."""
-    known = [each for each in seconds if each is not None]
-    if known and len(known) == len(waves):
-        return known, f"0 to {duration(sum(known))}"
+    measured = [each for each in seconds if each is not None]
+    if measured and len(measured) == len(waves):
+        return measured, f"0 to {duration(sum(measured))}"
     sizes = [float(wave.moved_bytes) for wave in waves if wave.moved_bytes is not None]
     if len(sizes) == len(waves) and any(sizes):
         return sizes, "by bytes"

@@ -184,9 +184,9 @@ def worst_text(losses: Mapping[int, SingleLoss]) -> str:
 
 def _line(target: PartitionTarget) -> tuple[str, ...]:
     size_bytes = moved_bytes(target)
-    known = "" if size_bytes is None else f"{size_bytes:.2e}"  # as many digits as are shown
+    size_text = "" if size_bytes is None else f"{size_bytes:.2e}"  # as many digits as are shown
     topic, at = one_line(target.partition.topic), str(target.partition.partition)
-    return topic, at, replicas(target.current), replicas(target.replicas), known
+    return topic, at, replicas(target.current), replicas(target.replicas), size_text
 
 
 def _weight(target: PartitionTarget) -> float:

@@ -58,10 +58,10 @@ def _paragraph(problem: Diagnostic, lines: Sequence[str], width: int) -> Iterabl
     at = problem.location
     yield printable(f"{at}: {problem.severity} {problem.code}: {problem.message}")
     gutter = len(str(max(at.line, at.first_line or 0)))
-    room = max(width, _NARROWEST) - gutter - 3
+    quoted_width = max(width, _NARROWEST) - gutter - 3
     if at.first_line is not None and at.first_line != at.line:
-        yield f"{at.first_line:>{gutter}} | {_clip(_line(lines, at.first_line), 0, room)[0]}"
-    quoted, caret = _clip(_line(lines, at.line), at.column - 1, room)
+        yield f"{at.first_line:>{gutter}} | {_clip(_line(lines, at.first_line), 0, quoted_width)[0]}"
+    quoted, caret = _clip(_line(lines, at.line), at.column - 1, quoted_width)
     if quoted:
         yield f"{at.line:>{gutter}} | {quoted}"
         yield f"{' ' * gutter} | {' ' * caret}^"
@@ -74,11 +74,11 @@ def _line(lines: Sequence[str], number: int) -> str:
     return lines[number - 1] if number <= len(lines) else ""
 
 
-def _clip(line: str, position: int, room: int) -> tuple[str, int]:
-    """Return a stretch of the line around a position that fits the room, and the column of the position in it."""
+def _clip(line: str, position: int, width: int) -> tuple[str, int]:
+    """Return a stretch of the line around a position that fits the width, and the column of the position in it."""
     start, before, after = 0, "", ""
-    if len(line) > room:
-        inner = room - 2 * len(_ELLIPSIS)
+    if len(line) > width:
+        inner = width - 2 * len(_ELLIPSIS)
         start = max(0, min(position - inner // 2, len(line) - inner))
         before, after = _ELLIPSIS if start else "", _ELLIPSIS if start + inner < len(line) else ""
         line = line[start : start + inner]

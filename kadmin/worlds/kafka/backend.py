@@ -77,7 +77,7 @@ class KafkaBackend:
         """Return a client of the live brokers, at their listeners that serve it."""
         return KafkaBrokers(listeners_of(state, self._connection.servers.security))
 
-    def place(self, channel: Channel) -> str:
+    def channel_name(self, channel: Channel) -> str:
         """Return the channel's name in messages."""
         return f"the controller's {channel}"
 

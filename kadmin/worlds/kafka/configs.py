@@ -140,13 +140,13 @@ class EntityConfigs:
 
     def _send(self, edits: Mapping[ConfigEntity, Edits], requests: RequestsOfStep) -> bool:
         """Send the next edit of each value; returns whether some broker did not answer."""
-        by_place: dict[int | None, dict[ConfigEntity, Mapping[str, ConfigEdit]]] = {}
+        by_broker: dict[int | None, dict[ConfigEntity, Mapping[str, ConfigEdit]]] = {}
         for entity, keys in edits.items():
-            by_place.setdefault(entity.broker_id, {})[entity] = {key: each[0] for key, each in keys.items()}
+            by_broker.setdefault(entity.broker_id, {})[entity] = {key: each[0] for key, each in keys.items()}
         silent = False
-        for place, part in by_place.items():
+        for broker_id, part in by_broker.items():
             try:
-                self._send_to(place, part, requests)
+                self._send_to(broker_id, part, requests)
             except NotAuthorizedError:
                 raise
             except UnknownOutcomeError:
@@ -156,14 +156,14 @@ class EntityConfigs:
         return silent
 
     def _send_to(
-        self, place: int | None, part: Mapping[ConfigEntity, Mapping[str, ConfigEdit]], requests: RequestsOfStep
+        self, broker_id: int | None, part: Mapping[ConfigEntity, Mapping[str, ConfigEdit]], requests: RequestsOfStep
     ) -> None:
         names = sorted(part)
         for start in range(0, len(names), BATCH):
             if self._is_ending:
                 return
             chunk = {entity: part[entity] for entity in names[start : start + BATCH]}
-            refused = alter_configs(self._connection, chunk, broker_id=place, send_by=requests.prove())
+            refused = alter_configs(self._connection, chunk, broker_id=broker_id, send_by=requests.prove())
             for entity, answer in refused.items():
                 if answer is not None:
                     raise NotCompletedError(

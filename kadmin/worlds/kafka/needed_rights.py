@@ -63,8 +63,8 @@ def lacking_rights(rights: OwnRights, *, writes: bool = True) -> Iterator[Lackin
     """
     if rights.cluster is not None:
         # Brokers report rights on the cluster only with Describe on the cluster.
-        told = _CLUSTER if _DESCRIBE in rights.cluster else _CLUSTER[:1]
-        for need in told:
+        shown = _CLUSTER if _DESCRIBE in rights.cluster else _CLUSTER[:1]
+        for need in shown:
             if need.operation not in rights.cluster and (writes or not need.writes):
                 yield LackingRight(need.operation, need.needed_for, need.essential)
     record = {name: granted for name, granted in rights.topics.items() if name == RECORD_TOPIC}

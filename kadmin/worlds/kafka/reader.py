@@ -147,7 +147,7 @@ def _with_configs(connection: KafkaConnection, state: ClusterState) -> ClusterSt
     for start in range(0, len(names), _BATCH):
         asked = map(ConfigEntity.of_topic, names[start : start + _BATCH])
         configs |= {entity.name: own for entity, own in read_own_configs(connection, asked).items() if own}
-    short = {each.topic for each, known in state.states.items() if len(known.isr) < len(state.replicas(each) or ())}
+    short = {each.topic for each, now in state.states.items() if len(now.isr) < len(state.replicas(each) or ())}
     states = dict(state.states)
     for partition, leaders in read_eligible_leaders(connection, short).items():
         if partition in states:
@@ -177,10 +177,10 @@ def _topics(found: Mapping[str, TopicMetadata], moving: Mapping[TopicPartition, 
 
 
 def _topic(name: str, topic: TopicMetadata, in_flight: Mapping[int, Reassignment]) -> Topic:
-    here = {number: each for number, each in sorted(in_flight.items()) if number in topic.partitions}
+    moves = {number: each for number, each in sorted(in_flight.items()) if number in topic.partitions}
     replicas = {number: each.replicas for number, each in topic.partitions.items()}
-    replicas |= {number: each.replicas for number, each in here.items()}
-    adding = {number: each.adding_replicas for number, each in here.items() if each.adding_replicas}
-    removing = {number: each.removing_replicas for number, each in here.items() if each.removing_replicas}
+    replicas |= {number: each.replicas for number, each in moves.items()}
+    adding = {number: each.adding_replicas for number, each in moves.items() if each.adding_replicas}
+    removing = {number: each.removing_replicas for number, each in moves.items() if each.removing_replicas}
     fingerprint = hash(tuple(tuple(sorted(each.items())) for each in (replicas, adding, removing)))
     return Topic(name, replicas, adding, removing, topic.topic_id, fingerprint)

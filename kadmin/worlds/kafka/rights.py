@@ -65,7 +65,7 @@ class RightsCheck:
 
     def _on_topics(self) -> Mapping[str, frozenset[str]]:
         found = topic_rights(self._connection)
-        known = known_rights(found)
-        if len(known) < len(found) or not found:
+        rights = known_rights(found)
+        if len(rights) < len(found) or not found:
             self.unchecked.append("rights on topics: no topic is shown, or brokers do not report them")
-        return known
+        return rights

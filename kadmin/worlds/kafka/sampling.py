@@ -61,12 +61,12 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
     return LoadSample(
         taken_at,
         metadata.cluster_id,
-        {leader: answer.known for leader, answer in ends.given.items()},
+        {leader: answer.offsets for leader, answer in ends.given.items()},
         disks.sizes,
-        {name: offsets for answer in committed.given.values() for name, offsets in answer.known.items()},
+        {name: offsets for answer in committed.given.values() for name, offsets in answer.offsets.items()},
         groups_at,
         unavailable,
-        {each: offset for answer in offsets[LogEnd.FIRST].given.values() for each, offset in answer.known.items()},
+        {each: offset for answer in offsets[LogEnd.FIRST].given.values() for each, offset in answer.offsets.items()},
     )
 
 

@@ -113,7 +113,7 @@ class ZooKeeperBackend:
         """Return a client of the brokers in the address, else of the live brokers at listeners of its protocol."""
         return KafkaBrokers(self._servers if self._servers.unasked else self._listeners(state))
 
-    def place(self, channel: Channel) -> str:
+    def channel_name(self, channel: Channel) -> str:
         """Return the path of the channel's admin node."""
         return ADMIN_NODES[channel]
 

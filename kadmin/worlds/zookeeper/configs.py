@@ -129,8 +129,8 @@ class ConfigWriter:
         if node is not None:
             return [SetData(node.path, data, node.version)]
         # Configs of a deleted topic would apply to the next topic of that name.
-        there = [Check(topic_path(entity.name))] if entity.is_topic else []
-        return [*there, Create(config_path(entity), data, self._acl_of(f"{CONFIG}/{entity.kind}"))]
+        checks = [Check(topic_path(entity.name))] if entity.is_topic else []
+        return [*checks, Create(config_path(entity), data, self._acl_of(f"{CONFIG}/{entity.kind}"))]
 
     def _acl_of(self, parent: str) -> tuple[Acl, ...]:
         # The parent's ACL restricts who reads brokers' configs. On 0.10.2 the parent may be absent.

@@ -51,10 +51,10 @@ def confirmed_listening(
 ) -> dict[str, Listening]:
     """Check by path; a missing watch counts only after a second check, SECOND_CHECK_S later."""
     found = {path: controller_listens(store, path, controller) for path in paths}
-    deaf = [path for path, answer in found.items() if answer is Listening.DEAF]
-    if deaf:
+    not_watching = [path for path, answer in found.items() if answer is Listening.DEAF]
+    if not_watching:
         wait(SECOND_CHECK_S)
-    return found | {path: controller_listens(store, path, controller) for path in deaf}
+    return found | {path: controller_listens(store, path, controller) for path in not_watching}
 
 
 def controller_listens(store: Store, path: str, controller: ControllerNode) -> Listening:

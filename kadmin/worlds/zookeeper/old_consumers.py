@@ -70,8 +70,8 @@ def preview(context: ZooKeeperContext, group: str, change: Change, strategy: Str
 
 
 def _left(members: Sequence[ConsumerRegistration], change: Change) -> Sequence[ConsumerRegistration]:
-    known = {each.consumer_id for each in members}
-    if change.lose is not None and change.lose not in known:
-        raise StalePlanError(f"No member {change.lose} is alive.", cause=f"alive are {name_some(sorted(known))}")
+    consumer_ids = {each.consumer_id for each in members}
+    if change.lose is not None and change.lose not in consumer_ids:
+        raise StalePlanError(f"No member {change.lose} is alive.", cause=f"alive are {name_some(sorted(consumer_ids))}")
     left = [each for each in members if each.consumer_id != change.lose]
     return left if change.members is None else resized(left or members, change.members)

@@ -273,13 +273,13 @@ def _changed(
 ) -> frozenset[str]:
     looked_at = sorted(names)
     partitions = [partition for name in looked_at for partition in found[name].partitions()]
-    known = [found[name].fingerprint for name in looked_at] + [
+    earlier = [found[name].fingerprint for name in looked_at] + [
         _version(states.get(partition)) for partition in partitions
     ]
     paths = [topic_path(name) for name in looked_at] + [state_path(partition) for partition in partitions]
     owners = looked_at + [partition.topic for partition in partitions]
     seen = map(_version, store.exists_many(paths))
-    return frozenset(owner for owner, before, now in zip(owners, known, seen, strict=True) if before != now)
+    return frozenset(owner for owner, before, now in zip(owners, earlier, seen, strict=True) if before != now)
 
 
 def _version(found: Znode | PartitionState | None) -> int:

@@ -62,8 +62,8 @@ def _only_servers_know(acl: Iterable[Acl], identity: Authentication) -> bool:
 
 def is_granted(acl: Iterable[Acl], letter: str, identity: Authentication) -> bool:
     """Whether an ACL shows that it grants a permission, one of `rwcda`, to this client."""
-    bit, known = 1 << _LETTERS.index(letter), set(_identities(identity))
-    return any(each.permissions & bit and (each.scheme, each.credential) in known for each in acl)
+    bit, identities = 1 << _LETTERS.index(letter), set(_identities(identity))
+    return any(each.permissions & bit and (each.scheme, each.credential) in identities for each in acl)
 
 
 def granting(store: Store, paths: Iterable[str]) -> str:

@@ -60,7 +60,7 @@ def denied_writes(
         acl is not None and is_granted(acl, each.permission, store.authentication)
         for each, acl in zip(needs, acls, strict=True)
     ]
-    suspects = [each for each, known in zip(needs, shown, strict=True) if not known]
+    suspects = [each for each, granted in zip(needs, shown, strict=True) if not granted]
     denied = [each for each in suspects[:_MOST] if _is_denied(store, each)]
     if not denied:
         return None
@@ -105,8 +105,8 @@ def _of_throttle(store: Store, throttled: Collection[ConfigEntity]) -> Iterator[
     entities = sorted(throttled)
     if entities:
         yield _Need(CONFIG_CHANGES, "c")
-    there = store.exists_many(list(map(config_path, entities)))
-    for entity, node in zip(entities, there, strict=True):
+    nodes = store.exists_many(list(map(config_path, entities)))
+    for entity, node in zip(entities, nodes, strict=True):
         yield _Need(node.path, "w") if node else _Need(f"{CONFIG}/{entity.kind}", "c")
 
 

@@ -10,8 +10,7 @@ from support.network.frame_proxy import Action, Fault, request_of
 from kadmin.cluster.kerberos import KerberosError
 from kadmin.errors import NotAuthorizedError
 from kadmin.worlds.zookeeper.wire.authentication import Authentication, Sasl
-from kadmin.worlds.zookeeper.wire.digest_md5 import DigestMd5Error, respond
-from kadmin.worlds.zookeeper.wire.gssapi_exchange import choose_no_layer
+from kadmin.worlds.zookeeper.wire.sasl import DigestMd5Error, choose_no_layer, respond
 from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:

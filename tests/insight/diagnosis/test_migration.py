@@ -73,12 +73,15 @@ def test_a_reassignment_that_has_begun_is_in_its_topics_and_not_lost() -> None:
     begun = replace(
         STATE, topics={"orders": moving}, requests=Requests(PendingRequest("/admin", {P0: (3, 1)}, touched=True))
     )
-    evidence = replace(HEALTHY, admin=AdminLook(reassignment=REASSIGNMENT), here=begun)
+    evidence = replace(HEALTHY, admin=AdminLook(reassignment=REASSIGNMENT), zookeeper_state=begun)
     assert found(evidence) == {"moves-in-flight": False}
     waiting = replace(begun, requests=Requests(PendingRequest("/admin", {P0: (3, 1)}, not_begun=(P0,))))
     foreign = Finding(Trouble.FOREIGN_NODE, "another tool", "wait", znode=REASSIGNMENT.path)
-    assert found(replace(evidence, here=waiting), foreign) == {"pending-request": True, "moves-in-flight": False}
-    later = replace(evidence, phase=MigrationPhase.DUAL_WRITE, there=begun)
+    assert found(replace(evidence, zookeeper_state=waiting), foreign) == {
+        "pending-request": True,
+        "moves-in-flight": False,
+    }
+    later = replace(evidence, phase=MigrationPhase.DUAL_WRITE, kraft_state=begun)
     assert found(later) == {"pending-request": False, "moves-in-flight": False}
 
 

@@ -10,7 +10,7 @@ from support.zookeeper.recorded_znodes import CLUSTERS, recorded
 
 from kadmin.cluster.model import Topic
 from kadmin.cluster.versions import KafkaVersions
-from kadmin.worlds.zookeeper.doctor.versions import TELLING_PATHS, infer_versions
+from kadmin.worlds.zookeeper.doctor.gather import TELLING_PATHS, infer_versions
 from kadmin.worlds.zookeeper.model import ControllerNode, ZooKeeperDetails
 from kadmin.worlds.zookeeper.znodes.brokers import broker_path, decode_broker
 from kadmin.worlds.zookeeper.znodes.controller import CONTROLLER, decode_controller

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import cluster, tp
 
-from kadmin.operations.decide.record_topic import emptied_brokers, place
+from kadmin.operations.decide.record_topic import choose_brokers, emptied_brokers
 from kadmin.plan.model import PartitionTarget
 
 PARTITIONS = 2
@@ -19,7 +19,7 @@ PARTITIONS = 2
 def test_replicas_are_on_live_brokers_over_racks_and_on_none_to_avoid(
     racks: dict[int, str | None], avoid: frozenset[int]
 ) -> None:
-    placed = place(racks, avoid, PARTITIONS)
+    placed = choose_brokers(racks, avoid, PARTITIONS)
     others = racks.keys() - avoid
     copies = min(3, len(racks))
     assert list(placed) == [0, 1]
@@ -36,8 +36,8 @@ def test_replicas_are_on_live_brokers_over_racks_and_on_none_to_avoid(
 
 def test_a_fourth_broker_takes_its_share() -> None:
     racks: dict[int, str | None] = {1: "r1", 2: "r2", 3: "r3", 4: "r1"}
-    assert place(racks, (), PARTITIONS) == {0: (1, 2, 3), 1: (4, 2, 3)}
-    assert place(racks, {1}, PARTITIONS) == {0: (2, 3, 4), 1: (3, 4, 2)}
+    assert choose_brokers(racks, (), PARTITIONS) == {0: (1, 2, 3), 1: (4, 2, 3)}
+    assert choose_brokers(racks, {1}, PARTITIONS) == {0: (2, 3, 4), 1: (3, 4, 2)}
 
 
 def test_a_broker_that_loses_replicas_and_gets_none_is_emptied() -> None:

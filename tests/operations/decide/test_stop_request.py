@@ -13,9 +13,9 @@ from kadmin.operations.decide import decide
 from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, PublishElection, PublishWave, Wait
 from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.election import ElectionWork
+from kadmin.operations.decide.failures import undo_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.recreation import RecreationWork
-from kadmin.operations.decide.undo import undo_of
 from kadmin.operations.record.codec import decode_request, encode_request
 from kadmin.operations.record.record import ROLLS_BACK, OperationState
 from kadmin.operations.record.steps import (

@@ -14,8 +14,8 @@ from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import BusyError, InvalidInputError, NotCompletedError, StalePlanError, UnreachableError
 from kadmin.next_step import command
+from kadmin.operations.decide.deletion import bytes_lost
 from kadmin.plan import codes
-from kadmin.plan.deletion import bytes_lost
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, PlanHeader, Policy
 from kadmin.plan.rules import ClusterView, check, refusals_of

@@ -7,6 +7,7 @@ import pytest
 from support.cluster.states import cluster, tp, with_node
 
 from kadmin.diagnostics import Diagnostic
+from kadmin.operations.decide.recreation import is_whole
 from kadmin.plan import codes
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.min_isr import min_insync_replicas
@@ -19,7 +20,6 @@ from kadmin.plan.model import (
     RecreationPlan,
     TopicRecipe,
 )
-from kadmin.plan.recreation import is_whole
 from kadmin.plan.rules import ClusterView, check
 
 if TYPE_CHECKING:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
-from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.operations import operation_troubles
 from kadmin.wording import brokers_in_words, name_some
 from kadmin.worlds.kafka.doctor.move_troubles import late_targets, move_troubles, unanswered_requests
 from kadmin.worlds.kafka.doctor.partition_troubles import partition_troubles, standing_troubles
 from kadmin.worlds.kafka.doctor.record_topic_troubles import record_topic_troubles
-from kadmin.worlds.kafka.doctor.rights_troubles import rights_troubles
 from kadmin.worlds.kafka.doctor.server_troubles import server_troubles
+from kadmin.worlds.kafka.needed_rights import lacking_rights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.insight.diagnosis.finding import Finding
     from kadmin.worlds.kafka.doctor.evidence import ClusterLook, KafkaEvidence
+    from kadmin.worlds.kafka.needed_rights import LackingRight
 
 _KINDS = (
     {Trouble.NO_QUORUM, Trouble.LAGGING_CONTROLLER},
@@ -79,3 +80,24 @@ def _stray(evidence: KafkaEvidence) -> Iterator[str]:
             f"folders of topics that were deleted while a broker was away ({where}): brokers do not list them; "
             "find LOG_DIR -maxdepth 1 -name '*-stray' does"
         )
+
+
+def rights_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
+    """Find each missing right of those that docs/kraft.md lists."""
+    if evidence.rights is not None:
+        for each in lacking_rights(evidence.rights):
+            yield _missing(evidence, each)
+
+
+def _missing(evidence: KafkaEvidence, found: LackingRight) -> Finding:
+    topics = found.topics
+    resource = " ".join(f"--topic {shlex.quote(each)}" for each in found.grant_on) or "--cluster"
+    where = f"on {'topic' if len(topics) == 1 else 'topics'} {name_some(topics)}" if topics else "on the cluster"
+    return Finding(
+        Trouble.MISSING_RIGHT,
+        f"The right {found.operation} {where} is missing.",
+        f"kafka-acls.sh {evidence.tool_options} --add --allow-principal {evidence.principal} "
+        f"--operation {found.operation} {resource}",
+        severity="error" if found.essential else "warning",
+        evidence=(f"needed for {found.needed_for}",),
+    )

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-ELSEWHERE = (
+RECORDS_ELSEWHERE = (
     "the origin of moves in flight and of throttles: operations on record are in ZooKeeper "
     f"({command('doctor', '-z', 'CONNECT')})"
 )
@@ -112,7 +112,7 @@ class _Examination:
         """Read the operations on record; of finished ones only those that asked for a move in flight."""
         operations, state = self._context.operations, evidence.state
         if self._context.backend.capabilities.mode is MetadataMode.ZOOKEEPER:
-            return replace(evidence, records_elsewhere=ELSEWHERE)
+            return replace(evidence, records_elsewhere=RECORDS_ELSEWHERE)
         lock = self._ask("the lock", lambda: lock_held(self._context))
         listings = self._ask("operations on record", operations.listings) or ()
         steps = {each.operation_id: found for each in listings if (found := self._steps(each.operation_id)) is not None}
@@ -168,8 +168,8 @@ class _Examination:
             return
         for recipe in record.recipes:
             held = {broker for replicas in recipe.replicas.values() for broker in replicas}
-            here = state.topics.get(recipe.topic)
-            deleted = here is None or here.topic_id != record.topic_ids.get(recipe.topic)
+            topic_now = state.topics.get(recipe.topic)
+            deleted = topic_now is None or topic_now.topic_id != record.topic_ids.get(recipe.topic)
             if deleted and (away := sorted(held - record.health.brokers)):
                 yield StrayFolders(recipe.topic, tuple(away), operation_id)
 

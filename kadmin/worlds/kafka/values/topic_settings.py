@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError, UnreachableError
-from kadmin.operations.decide.record_topic import REPLICAS, place, replication_factor
+from kadmin.operations.decide.record_topic import REPLICAS, choose_brokers, replication_factor
 from kadmin.waiting import poll
 from kadmin.worlds.kafka.wire.configs import read_topic_settings
 from kadmin.worlds.kafka.wire.metadata import read_metadata
@@ -50,7 +50,7 @@ def create_topic(connection: KafkaConnection, name: str, avoid: Collection[int] 
 
     It is placed on none of the brokers to `avoid` where others are enough.
     """
-    placed = place(_racks(connection), avoid, _PARTITIONS)
+    placed = choose_brokers(_racks(connection), avoid, _PARTITIONS)
     copies = len(placed[CONTROL])
     settings = {**SETTINGS, "min.insync.replicas": str(_least_in_sync(copies))}
     create_compacted(connection, name, placed, settings)

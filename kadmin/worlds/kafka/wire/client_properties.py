@@ -74,7 +74,7 @@ def read_client_properties(path: Path) -> ClientProperties:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         raise InvalidInputError(f"{path} cannot be read.", cause=str(error)) from error
-    given = _Given(path)
+    given = _Properties(path)
     line, unused = 1, list[str]()
     try:
         for each in javaproperties.parse(text):
@@ -88,7 +88,7 @@ def read_client_properties(path: Path) -> ClientProperties:
     return ClientProperties(_security(given), tuple(unused), tuple(given.warnings))
 
 
-class _Given:
+class _Properties:
     """The keys of a file with their lines."""
 
     def __init__(self, path: Path) -> None:
@@ -123,9 +123,9 @@ class _Given:
             raise InvalidInputError(f"{self.path}: {key} is missing.", cause=why, next_step=f"add {key} to {self.path}")
         return found
 
-    def of_login(self, options: Mapping[str, str]) -> _Given:
+    def of_login(self, options: Mapping[str, str]) -> _Properties:
         """Return the options of the login module as keys of their own, at its line."""
-        found = _Given(self.path)
+        found = _Properties(self.path)
         for key, value in options.items():
             found._values[key], found._lines[key] = value, self._lines["sasl.jaas.config"]
         return found
@@ -139,7 +139,7 @@ class _Given:
         return InvalidInputError(f"{self.path}:{self._lines[key]}: {key} {problem}.", next_step=next_step)
 
 
-def _security(given: _Given) -> Security:
+def _security(given: _Properties) -> Security:
     name = given.get("security.protocol") or SecurityProtocol.PLAINTEXT.value
     if name.upper() not in SecurityProtocol.__members__:
         raise given.refuse("security.protocol", f"is {name!r}", f"write one of {', '.join(SecurityProtocol)}")
@@ -149,7 +149,7 @@ def _security(given: _Given) -> Security:
     return Security(protocol, tls, sasl, given.path)
 
 
-def _tls(given: _Given) -> ssl.SSLContext:
+def _tls(given: _Properties) -> ssl.SSLContext:
     key = "ssl.endpoint.identification.algorithm"
     algorithm = given.get(key) if given.has(key) else _NAMES_CHECKED
     if algorithm not in {None, _NAMES_CHECKED}:
@@ -161,11 +161,11 @@ def _tls(given: _Given) -> ssl.SSLContext:
         raise given.refuse(error.key, error.problem, error.next_step) from error
 
 
-def _trusted(given: _Given) -> KeyStore | None:
+def _trusted(given: _Properties) -> KeyStore | None:
     return _store(given, "ssl.truststore.location", "ssl.truststore.certificates", "ssl.truststore.password")
 
 
-def _own(given: _Given) -> KeyStore | None:
+def _own(given: _Properties) -> KeyStore | None:
     found = _store(given, "ssl.keystore.location", "ssl.keystore.certificate.chain", "ssl.keystore.password")
     if found is None:
         return None
@@ -176,7 +176,7 @@ def _own(given: _Given) -> KeyStore | None:
     return replace(found, content=text, key_password=given.get("ssl.key.password"))
 
 
-def _store(given: _Given, location: str, inline: str, password: str) -> KeyStore | None:
+def _store(given: _Properties, location: str, inline: str, password: str) -> KeyStore | None:
     """Return the bytes of a store, from a file or from the properties themselves."""
     path = given.file(location)
     if path is not None:
@@ -189,7 +189,7 @@ def _store(given: _Given, location: str, inline: str, password: str) -> KeyStore
     return None if text is None else KeyStore(inline, text.encode(), None)
 
 
-def _sasl(given: _Given, protocol: SecurityProtocol) -> Mechanism:
+def _sasl(given: _Properties, protocol: SecurityProtocol) -> Mechanism:
     mechanism = given.need("sasl.mechanism", f"security.protocol is {protocol}")
     if mechanism not in _MECHANISMS:
         raise given.refuse("sasl.mechanism", f"is {mechanism!r}", f"write one of {', '.join(_MECHANISMS)}")
@@ -210,7 +210,7 @@ def _sasl(given: _Given, protocol: SecurityProtocol) -> Mechanism:
     return BrokerKerberos(service or "kafka", options.get("principal"), keytab)
 
 
-def _oauth(given: _Given, options: Mapping[str, str]) -> OAuthBearer:
+def _oauth(given: _Properties, options: Mapping[str, str]) -> OAuthBearer:
     prefix, key = "sasl.oauthbearer.client.credentials", "sasl.oauthbearer.token.endpoint.url"
     endpoint = given.need(key, "OAUTHBEARER requests its tokens there")
     if not endpoint.startswith(("https://", "http://")):
@@ -226,7 +226,7 @@ def _oauth(given: _Given, options: Mapping[str, str]) -> OAuthBearer:
     )
 
 
-def _endpoint_tls(login: _Given) -> ssl.SSLContext:
+def _endpoint_tls(login: _Properties) -> ssl.SSLContext:
     """Return the TLS of the token endpoint, by the login module's own options as in Kafka's client.
 
     The brokers' trusted certificates, and their switch for checking names, do not apply there.
@@ -238,7 +238,7 @@ def _endpoint_tls(login: _Given) -> ssl.SSLContext:
         raise login.refuse(error.key, error.problem, error.next_step) from error
 
 
-def _jaas(given: _Given) -> Mapping[str, str]:
+def _jaas(given: _Properties) -> Mapping[str, str]:
     """Return the options of the login module; Kafka takes exactly one."""
     text = given.get("sasl.jaas.config")
     if text is None:
@@ -252,7 +252,7 @@ def _jaas(given: _Given) -> Mapping[str, str]:
     return {name: re.sub(r"\\(.)", r"\1", quoted) or plain for name, quoted, plain in options}
 
 
-def _option(given: _Given, options: Mapping[str, str], name: str) -> str:
+def _option(given: _Properties, options: Mapping[str, str], name: str) -> str:
     found = options.get(name)
     if not found:
         given.need("sasl.jaas.config", f"it names {name}")

@@ -279,8 +279,8 @@ class KafkaConnection:
         found: int | None = self._manager.least_loaded_node()
         if found not in avoided:
             return found
-        known = sorted(each.node_id for each in self._manager.cluster.brokers())
-        return next((each for each in known if each not in avoided), found)
+        broker_ids = sorted(each.node_id for each in self._manager.cluster.brokers())
+        return next((each for each in broker_ids if each not in avoided), found)
 
     async def _connect(self, broker_id: int | None, deadline: float, silent: set[int]) -> Any:  # noqa: ANN401 - as serves
         """Return a connection on which a request is sent at once, and not at some later time.

@@ -55,7 +55,7 @@ class Membership:
 class Memberships:
     """The members of each group; `refused` has the reasons where members, or some of their topics, are unknown."""
 
-    known: dict[str, Membership] = field(default_factory=dict)
+    by_group: dict[str, Membership] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
 
@@ -73,7 +73,7 @@ def ask_members(
             if each.kind not in _REQUESTS:
                 found.refused[each.name] = f"groups of the kind {each.kind} are not known here"
             elif each.kind == CLASSIC and each.protocol != _CONSUMER:
-                found.known[each.name] = Membership(0, frozenset())
+                found.by_group[each.name] = Membership(0, frozenset())
             else:
                 asked[each.kind].setdefault(broker, []).append(each.name)
     waits = {
@@ -91,7 +91,7 @@ def ask_members(
         for kind, wait in waits.items():
             answers = wait()
             for answer in answers.given.values():
-                found.known.update(answer.known)
+                found.by_group.update(answer.by_group)
                 found.refused.update(answer.refused)
             for broker, error in answers.failed.items():
                 found.refused.update(dict.fromkeys(asked[kind][broker], why(error)))
@@ -105,7 +105,7 @@ def _read(kind: str, answer: Any) -> Memberships:  # noqa: ANN401 - kafka-python
     for group in answer.groups:
         topics = None if group.error_code else _topics(kind, group)
         if topics is not None:
-            found.known[group.group_id] = Membership(len(group.members), frozenset(topics), group.group_state or "")
+            found.by_group[group.group_id] = Membership(len(group.members), frozenset(topics), group.group_state or "")
         else:
             found.refused[group.group_id] = error_name(group.error_code) if group.error_code else _UNREADABLE[kind]
     return found

@@ -51,8 +51,8 @@ def _groups(
         silent = {} if failure is None else dict.fromkeys(commit_offsets(groups), why(failure))
         refused = {**silent, **answer.refused, **members.refused}
         for each in groups:
-            member = members.known.get(each.name)
-            committed = {partition.topic for partition in answer.known.get(each.name, ())}
+            member = members.by_group.get(each.name)
+            committed = {partition.topic for partition in answer.offsets.get(each.name, ())}
             yield ConsumerGroup(
                 each if member is None else replace(each, state=each.state or member.state),
                 None if member is None else member.members,

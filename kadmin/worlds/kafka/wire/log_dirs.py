@@ -120,8 +120,8 @@ def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int])
     for broker in sorted(brokers):
         try:
             described = ask(broker)
-            if (room := _usable_bytes(described)) is not None:
-                usable[broker] = room
+            if (usable_bytes := _usable_bytes(described)) is not None:
+                usable[broker] = usable_bytes
             errors = tuple(_failed_dirs(described))
             if len(errors) == len(described["log_dirs"]) and errors:
                 raise errors[0]

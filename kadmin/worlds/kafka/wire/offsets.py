@@ -137,19 +137,19 @@ def _epochs_request(epochs: Mapping[TopicPartition, int]) -> Any:  # noqa: ANN40
 
 
 def _epoch_ends(answer: Any) -> LogOffsets:  # noqa: ANN401 - kafka-python ships no types
-    known: dict[TopicPartition, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     refused = Counter[str]()
     for topic in answer.topics:
         for each in topic.partitions:
             if each.error_code or each.end_offset == _UNKNOWN:
                 refused[error_name(each.error_code) if each.error_code else EPOCHS_NOT_KEPT] += 1
             else:
-                known[TopicPartition(topic.topic, each.partition)] = each.end_offset
-    return LogOffsets(known, refused)
+                offsets[TopicPartition(topic.topic, each.partition)] = each.end_offset
+    return LogOffsets(offsets, refused)
 
 
 def _log_offsets(answer: Any) -> LogOffsets:  # noqa: ANN401 - kafka-python ships no types
-    known: dict[TopicPartition, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     refused = Counter[str]()
     leader_epochs: dict[TopicPartition, int] = {}
     for topic in answer.topics:
@@ -158,10 +158,10 @@ def _log_offsets(answer: Any) -> LogOffsets:  # noqa: ANN401 - kafka-python ship
             if each.error_code:
                 refused[error_name(each.error_code)] += 1
                 continue
-            known[partition] = each.offset
+            offsets[partition] = each.offset
             if each.leader_epoch not in {None, _UNKNOWN}:
                 leader_epochs[partition] = each.leader_epoch
-    return LogOffsets(known, refused, leader_epochs)
+    return LogOffsets(offsets, refused, leader_epochs)
 
 
 def _listed(group: Any) -> ListedGroup:  # noqa: ANN401 - kafka-python ships no types
@@ -182,7 +182,7 @@ def _add(found: GroupOffsets, name: str, answer: Any) -> None:  # noqa: ANN401 -
     if answer.error_code and answer.error_code != _DELETED_GROUP:
         found.refused[name] = error_name(answer.error_code)
     elif not answer.error_code:
-        found.known[name] = {
+        found.offsets[name] = {
             TopicPartition(topic.name, each.partition_index): each.committed_offset
             for topic in answer.topics
             for each in topic.partitions

@@ -108,9 +108,9 @@ def _partitions(path: str, value: object) -> tuple[list[object], tuple[Diagnosti
     return listed, findings
 
 
-def _unknown_keys(path: str, value: Mapping[str, object], known: set[str]) -> Iterator[Diagnostic]:
+def _unknown_keys(path: str, value: Mapping[str, object], allowed: set[str]) -> Iterator[Diagnostic]:
     # The election decoder ignores unknown keys.
-    unknown = sorted(set(value) - known) if path == REASSIGN_PARTITIONS else []
+    unknown = sorted(set(value) - allowed) if path == REASSIGN_PARTITIONS else []
     if unknown:
         yield Diagnostic(Flaw.UNKNOWN_KEY, f"unknown key {_named(unknown)}")
 

@@ -100,7 +100,7 @@ def _deletions(evidence: Evidence) -> Iterator[Finding]:
 
 def _partitions(evidence: Evidence) -> Iterator[Finding]:
     state = evidence.state
-    known, health = state.states, health_of(state)
+    states, health = state.states, health_of(state)
     offline, short = (
         {each for each in found if each.topic not in state.requests.deletions}
         for found in (health.offline, health.under_min_isr)
@@ -117,7 +117,7 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
         partitions = sorted(found)
         if partitions:
             seen = (
-                f"{p}: leader {known[p].leader}, ISR {list(known[p].isr)}, replicas {list(state.replicas(p) or ())}"
+                f"{p}: leader {states[p].leader}, ISR {list(states[p].isr)}, replicas {list(state.replicas(p) or ())}"
                 for p in partitions[:5]
             )
             yield Finding(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.config_entity import BROKER_KIND, ConfigEntity
 from kadmin.cluster.model import Listening
+from kadmin.cluster.versions import NEWEST, OLDEST, KafkaVersions
 from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError
 from kadmin.insight.tables.admin_nodes import AdminSurvey, Effect, NodeSurvey
 from kadmin.next_step import command
@@ -15,7 +16,6 @@ from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.worlds.zookeeper.doctor.admin_nodes import deletion_findings, read_node
 from kadmin.worlds.zookeeper.doctor.admin_troubles import worst_effect
 from kadmin.worlds.zookeeper.doctor.evidence import STAYS_S, AdminLook, ControllerSample, Evidence
-from kadmin.worlds.zookeeper.doctor.versions import TELLING_PATHS, infer_versions
 from kadmin.worlds.zookeeper.listening import confirmed_listening
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.reader import configs_of, read_tolerantly, require_kafka_cluster
@@ -25,14 +25,17 @@ from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
 from kadmin.worlds.zookeeper.znodes.controller import (
     CONTROLLER,
     CONTROLLER_EPOCH,
+    FEATURE,
     decode_controller,
     decode_controller_epoch,
 )
-from kadmin.worlds.zookeeper.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS
+from kadmin.worlds.zookeeper.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS, PRODUCER_ID_BLOCK
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kadmin.cluster.model import ClusterState
-    from kadmin.cluster.versions import KafkaVersions
+    from kadmin.cluster.versions import Version
     from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
     from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.model import ControllerNode
@@ -42,6 +45,18 @@ _MORE_SAMPLES = 2
 _BROKERS_S = 1.0
 """Seconds to look for a broker that answers: most findings need none."""
 _WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
+IP_CONFIGS = "/config/ips"
+# Each folder, the first version that makes it, and the last that does not. Brokers create their znodes at every start,
+# so an absent one means that all brokers are older than it. Versions 1.0 to 2.6 cannot be distinguished until a
+# controller of 2.4 or later has rewritten a topic znode.
+_FOLDERS: tuple[tuple[str, Version, Version], ...] = (
+    (PRODUCER_ID_BLOCK, (0, 11), (0, 10)),
+    (LOG_DIR_EVENTS, (1, 0), (0, 11)),
+    (FEATURE, (2, 7), (2, 6)),
+    (IP_CONFIGS, (2, 8), (2, 7)),
+)
+TELLING_PATHS = tuple(path for path, _, _ in _FOLDERS)
+_BY_TOPIC_FORMAT: dict[int, Version] = {2: (2, 4), 3: (2, 8)}
 
 
 def gather(context: ZooKeeperContext) -> Evidence:
@@ -193,3 +208,17 @@ def _operations(
     except (NotAuthorizedError, NotCompletedError) as error:
         source.leave_out(context.paths.operations, error)
     return ()
+
+
+def infer_versions(present: Collection[str], state: ClusterState) -> KafkaVersions:
+    """Infer from which of TELLING_PATHS are present, from registrations, topic znodes and `/controller`."""
+    lows, highs = [OLDEST], [NEWEST]
+    for path, since, before in _FOLDERS:
+        (lows if path in present else highs).append(since if path in present else before)
+    lows += [(2, 7) for broker in state.brokers.values() if (broker.registration_version or 0) >= 5]  # noqa: PLR2004 - 2.7's
+    lows += [_BY_TOPIC_FORMAT.get(topic.format_version or 1, OLDEST) for topic in state.topics.values()]
+    controller = details_of(state).controller
+    if controller is not None:
+        new = controller.kraft_epoch is not None
+        (lows if new else highs).append((3, 4) if new else (3, 3))
+    return KafkaVersions(max(lows), max(*lows, min(highs)))

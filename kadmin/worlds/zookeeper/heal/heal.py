@@ -60,7 +60,7 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
 
     Raises NotCompletedError where a trouble remains that blocks operations.
     """
-    diagnosis, consent = examine(context), _Consent(confirm)
+    diagnosis, consent = diagnose_nodes(context), _Consent(confirm)
     first = next_step(diagnosis, ())
     if first is not None:
         consent.to(first)
@@ -80,7 +80,7 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
         return Outcome(holder.operation_id, _Healing(context, session, consent).run())
 
 
-def examine(context: ZooKeeperContext) -> Diagnosis:
+def diagnose_nodes(context: ZooKeeperContext) -> Diagnosis:
     """Diagnose, and read the znodes that the findings name."""
     evidence = gather(context)
     findings = diagnose(evidence)
@@ -122,7 +122,7 @@ class _Healing:
 
     def run(self) -> str:
         loop = Loop(
-            lambda: examine(self._context),
+            lambda: diagnose_nodes(self._context),
             self._decide,
             self._repair,
             self._on_wait,

@@ -47,7 +47,7 @@ _STOPS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class MigrationEvidence:
-    """The states of both sides: `here` is the state in ZooKeeper, `there` that of the brokers.
+    """The states of both sides: `zookeeper_state` is the state in ZooKeeper, `kraft_state` that of the brokers.
 
     `settings` are SETTINGS by broker. `writers` has the identities that may write each znode that controllers write;
     EVERYBODY may be one. `old_groups` keep offsets in ZooKeeper. `late_operations` were recorded in ZooKeeper after a
@@ -58,8 +58,8 @@ class MigrationEvidence:
     phase: MigrationPhase
     nodes: MigrationNodes
     admin: AdminLook
-    here: ClusterState
-    there: ClusterState
+    zookeeper_state: ClusterState
+    kraft_state: ClusterState
     settings: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     writers: Mapping[str, frozenset[str]] = field(default_factory=dict)
     old_groups: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class MigrationEvidence:
     @property
     def served(self) -> ClusterState:
         """The state of the side whose controller leads in this phase."""
-        return self.here if self.phase.led_by_broker else self.there
+        return self.zookeeper_state if self.phase.led_by_broker else self.kraft_state
 
 
 def diagnose_migration(evidence: MigrationEvidence, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -96,24 +96,26 @@ def stays_behind(evidence: MigrationEvidence) -> tuple[str, ...]:
     """Return the data that stays in ZooKeeper after the migration."""
     if evidence.phase is not MigrationPhase.FINALIZED:
         return ()
-    topics = count(len(evidence.here.topics), "topic")
+    topics = count(len(evidence.zookeeper_state.topics), "topic")
     kept = f"{TOPICS} and {CONTROLLER}, as they were written last: {topics}, and nobody follows them"
     return (kept, *(f"no longer true: {each}" for each in evidence.differences))
 
 
-def differences(here: ClusterState, there: ClusterState) -> tuple[str, ...]:
+def differences(zookeeper_state: ClusterState, kraft_state: ClusterState) -> tuple[str, ...]:
     """Compare topics, replicas and configs of topics in ZooKeeper and at the brokers."""
-    gone = set(here.requests.deletions)
-    names = {side: set(state.topics) - gone for side, state in (("ZooKeeper", here), ("the brokers", there))}
+    gone = set(zookeeper_state.requests.deletions)
+    names = {
+        side: set(state.topics) - gone for side, state in (("ZooKeeper", zookeeper_state), ("the brokers", kraft_state))
+    }
     only = {
         "ZooKeeper": names["ZooKeeper"] - names["the brokers"],
         "the brokers": names["the brokers"] - names["ZooKeeper"],
     }
-    if there.may_hide_topics:
+    if kraft_state.may_hide_topics:
         del only["ZooKeeper"]
     found = [f"only {side}: topic {escaped(each)}" for side, some in only.items() for each in sorted(some)]
     for name in sorted(names["ZooKeeper"] & names["the brokers"]):
-        one, other = here.topics[name].replicas, there.topics[name].replicas
+        one, other = zookeeper_state.topics[name].replicas, kraft_state.topics[name].replicas
         lists = {
             number: (list(one.get(number, ())), list(other.get(number, ()))) for number in one.keys() | other.keys()
         }
@@ -122,8 +124,8 @@ def differences(here: ClusterState, there: ClusterState) -> tuple[str, ...]:
             for number, (old, new) in sorted(lists.items())
             if old != new
         ]
-        configs = here.topic_configs.get(name, {})
-        others = there.topic_configs.get(name, configs)  # where they were not read, nothing is known
+        configs = zookeeper_state.topic_configs.get(name, {})
+        others = kraft_state.topic_configs.get(name, configs)  # where they were not read, nothing is known
         keys = sorted(key for key in configs.keys() | others.keys() if configs.get(key) != others.get(key))
         found += [f"topic {escaped(name)}: config {escaped(key)} differs" for key in keys]
     return tuple(found)
@@ -134,11 +136,11 @@ def _pending(evidence: MigrationEvidence) -> Iterator[Finding]:
     if evidence.phase is MigrationPhase.FINALIZED:  # there is no way back
         return
     pending = {
-        REASSIGN_PARTITIONS: admin.reassignment is not None and not (before and _has_begun(evidence.here)),
+        REASSIGN_PARTITIONS: admin.reassignment is not None and not (before and _has_begun(evidence.zookeeper_state)),
         PREFERRED_REPLICA_ELECTION: admin.election is not None,
         DELETE_TOPICS: bool(admin.deletions),
     }
-    for path in (path for path, there in pending.items() if there):
+    for path in (path for path, requested in pending.items() if requested):
         asked = name_some(map(escaped, admin.deletions)) if path == DELETE_TOPICS else path
         if before:
             what = (
@@ -206,7 +208,7 @@ def _brokers(evidence: MigrationEvidence) -> Iterator[Finding]:
             evidence=(f"brokers with {MIGRATION_SETTING}=true: {name_some(sorted(enabled))}",),
         )
     left = sorted(evidence.nodes.brokers)
-    if evidence.phase is MigrationPhase.DUAL_WRITE and (ahead := sorted(set(evidence.there.brokers) - set(left))):
+    if evidence.phase is MigrationPhase.DUAL_WRITE and (ahead := sorted(set(evidence.kraft_state.brokers) - set(left))):
         yield Finding(
             MigrationTrouble.HALF_RESTARTED,
             f"Some brokers are in KRaft mode, and others still in ZooKeeper mode: {name_some(left)}.",

@@ -62,17 +62,17 @@ def import_history(source: Context, target: Context, lock_timeout_s: float = 0.0
         return Imported((), 0)
     _await_runner(source)
     with (
-        held(source, source.new_holder(PURPOSE), lock_timeout_s) as there,
-        held(target, target.new_holder(PURPOSE), lock_timeout_s) as here,
+        held(source, source.new_holder(PURPOSE), lock_timeout_s) as source_session,
+        held(target, target.new_holder(PURPOSE), lock_timeout_s) as target_session,
     ):
-        known = {each.operation_id: each for each in target.operations.listings()}
+        imported = {each.operation_id: each for each in target.operations.listings()}
         carried, already = [], 0
         for listing in source.operations.listings():
             if not listing.status.state.has_record:
                 continue
-            if _is_newer(listing, known.get(listing.operation_id)):
-                _pause(there, listing, target.backend)
-                target.operations.adopt(source.operations.export(listing.operation_id), here.lease)
+            if _is_newer(listing, imported.get(listing.operation_id)):
+                _pause(source_session, listing, target.backend)
+                target.operations.adopt(source.operations.export(listing.operation_id), target_session.lease)
                 carried.append(listing.operation_id)
             else:
                 already += 1

@@ -56,10 +56,10 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Prefl
     source = ZnodeReader(store, tolerant=True)
     quorum, nodes = read_quorum(kafka.connection), read_migration(source)
     phase = nodes.phase(None if quorum is None else quorum.leader_epoch)
-    here, there = read_tolerantly(source), _of_brokers(kafka, phase)
-    require_one_cluster(here, there)
-    settings, unanswered = _settings(kafka, there)
-    writers, masked = _writers(zookeeper, here) if phase.led_by_broker else ({}, ())
+    zookeeper_state, kraft_state = read_tolerantly(source), _of_brokers(kafka, phase)
+    require_one_cluster(zookeeper_state, kraft_state)
+    settings, unanswered = _settings(kafka, kraft_state)
+    writers, masked = _writers(zookeeper, zookeeper_state) if phase.led_by_broker else ({}, ())
     taken_over_ms = math.inf if nodes.controller is None or not nodes.led_by_kraft else nodes.controller.since_ms
     recorded = zookeeper.operations.listings()
     carried = {each.operation_id for each in kafka.operations.listings()}
@@ -67,14 +67,14 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Prefl
         phase,
         nodes,
         zookeeper_doctor.look_at_admin(source),
-        here,
-        there,
+        zookeeper_state,
+        kraft_state,
         settings,
         writers,
-        _old_groups(zookeeper, here),
+        _old_groups(zookeeper, zookeeper_state),
         tuple(each.operation_id for each in recorded if _ms(each.created_at) > taken_over_ms),
         tuple(each.operation_id for each in recorded if each.operation_id not in carried),
-        _lasting_differences(zookeeper, kafka, phase, differences(here, there)),
+        _lasting_differences(zookeeper, kafka, phase, differences(zookeeper_state, kraft_state)),
     )
     found, unchecked = _of_doctor(zookeeper, kafka, phase)
     return Preflight(
@@ -82,11 +82,12 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Prefl
     )
 
 
-def require_one_cluster(here: ClusterState, there: ClusterState) -> None:
+def require_one_cluster(zookeeper_state: ClusterState, kraft_state: ClusterState) -> None:
     """Raise StalePlanError where ZooKeeper and the brokers are of two clusters."""
-    if here.cluster_id != there.cluster_id:
+    if zookeeper_state.cluster_id != kraft_state.cluster_id:
         raise StalePlanError(
-            f"ZooKeeper belongs to cluster {here.cluster_id}, and the brokers to cluster {there.cluster_id}.",
+            f"ZooKeeper belongs to cluster {zookeeper_state.cluster_id}, "
+            f"and the brokers to cluster {kraft_state.cluster_id}.",
             next_step="name both sides of one cluster",
         )
 

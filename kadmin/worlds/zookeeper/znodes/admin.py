@@ -120,8 +120,8 @@ def encode_deletion_document(topics: Iterable[str]) -> bytes:
     return encode({"version": 1, "topics": listed})
 
 
-def _refuse_unknown(value: dict[str, object], known: set[str]) -> None:
-    unknown = sorted(set(value) - known)
+def _refuse_unknown(value: dict[str, object], allowed: set[str]) -> None:
+    unknown = sorted(set(value) - allowed)
     if unknown:
         raise MalformedZnodeError(REASSIGN_PARTITIONS, f"unknown key: {unknown[0]!r}")
 

@@ -7,8 +7,8 @@ from support.cluster.states import cluster
 
 from kadmin.cluster.model import OwnRights
 from kadmin.insight.diagnosis.finding import Trouble
+from kadmin.worlds.kafka.doctor.diagnose import rights_troubles
 from kadmin.worlds.kafka.doctor.evidence import ClusterLook, KafkaEvidence, RecordTopic
-from kadmin.worlds.kafka.doctor.rights_troubles import rights_troubles
 
 EVERYTHING = frozenset({"Alter", "AlterConfigs", "Create", "Delete", "Describe", "DescribeConfigs", "Read", "Write"})
 TOOL = "kafka-acls.sh --bootstrap-server b:9092 --command-config c --add --allow-principal User:ann --operation"
