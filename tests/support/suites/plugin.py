@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 _TESTS_OF_A_CLUSTER = 40
 """After so many tests of a version, the next file has a cluster of its own, so that workers share them."""
-_LONG_TESTS_OF_A_CLUSTER = 8
+_LONG_TESTS_OF_A_CLUSTER = 4
 """The same of tests with the mark `executor`, which take a minute and more: within a file, too."""
-_LONG = ("test_zombies.py", "test_migration_walk.py", "test_rights.py", "test_docs.py")
+_LONG = ("test_kill_points.py", "test_zombies.py", "test_migration_walk.py", "test_rights.py", "test_docs.py")
 """They have few tests, and would be the last ones to start."""
 
 
