@@ -184,9 +184,8 @@ def _read_document_in(path: Path, approved: str | None = None) -> Document:
     from kadmin.plan.model import DocumentFile
 
     file = DocumentFile(str(path), read_document(path))
-    if (
-        approved is not None and len(file.data) <= MOST_BYTES
-    ):  # a larger one is not read whole, and not parsed
+    # A larger one is not read whole, and not parsed.
+    if approved is not None and len(file.data) <= MOST_BYTES:
         require_approved(file, approved)
     document = parse_document(file.data, file.name)
     return replace(document, header=replace(document.header, file=file))
@@ -205,9 +204,10 @@ def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
 
 
 def read_facts(sizes: Path | None, inventory: Path | None = None) -> ClusterFacts:
-    """Read the facts that go with a live cluster and bytes per partition, which take precedence.
+    """Read the facts that go with a live cluster.
 
-    The brokers are asked later for facts that neither has.
+    They are those of a snapshot, and bytes per partition, which take precedence. The brokers are
+    asked later for facts that neither has.
     """
     from kadmin.plan.facts import ClusterFacts
 

@@ -72,9 +72,9 @@ class Clock:
         self._interrupted.wait(max(0.0, min(seconds, self.until - self.now())))
 
     def poll(self, for_s: float, every_s: float = POLL_S) -> Iterator[None]:
-        """Yield at once.
+        """Yield at once, and then every `every_s` seconds.
 
-        Yield again every `every_s` seconds until `for_s` have passed or the command's end has come.
+        Ends when `for_s` have passed or the command's end has come.
         """
         return poll(min(for_s, self.until - self.now()), every_s, self.now, self.wait)
 
@@ -187,9 +187,8 @@ def new_operation_id(now: str) -> str:
 
 def _exists(pid: int) -> bool:
     try:
-        with suppress(
-            PermissionError, OverflowError
-        ):  # of another user; a number that no process can have is not judged
+        # Of another user; a number that no process can have is not judged.
+        with suppress(PermissionError, OverflowError):
             os.kill(pid, 0)
     except ProcessLookupError:
         return False

@@ -196,9 +196,8 @@ def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:
     elif (found := class_archive(java, cache)).is_file():
         java_options += f' -XX:SharedArchiveFile="{found}"'
     conf = SparkConf(loadDefaults=False).setAll(list(_settings(options, java_options).items()))
-    with (
-        tempfile.TemporaryFile() as output
-    ):  # of Java and Spark's launcher before logging is set up
+    # Of Java and Spark's launcher before logging is set up.
+    with tempfile.TemporaryFile() as output:
         try:
             return _launch_gateway(conf, output), conf
         except PySparkRuntimeError as error:

@@ -174,9 +174,8 @@ def _first_records(layout: Layout, launcher: Launcher) -> Path:
         first, _random_id(), _properties_of_controller(layout, first.number, formatted)
     )
     (formatted / "meta.properties").unlink()
-    with contextlib.suppress(
-        OSError
-    ):  # a cache that cannot be written, or another sandbox that was first
+    # A cache that cannot be written, or another sandbox that was first.
+    with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
             shutil.copytree(formatted, Path(scratch) / "formatted").rename(kept)

@@ -134,9 +134,8 @@ def _require_its_cluster(cluster: ClusterAddress, context: Context) -> None:
     """Raise StalePlanError where the address's context has the id of another cluster."""
     if cluster.context is None or cluster.context.cluster_id is None:
         return
-    with suppress(
-        NotCompletedError
-    ):  # for a znode that cannot be decoded, which a heal may be about to repair
+    # For a znode that cannot be decoded, which a heal may be about to repair.
+    with suppress(NotCompletedError):
         require_cluster_id(
             cluster,
             context.backend.read(()).cluster_id,

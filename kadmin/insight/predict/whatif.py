@@ -144,9 +144,8 @@ def compare(
             continue
         if now.replicas != was.replicas:  # a plan copies: in-sync replicas then have every record
             verdict = verdict._replace(lossy=False)
-        if now.leader is None and lost.isdisjoint(
-            was.replicas
-        ):  # a plan does not end a leader that may exist
+        # A plan does not end a leader that may exist.
+        if now.leader is None and lost.isdisjoint(was.replicas):
             verdict = verdict._replace(offline=False, lossy=False)
         tally.add(0, verdict)
         if verdict.changed and now.leader is not None:

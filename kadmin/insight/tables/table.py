@@ -153,9 +153,8 @@ def moment(since_1970_ms: int) -> str | None:
 def _safe(cell: Cell) -> Cell:
     if isinstance(cell, str):
         return one_line(cell)
-    if (
-        isinstance(cell, tuple) and cell and isinstance(cell[0], str)
-    ):  # elements of a tuple have one type
+    # Elements of a tuple have one type.
+    if isinstance(cell, tuple) and cell and isinstance(cell[0], str):
         return tuple(one_line(str(each)) for each in cell)
     return cell
 

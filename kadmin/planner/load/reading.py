@@ -182,9 +182,8 @@ def _refusal(path: Path, message: str, cause: str) -> InvalidInputError:
 def _read(path: Path, header: Header) -> ArrowTable:
     names = list(history_types(path, header))
     found = arrow_table(parquet, path, [name for name in names if name not in RATE_COLUMNS])
-    for name in (
-        name for name in names if name in RATE_COLUMNS
-    ):  # one at a time: decoding takes four times its memory
+    # One at a time: decoding takes four times its memory.
+    for name in (name for name in names if name in RATE_COLUMNS):
         found = found.append_column(name, arrow_table(parquet, path, [name]).column(name))
         pa.default_memory_pool().release_unused()
     try:

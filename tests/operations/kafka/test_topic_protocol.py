@@ -100,9 +100,8 @@ def check(entries: tuple[LogEntry, ...]) -> None:
             assert log.lock.token == before.token or log.lock.holder.started_at == str(
                 before.offset
             )
-        if (
-            counts and entry.key.startswith(STEPS) and entry.value is not None
-        ):  # what others wrote over goes
+        # What others wrote over goes.
+        if counts and entry.key.startswith(STEPS) and entry.value is not None:
             assert log.lock is not None
             assert log.lock.holder is not None
             assert json.loads(entry.value or b"") == [log.lock.holder.author.user, log.lock.token]

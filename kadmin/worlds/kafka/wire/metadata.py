@@ -50,7 +50,7 @@ class BrokerMetadata:
 
 @dataclass(frozen=True, slots=True)
 class PartitionMetadata:
-    """A partition.
+    """A partition as Metadata has it.
 
     It has ordered replicas, leader (or NO_LEADER), ISR, leader epoch (-1 before 2.1), replicas on
     dead disks. While a reassignment is in flight, the replicas hold the added and the removed ones

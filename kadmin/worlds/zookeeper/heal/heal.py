@@ -93,9 +93,8 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
         raise _past_deadline(None)
     holder, wait_s = context.new_holder(unfinished[0] if unfinished else None), lock_timeout_s
     other = context.operations.lock.holder()
-    if (
-        other is not None and other.operation_id == holder.operation_id
-    ):  # its runner was killed; its lock expires
+    # Its runner was killed; its lock expires.
+    if other is not None and other.operation_id == holder.operation_id:
         wait_s += other.expires_s
     with held(context, holder, wait_s) as session:
         if not unfinished:
