@@ -1,7 +1,8 @@
-"""The steps of action.yml: validates plans, shows what they would change, and says so on the pull request.
+"""The steps of action.yml: validates plans, and shows on the pull request what they would change.
 
-Usage: python pull_request.py validate|changes|comment, in an environment with kadmin. Inputs and what GitHub gives a
-step are in variables (action.yml). Text of plans and names of files reach the log only where no line of them is obeyed.
+Usage: python pull_request.py validate|changes|comment, in an environment with kadmin. Inputs and
+what GitHub gives a step are in variables (action.yml). Text of plans and names of files reach the
+log only where no line of them is obeyed.
 """
 
 from __future__ import annotations
@@ -34,8 +35,11 @@ MOST_OF_A_COMMENT = 65_000
 MOST_OF_A_SUMMARY = 1_000_000
 """Bytes: GitHub refuses a step's summary of more than one MiB."""
 _KADMIN = Path(sys.executable).with_name("kadmin")
-"""Not `python -m kadmin`: that would import modules of the pull request, which is the current folder."""
-_WITHOUT_DIFF = set(KINDS) - {kind_name(kind) for kind in (ReassignmentPlan, ElectionPlan, DeletionPlan)}
+"""Not `python -m kadmin`: that would import modules of the pull request, which is the current
+folder."""
+_WITHOUT_DIFF = set(KINDS) - {
+    kind_name(kind) for kind in (ReassignmentPlan, ElectionPlan, DeletionPlan)
+}
 _TITLE = "## What the plans would change"
 
 
@@ -52,7 +56,10 @@ class Change:
         if self.exit_code == 0:
             return self.markdown.strip()
         lines = "\n".join(f"- {code(line)}" for line in self.markdown.splitlines())
-        return f"{self._heading()}\n\n`kadmin diff` **failed** with exit code {self.exit_code}:\n\n{lines}"
+        return (
+            f"{self._heading()}\n\n`kadmin diff` **failed** with exit code {self.exit_code}:\n\n"
+            f"{lines}"
+        )
 
     def pointer(self) -> str:
         """Return the section of a plan whose change is too long."""
@@ -64,9 +71,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where everything is that does not fit: an artifact of this run, named after the inputs, and its page.
+    """Where everything is that does not fit.
 
-    The name also marks the comment: it is found by that the next time.
+    An artifact of this run, named after the inputs, and its page. The name also marks the comment:
+    it is found by that the next time.
     """
 
     artifact: str
@@ -74,8 +82,10 @@ class Place:
 
     @classmethod
     def of_inputs(cls, *inputs: str, page: str) -> Place:
-        """Return the place for these inputs: two uses of the action on one pull request have two."""
-        digest = hashlib.sha256("\n".join(" ".join(each.split()) for each in inputs).encode()).hexdigest()
+        """Return the place for these inputs; two uses of the action on a pull request have two."""
+        digest = hashlib.sha256(
+            "\n".join(" ".join(each.split()) for each in inputs).encode()
+        ).hexdigest()
         return cls(f"kadmin-changes-{digest[:12]}", page)
 
     @property
@@ -85,9 +95,10 @@ class Place:
 
 
 def report(changes: Sequence[Change], place: Place, most: int) -> tuple[str, bool]:
-    """Return the changes in at most so many bytes, and whether something had to be left to the artifact.
+    """Return the changes in at most so many bytes, and whether the artifact alone has some.
 
-    No section is cut in the middle, where a table or a code span would go on to the end of the page.
+    No section is cut in the middle, where a table or a code span would go on to the end of the
+    page.
     """
     head = f"{place.marker}\n{_TITLE}\n"
     if not changes:
@@ -111,10 +122,15 @@ def _size(text: str) -> int:
 
 
 def validate() -> int:
-    """Annotate what is wrong; the exit code of `kadmin validate` is an output, that of this step is 0."""
+    """Annotate what is wrong.
+
+    The exit code of `kadmin validate` is an output, that of this step is 0.
+    """
     names = _names()
     if not names:
-        print("::error title=kadmin::The input plans names no file, glob or folder: nothing was read.")
+        print(
+            "::error title=kadmin::The input plans names no file, glob or folder: nothing was read."
+        )
         _output("exit-code", UsageError.exit_code)
         return 0
     done = _kadmin("validate", "--format", "github", *_options("INVENTORY", "POLICY"), "--", *names)
@@ -125,7 +141,10 @@ def validate() -> int:
 
 
 def show_changes() -> int:
-    """Write what each plan would change: the comment, the summary, and all of it for the artifact."""
+    """Write what each plan would change.
+
+    The comment, the summary, and all of it for the artifact.
+    """
     found = [_change(name) for name in _plans()]
     variables = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
     server, repository, run = (os.environ[name] for name in variables)
@@ -135,7 +154,9 @@ def show_changes() -> int:
     summary, summary_cut = report(found, place, MOST_OF_A_SUMMARY)
     folder = Path(os.environ["RUNNER_TEMP"])
     everything, body = folder / f"{place.artifact}.md", folder / "kadmin-comment.md"
-    everything.write_text("\n\n".join([_TITLE, *(each.section() for each in found)]) + "\n", encoding="utf-8")
+    everything.write_text(
+        "\n\n".join([_TITLE, *(each.section() for each in found)]) + "\n", encoding="utf-8"
+    )
     body.write_text(comment, encoding="utf-8")
     with Path(os.environ["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as file:
         file.write(summary)
@@ -155,7 +176,11 @@ def write_comment() -> int:
     number, repository = os.environ["NUMBER"], os.environ["GH_REPO"]
     written = json.loads(_gh("pr", "view", number, "--json", "comments"))["comments"]
     # Anybody may write the marker in a comment of their own.
-    own = [each["url"] for each in written if each["viewerDidAuthor"] and each["body"].startswith(marker)]
+    own = [
+        each["url"]
+        for each in written
+        if each["viewerDidAuthor"] and each["body"].startswith(marker)
+    ]
     if own:
         path = f"repos/{repository}/issues/comments/{own[0].rpartition('issuecomment-')[2]}"
         _gh("api", "--method", "PATCH", path, "--field", f"body=@{body}")
@@ -175,7 +200,10 @@ def _options(*inputs: str) -> list[str]:
 
 
 def _plans() -> Iterator[str]:
-    """Yield the documents that `kadmin diff` is for; what cannot be read is one of them, and fails there."""
+    """Yield the documents that `kadmin diff` is for.
+
+    What cannot be read is one of them, and fails there.
+    """
     for name, refusal in find_files(_names()):
         if not is_applied(name) and (refusal is not None or _kind(name) not in _WITHOUT_DIFF):
             yield name
@@ -197,7 +225,11 @@ def _change(name: str) -> Change:
 
 def _kadmin(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [_KADMIN, *arguments], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
+        [_KADMIN, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
 
 
@@ -214,11 +246,16 @@ def _output(name: str, value: object) -> None:
 
 
 def _print_unobeyed(text: str) -> None:
-    """Print text in which GitHub obeys no line: a name may hold `##[`, which is obeyed anywhere in a line."""
+    """Print text in which GitHub obeys no line.
+
+    A name may hold `##[`, which is obeyed anywhere in a line.
+    """
     if text:
         token = secrets.token_hex(16)
         print(f"::stop-commands::{token}\n{text.rstrip()}\n::{token}::")
 
 
 if __name__ == "__main__":
-    sys.exit({"validate": validate, "changes": show_changes, "comment": write_comment}[sys.argv[1]]())
+    sys.exit(
+        {"validate": validate, "changes": show_changes, "comment": write_comment}[sys.argv[1]]()
+    )

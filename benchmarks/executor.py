@@ -1,7 +1,8 @@
-"""Prints the executor's robustness and cost as one table. Usage: make bench-executor (about half an hour).
+"""Prints the executor's robustness and cost as one table.
 
-Kill points, races and held replies run against the controller model on a real ZooKeeper. The time from a publish to
-the controller's first reaction is measured on real brokers, alternating with a bare create by kazoo.
+Usage: make bench-executor (about half an hour). Kill points, races and held replies run against the
+controller model on a real ZooKeeper. The time from a publish to the controller's first reaction is
+measured on real brokers, alternating with a bare create by kazoo.
 """
 
 from __future__ import annotations
@@ -88,19 +89,28 @@ def race_often(site: Site) -> list[list[str]]:
     ended = list(races(site, RACES))
     doubles = sum(each.published != 1 for each in ended)
     problems = sum(each.problem is not None for each in ended)
-    return [["races of two appliers", f"{len(ended)}: {doubles} double, {problems} wrong", "0 double publishes"]]
+    return [
+        [
+            "races of two appliers",
+            f"{len(ended)}: {doubles} double, {problems} wrong",
+            "0 double publishes",
+        ]
+    ]
 
 
 def many(site: Site) -> list[list[str]]:
     """Reassign many partitions through a ZooKeeper with a heap of 256 MB."""
     started = time.monotonic()
     ended = reassign_many(site, MANY)
-    found = f"{ended.done:,} in {ended.waves} waves, {time.monotonic() - started:.0f} s; error: {ended.error}"
+    found = (
+        f"{ended.done:,} in {ended.waves} waves, {time.monotonic() - started:.0f} s; error: "
+        f"{ended.error}"
+    )
     return [[f"{MANY:,} partitions, ZooKeeper of 256 MB", found, "all, no error"]]
 
 
 def overdue(site: Site, folder: Path) -> list[list[str]]:
-    """Hold every reply from some request on, and measure how long after --timeout the command ends."""
+    """Hold every reply from a request on; measure how long after --timeout the command ends."""
     ground = Ground(site, ERAS["2.8.2"])
     plan = folder / "plan.json"
     plan.write_text(dump_json(ground.plan()))
@@ -129,7 +139,7 @@ def _from(number: int, frame: Frame) -> bool:
 
 
 def reactions(folder: Path) -> list[list[str]]:
-    """Publish and create in turn, each a reorder of the same partition, until its topic znode changes."""
+    """Publish and create in turn, reorders of one partition, until its topic znode changes."""
     sandbox = Sandbox.up(SandboxSpec(folder / "brokers", brokers=2))
     client = KazooClient(sandbox.connect_string)
     client.start()
@@ -148,13 +158,20 @@ def reactions(folder: Path) -> list[list[str]]:
 def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
     partition, lists = tp("orders-0"), ((1, 2), (2, 1))
     client.create("/config/topics/orders", b'{"version":1,"config":{}}')
-    client.create(f"{TOPICS}/orders", json.dumps({"version": 1, "partitions": {"0": lists[0]}}).encode())
+    client.create(
+        f"{TOPICS}/orders", json.dumps({"version": 1, "partitions": {"0": lists[0]}}).encode()
+    )
     _until(lambda: len(read_cluster(store, ["orders"]).states) == 1)
     author = Author("bench", "bench", 0)
-    operations, operation_id = OperationStore(ZnodeValues(store, Paths(), Clock()), print), "20260101T000000Z-000001"
+    operations, operation_id = (
+        OperationStore(ZnodeValues(store, Paths(), Clock()), print),
+        "20260101T000000Z-000001",
+    )
     lease = operations.lock.take(Holder(author, operation_id, "now", 10.0), 0)
     operations.create(
-        OperationRecord(operation_id, OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}),
+        OperationRecord(
+            operation_id, OperationKind.REASSIGNMENT, "{}", "sha256:0", None, "now", author, {}
+        ),
         lease,
         "now",
     )
@@ -173,11 +190,14 @@ def _pairs(store: Store, client: KazooClient) -> list[tuple[float, float]]:
 
     sent: list[float] = []
     return [
-        (_reaction(client, sent, publish, lists[1]), _reaction(client, sent, create, lists[0])) for _ in range(PAIRS)
+        (_reaction(client, sent, publish, lists[1]), _reaction(client, sent, create, lists[0]))
+        for _ in range(PAIRS)
     ]
 
 
-def _reaction(client: KazooClient, sent: list[float], send: Callable[[Replicas], None], target: Replicas) -> float:
+def _reaction(
+    client: KazooClient, sent: list[float], send: Callable[[Replicas], None], target: Replicas
+) -> float:
     changed_at: list[float] = []
     changed = threading.Event()
 
@@ -235,19 +255,29 @@ def with_site(spec: SandboxSpec, run: Callable[[Site], T]) -> T:
 
 
 def main() -> None:
-    """Print the table; with arguments, only the figures named: decide, reaction, timeout, races, many, kills."""
+    """Print the table.
+
+    With arguments, only the figures named: decide, reaction, timeout, races, many, kills.
+    """
     wanted = set(sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         figures: dict[str, Callable[[], list[list[str]]]] = {
             "decide": deciding,
             "reaction": lambda: reactions(folder),
-            "timeout": lambda: with_site(SandboxSpec(folder / "held", brokers=0), lambda site: overdue(site, folder)),
+            "timeout": lambda: with_site(
+                SandboxSpec(folder / "held", brokers=0), lambda site: overdue(site, folder)
+            ),
             "races": lambda: with_site(SandboxSpec(folder / "races", brokers=0), race_often),
             "many": lambda: with_site(SandboxSpec(folder / "many", brokers=0), many),
             "kills": lambda: kill_points(folder),
         }
-        rows = [row for figure, measure in figures.items() if not wanted or figure in wanted for row in measure()]
+        rows = [
+            row
+            for figure, measure in figures.items()
+            if not wanted or figure in wanted
+            for row in measure()
+        ]
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}")
     print(table(["figure", "measured", "target"], rows))
 

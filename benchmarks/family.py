@@ -1,12 +1,14 @@
 """Generates a seeded family of skewed clusters, as they are after new brokers were added.
 
-Racks of equal size; new brokers are empty and spread over the racks; replicas of one partition lie on as many racks as
-there are, on old brokers drawn inside a rack with weights uniform in 0.5 to 1.5. Topics have at least one partition
-each, the others fall 70 % uniformly and 30 % by Pareto(1) of the topic's rank; a partition's bytes are lognormal(6,
-1.5) MiB per topic times lognormal(0, 0.3).
+Racks of equal size; new brokers are empty and spread over the racks; replicas of one partition lie
+on as many racks as there are, on old brokers drawn inside a rack with weights uniform in 0.5 to
+1.5. Topics have at least one partition each, the others fall 70 % uniformly and 30 % by Pareto(1)
+of the topic's rank; a partition's bytes are lognormal(6, 1.5) MiB per topic times lognormal(0,
+0.3).
 
-The kinds beside it: `mixed` has two replicas in every other topic; `unequal` has twice as many brokers in two of the
-racks as in the others; `heavy` has topics of lognormal(6, 2.5) MiB a partition.
+The kinds beside it: `mixed` has two replicas in every other topic; `unequal` has twice as many
+brokers in two of the racks as in the others; `heavy` has topics of lognormal(6, 2.5) MiB a
+partition.
 """
 
 from __future__ import annotations
@@ -69,9 +71,15 @@ class _Drawn:
 def cluster(size: Size, seed: int, kind: str = "") -> ClusterInventory:
     """Return a cluster of the family; the same seed gives the same cluster."""
     drawn = _draw(size, seed, kind)
-    brokers = tuple(BrokerRow(at + 1, f"rack-{rack}", alive=True) for at, rack in enumerate(drawn.rack.tolist()))
+    brokers = tuple(
+        BrokerRow(at + 1, f"rack-{rack}", alive=True) for at, rack in enumerate(drawn.rack.tolist())
+    )
     rows = zip(
-        drawn.topic.tolist(), drawn.number.tolist(), drawn.replicas.tolist(), drawn.size_bytes.tolist(), strict=True
+        drawn.topic.tolist(),
+        drawn.number.tolist(),
+        drawn.replicas.tolist(),
+        drawn.size_bytes.tolist(),
+        strict=True,
     )
     partitions = []
     for which, number, found, size_bytes in rows:
@@ -86,7 +94,10 @@ def inventory(size: Size, seed: int) -> Inventory:
 
 
 def tables(size: Size, seed: int, kind: str = "") -> tuple[ArrowTable, ArrowTable]:
-    """Return the same cluster as Arrow tables of brokers and partitions, leaders and in-sync replicas unknown."""
+    """Return the same cluster as Arrow tables of brokers and partitions.
+
+    Leaders and in-sync replicas unknown.
+    """
     drawn = _draw(size, seed, kind)
     names = pa.array([f"topic-{each:05d}" for each in range(size.topics)])
     filled = drawn.replicas > 0
@@ -99,7 +110,9 @@ def tables(size: Size, seed: int, kind: str = "") -> tuple[ArrowTable, ArrowTabl
     partitions = {
         "topic": names.take(pa.array(drawn.topic)),
         "partition": drawn.number,
-        "replicas": pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(drawn.replicas[filled])),
+        "replicas": pa.ListArray.from_arrays(
+            pa.array(offsets, pa.int32()), pa.array(drawn.replicas[filled])
+        ),
         "size_bytes": drawn.size_bytes,
     }
     return _table(BROKERS, brokers, size.brokers), _table(PARTITIONS, partitions, size.partitions)
@@ -108,7 +121,9 @@ def tables(size: Size, seed: int, kind: str = "") -> tuple[ArrowTable, ArrowTabl
 def _table(shape: InventoryTable, columns: dict[str, Any], rows: int) -> ArrowTable:
     schema = arrow_schema(shape)
     found = [
-        pa.array(columns[field.name]).cast(field.type) if field.name in columns else pa.nulls(rows, field.type)
+        pa.array(columns[field.name]).cast(field.type)
+        if field.name in columns
+        else pa.nulls(rows, field.type)
         for field in schema
     ]
     return pa.Table.from_arrays(found, schema=schema)
@@ -123,7 +138,9 @@ def _draw(size: Size, seed: int, kind: str) -> _Drawn:
     replicas = _replicas(size, rack, draw)
     if kind == "mixed":
         replicas[topic % 2 == 0, REPLICATION_FACTOR - 1] = 0
-    scale = draw.lognormal(6, _SPREAD.get(kind, 1.5), size.topics)[topic] * draw.lognormal(0, 0.3, size.partitions)
+    scale = draw.lognormal(6, _SPREAD.get(kind, 1.5), size.topics)[topic] * draw.lognormal(
+        0, 0.3, size.partitions
+    )
     return _Drawn(rack, topic, number, replicas, (scale * _MIB).astype(np.int64))
 
 
@@ -132,7 +149,9 @@ def _partition_counts(size: Size, draw: np.random.Generator) -> Ints:
     uniform = draw.integers(0, size.topics, int(rest * 0.7))
     by_rank = 1 / np.arange(1, size.topics + 1)
     pareto = draw.choice(size.topics, rest - len(uniform), p=by_rank / by_rank.sum())
-    return np.asarray(1 + np.bincount(np.concatenate([uniform, pareto]), minlength=size.topics), np.int64)
+    return np.asarray(
+        1 + np.bincount(np.concatenate([uniform, pareto]), minlength=size.topics), np.int64
+    )
 
 
 def _replicas(size: Size, rack: Ints, draw: np.random.Generator) -> Ints:

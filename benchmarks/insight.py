@@ -1,8 +1,8 @@
 """Prints the cost of reading a cluster of 100,000 partitions. Usage: make bench-insight.
 
-In ZooKeeper mode the cluster has 100 brokers; through the brokers' API three that live and three that do not. Commands
-are whole processes, wall time; the what-if is measured on a snapshot that is loaded already. Nothing here passes or
-fails.
+In ZooKeeper mode the cluster has 100 brokers; through the brokers' API three that live and three
+that do not. Commands are whole processes, wall time; the what-if is measured on a snapshot that is
+loaded already. Nothing here passes or fails.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ MOVES = 1_000
 SAMPLED_BROKERS, OF_A_TOPIC = 12, 500
 LAGGING = 0.3
 BROKERS_HEAP = "-Xmx1g"
-"""With a sandbox's 256 MB, brokers of 8,000 logs each beside the metadata of 100,000 partitions only collect garbage.
+"""With a sandbox's 256 MB, brokers of 8,000 logs each beside the metadata of 100,000 partitions
+only collect garbage.
 
 Java reads `_JAVA_OPTIONS` after all other options.
 """
@@ -54,7 +55,9 @@ def figures(connect: str, folder: Path) -> list[list[str]]:
     placements = placements_of(state)
     lost = timed(lambda: single_losses(placements, state.brokers), 3)
     plan = write_moves(folder / "plan.json")
-    seconds = timed(lambda: kadmin("report", str(plan), "--inventory", str(inventory), "--out", str(page)))
+    seconds = timed(
+        lambda: kadmin("report", str(plan), "--inventory", str(inventory), "--out", str(page))
+    )
     return [
         [f"inspect partitions, {size}", f"{looked:.1f} s", "< 15 s"],
         [f"N-1 table, {size} x {len(state.brokers)} brokers, loaded", f"{lost:.1f} s", "< 3 s"],
@@ -64,11 +67,16 @@ def figures(connect: str, folder: Path) -> list[list[str]]:
 
 
 def figures_through_brokers(bootstrap: str, folder: Path) -> list[list[str]]:
-    """Measure what reads a cluster of the same size through its brokers; snapshots name brokers that do not answer."""
+    """Measure what reads a cluster of the same size through its brokers.
+
+    Snapshots name brokers that do not answer.
+    """
     size = f"{TOPICS * PARTITIONS:,} partitions, -b"
     plan = folder / "reorder.json"
     plan.write_text(json.dumps(reorder(MOVES)))
-    taken = timed(lambda: kadmin("snapshot", "-b", bootstrap, "--out", str(folder / "through-brokers")))
+    taken = timed(
+        lambda: kadmin("snapshot", "-b", bootstrap, "--out", str(folder / "through-brokers"))
+    )
     compared = timed(lambda: kadmin("diff", str(plan), "-b", bootstrap), 3)
     return [
         [f"snapshot, {size}", f"{taken:.1f} s", "< 10 s"],
@@ -77,15 +85,24 @@ def figures_through_brokers(bootstrap: str, folder: Path) -> list[list[str]]:
 
 
 def figures_of_samples(folder: Path) -> list[list[str]]:
-    """Measure a sample of brokers that keep 100,000 empty partitions, and the file of one with made-up values."""
+    """Measure a sample of brokers that keep 100,000 empty partitions.
+
+    Measure the file of one with made-up values, too.
+    """
     os.environ["_JAVA_OPTIONS"] = BROKERS_HEAP
-    sandbox = Sandbox.up(SandboxSpec(folder / "sampled", version=KRAFT_VERSION, mode="kraft", brokers=SAMPLED_BROKERS))
+    sandbox = Sandbox.up(
+        SandboxSpec(
+            folder / "sampled", version=KRAFT_VERSION, mode="kraft", brokers=SAMPLED_BROKERS
+        )
+    )
     bootstrap = sandbox.bootstrap
     partitions = TOPICS * PARTITIONS
     try:
         with KafkaConnection(Servers(bootstrap)) as connection:
             for number in range(partitions // OF_A_TOPIC):
-                holders = {each: (1 + (number + each) % SAMPLED_BROKERS,) for each in range(OF_A_TOPIC)}
+                holders = {
+                    each: (1 + (number + each) % SAMPLED_BROKERS,) for each in range(OF_A_TOPIC)
+                }
                 create_topic(connection, f"topic-{number:04d}", holders)
             wait_until(lambda: len(read_metadata(connection).partitions) == partitions, 600)
             wait_until(lambda: not take_sample(connection, Clock()).unavailable, 600)
@@ -98,14 +115,21 @@ def figures_of_samples(folder: Path) -> list[list[str]]:
     (path,) = (folder / "made-up").iterdir()
     size = f"{partitions:,} partitions x 3"
     return [
-        [f"sample, {partitions:,} partitions on {SAMPLED_BROKERS} brokers, -b", f"{taken:.1f} s", "< 5 s"],
+        [
+            f"sample, {partitions:,} partitions on {SAMPLED_BROKERS} brokers, -b",
+            f"{taken:.1f} s",
+            "< 5 s",
+        ],
         [f"writing a sample, {size}", f"{written:.1f} s", ""],
         [f"size of a sample, {size}", f"{path.stat().st_size / 1e6:.2f} MB", "< 2 MB"],
     ]
 
 
 def sample_of(partitions: int) -> LoadSample:
-    """Make up a sample: sizes by a log-normal distribution, and three of ten replicas that lag behind."""
+    """Make up a sample.
+
+    Sizes by a log-normal distribution, and three of ten replicas that lag behind.
+    """
     chooser = random.Random(7)
     ends: dict[TopicPartition, int] = {}
     sizes: dict[int, dict[TopicPartition, int]] = {}
@@ -125,11 +149,17 @@ def write_moves(path: Path) -> Path:
         {
             "topic": f"topic-{n // PARTITIONS:04d}",
             "partition": n % PARTITIONS,
-            "replicas": [1 + (n // PARTITIONS + n % PARTITIONS + step * 33 + 5) % 100 for step in range(3)],
+            "replicas": [
+                1 + (n // PARTITIONS + n % PARTITIONS + step * 33 + 5) % 100 for step in range(3)
+            ],
         }
         for n in range(MOVES)
     ]
-    header = {"apiVersion": "kadmin/v1", "kind": "PartitionReassignment", "metadata": {"name": "bench"}}
+    header = {
+        "apiVersion": "kadmin/v1",
+        "kind": "PartitionReassignment",
+        "metadata": {"name": "bench"},
+    }
     path.write_text(json.dumps({**header, "spec": {"partitions": entries}}))
     return path
 

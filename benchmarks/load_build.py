@@ -1,10 +1,11 @@
 """Prints the cost of `kadmin load build`. Usage: make bench-load-build [MILLIONS="60 240"].
 
-Spark makes the samples, of end offsets, leaders' log sizes with retention, offsets of a group, bytes in and out of each
-topic on each broker: a week for each 60 million, of 5,952 partitions with a sample every five minutes, or of 1,190 with
-one every minute. Each build is a process of its own. "nothing new" is a build right after the first; "a day more" one
-of the newest seventh, after one of all before it. Sizes after the first show how the build grows: they have the first
-build alone. Nothing here passes or fails.
+Spark makes the samples, of end offsets, leaders' log sizes with retention, offsets of a group,
+bytes in and out of each topic on each broker: a week for each 60 million, of 5,952 partitions with
+a sample every five minutes, or of 1,190 with one every minute. Each build is a process of its own.
+"nothing new" is a build right after the first; "a day more" one of the newest seventh, after one of
+all before it. Sizes after the first show how the build grows: they have the first build alone.
+Nothing here passes or fails.
 """
 
 from __future__ import annotations
@@ -54,7 +55,11 @@ def write_samples(session: SparkSession, folder: Path, rows: int, every_s: int) 
     size = records * (200 + topic % 300)
     kept = size - f.floor(size / SEGMENTS_BYTES) * (SEGMENTS_BYTES - 5e8)
     metric = f.element_at(f.array(*map(f.lit, METRICS)), (kind + 1).cast("int"))
-    is_size, of_group, of_topic = metric == METRICS[1], metric == METRICS[2], metric.startswith("bytes_")
+    is_size, of_group, of_topic = (
+        metric == METRICS[1],
+        metric == METRICS[2],
+        metric.startswith("bytes_"),
+    )
     frame = session.range(0, rows, 1, max(rows // 500_000, 1)).select(
         f.timestamp_micros((START_S + elapsed) * 1_000_000 + f.col("id") % 999_983).alias("ts"),
         f.format_string("topic-%05d", topic.cast("int")).alias("topic"),
@@ -70,9 +75,23 @@ def write_samples(session: SparkSession, folder: Path, rows: int, every_s: int) 
 
 
 def build(samples: Path, out: Path) -> tuple[float, float, float, dict[str, object]]:
-    """Build in a process of its own; returns seconds, CPU seconds, the peak of memory in GB, and the answer."""
+    """Build in a process of its own.
+
+    Returns seconds, CPU seconds, the peak of memory in GB, and the answer.
+    """
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    run = ("-m", "kadmin", "load", "build", "--samples", str(samples), "--out", str(out), "-o", "json")
+    run = (
+        "-m",
+        "kadmin",
+        "load",
+        "build",
+        "--samples",
+        str(samples),
+        "--out",
+        str(out),
+        "-o",
+        "json",
+    )
     process = subprocess.Popen((sys.executable, *run), stdout=subprocess.PIPE, text=True)
     peak = 0.0
     while process.poll() is None:
@@ -140,8 +159,20 @@ def main() -> None:
     first, *others = [int(float(each) * 1e6) for each in sys.argv[1:]] or [60_000_000]
     with tempfile.TemporaryDirectory() as name:
         rows = [measure(Path(name), first, every_s, alone=False) for every_s in SERIES_EVERY_S]
-        rows += [measure(Path(name), number, next(iter(SERIES_EVERY_S)), alone=True) for number in others]
-    headings = ("samples", "one every", "build", "CPU", "samples/s", "memory", "a day more", "nothing new", "agreement")
+        rows += [
+            measure(Path(name), number, next(iter(SERIES_EVERY_S)), alone=True) for number in others
+        ]
+    headings = (
+        "samples",
+        "one every",
+        "build",
+        "CPU",
+        "samples/s",
+        "memory",
+        "a day more",
+        "nothing new",
+        "agreement",
+    )
     print(table(headings, rows))
 
 

@@ -1,15 +1,18 @@
-"""Generates a seeded week of load for clusters of benchmarks/family.py: 168 hours, Monday 00:00 UTC first.
+"""Generates a seeded week of load for clusters of benchmarks/family.py.
 
-Topics: the bytes in follow Zipf's law with exponent 1.1. Topics with many partitions are the hot ones with even seeds;
-with odd seeds a topic is hotter than others with a chance in proportion to its partitions. Within a topic, partitions
-differ by lognormal(0, 0.3). A topic's day is a cosine of amplitude 0.3 to 0.9 that peaks in one of three time zones
-(50, 30 and 20 % of topics). 10 % of topics are batch: three hours a night at ten times. 60 % have half their load on
-weekends. Consumers read 0, 1, 2, 3 or 5 times what comes in (15, 45, 25, 10 and 5 %); 5 % of topics are read once a
-night, a day's bytes in three hours. Noise by hour is 10 % by topic and 5 % by partition. The next week differs by 10 %
-by topic, 3 % by partition, and its own noise.
+It has 168 hours, Monday 00:00 UTC first.
 
-The shape `U` is one that the algorithm was not made for: two racks twice as large as the others, and every third broker
-with twice the weight and twice the network of the others.
+Topics: the bytes in follow Zipf's law with exponent 1.1. Topics with many partitions are the hot
+ones with even seeds; with odd seeds a topic is hotter than others with a chance in proportion to
+its partitions. Within a topic, partitions differ by lognormal(0, 0.3). A topic's day is a cosine of
+amplitude 0.3 to 0.9 that peaks in one of three time zones (50, 30 and 20 % of topics). 10 % of
+topics are batch: three hours a night at ten times. 60 % have half their load on weekends. Consumers
+read 0, 1, 2, 3 or 5 times what comes in (15, 45, 25, 10 and 5 %); 5 % of topics are read once a
+night, a day's bytes in three hours. Noise by hour is 10 % by topic and 5 % by partition. The next
+week differs by 10 % by topic, 3 % by partition, and its own noise.
+
+The shape `U` is one that the algorithm was not made for: two racks twice as large as the others,
+and every third broker with twice the weight and twice the network of the others.
 """
 
 from __future__ import annotations
@@ -50,7 +53,10 @@ _NIGHT_HOURS, _BATCH_TIMES = 3, 10.0
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """Bytes per second of each partition by hour: `bytes_in` and what consumers read, both [P, 168]."""
+    """Bytes per second of each partition by hour.
+
+    `bytes_in` and what consumers read, both [P, 168].
+    """
 
     bytes_in: Rates
     consumed: Rates
@@ -82,7 +88,10 @@ def load_of(problem: PlacementProblem, week: Week) -> HourlyLoad:
 
 
 def weeks(topic: Ints, seed: int) -> tuple[Week, Week]:
-    """Return the week that the planner sees, and the next one; `topic` [P] is the topic of each partition."""
+    """Return the week that the planner sees, and the next one.
+
+    `topic` [P] is the topic of each partition.
+    """
     draw = np.random.default_rng([seed, WEEK])
     topics = int(topic.max()) + 1
     partitions = np.bincount(topic, minlength=topics)
@@ -97,7 +106,9 @@ def weeks(topic: Ints, seed: int) -> tuple[Week, Week]:
     part = own / np.bincount(topic, weights=own, minlength=topics)[topic]
     first = _week(topic, (shape * rate[:, None], consumers), part, draw)
     drifted = shape * (rate * draw.lognormal(0, 0.1, topics))[:, None]
-    return first, _week(topic, (drifted, consumers), part * draw.lognormal(0, 0.03, len(topic)), draw)
+    return first, _week(
+        topic, (drifted, consumers), part * draw.lognormal(0, 0.03, len(topic)), draw
+    )
 
 
 def _shape(topics: int, draw: np.random.Generator) -> Floats:
@@ -114,7 +125,9 @@ def _shape(topics: int, draw: np.random.Generator) -> Floats:
 
 def _consumers(topics: int, draw: np.random.Generator) -> Floats:
     """Return how many times what comes in is read in each hour, by topic, [T, 168]."""
-    times = np.repeat(draw.choice(_FAN_OUT, topics, p=_FAN_OUT_PARTS)[:, None].astype(np.float64), WEEK, axis=1)
+    times = np.repeat(
+        draw.choice(_FAN_OUT, topics, p=_FAN_OUT_PARTS)[:, None].astype(np.float64), WEEK, axis=1
+    )
     nightly = draw.random(topics) < 0.05  # noqa: PLR2004 - the part that the docstring names
     reads = _at_night(draw.integers(0, DAY, topics))
     times[nightly] = np.where(reads[nightly], DAY / _NIGHT_HOURS, 0.0)
@@ -126,7 +139,9 @@ def _at_night(first_hour: Ints) -> npt.NDArray[np.bool_]:
     return (np.arange(WEEK) - first_hour[:, None]) % DAY < _NIGHT_HOURS
 
 
-def _week(topic: Ints, of_topics: tuple[Floats, Floats], part: Floats, draw: np.random.Generator) -> Week:
+def _week(
+    topic: Ints, of_topics: tuple[Floats, Floats], part: Floats, draw: np.random.Generator
+) -> Week:
     rates, consumers = of_topics
     noisy = (rates * draw.lognormal(0, 0.1, rates.shape)).astype(np.float32)
     bytes_in = noisy[topic]

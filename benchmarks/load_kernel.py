@@ -1,9 +1,10 @@
-"""Prints how even the planner makes load over time. Usage: make bench-load-kernel ROWS="S M L U" SEEDS=10.
+"""Prints how even the planner makes load over time.
 
-Each line is one generated cluster with its week (load_family.py): the most of load over floored fair share of any
-broker and hour, of now, of the plan without load and of the plan with it, in and out; the same in the next week, which
-the planner did not see; what load adds in moves and leader changes; bytes; seconds and memory. The last line of a row
-has median and worst beside their targets. Seconds depend on the machine's load.
+Usage: make bench-load-kernel ROWS="S M L U" SEEDS=10. Each line is one generated cluster with its
+week (load_family.py): the most of load over floored fair share of any broker and hour, of now, of
+the plan without load and of the plan with it, in and out; the same in the next week, which the
+planner did not see; what load adds in moves and leader changes; bytes; seconds and memory. The last
+line of a row has median and worst beside their targets. Seconds depend on the machine's load.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _TARGETS = {
     "L": "in 1.05, out 1.10 (worst 1.16)",
 }
 _HEADER = (
-    "row seed     now in/out   without load      with load      next week  moves  added  leaders  times  bytes CV"
+    "row seed     now in/out   without load      with load      next week  moves  added  leaders  "
+    "times  bytes CV"
     "  seconds     MB"
 )
 
@@ -54,18 +56,24 @@ class Found:
 
     def line(self, row: str, seed: int) -> str:
         """Return the line of the table."""
-        pairs = "  ".join(f"{a:5.3f} / {b:5.3f}" for a, b in (self.before, self.without, self.after, self.following))
+        pairs = "  ".join(
+            f"{a:5.3f} / {b:5.3f}"
+            for a, b in (self.before, self.without, self.after, self.following)
+        )
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         added = f"{self.extra_moves / max(self.moves, 1):6.2%}"
         return (
-            f"{row:3} {seed:4}  {pairs}  {self.moves:5} {added}  {self.leader_changes:7}  {self.times:5.2f}"
+            f"{row:3} {seed:4}  {pairs}  {self.moves:5} {added}  {self.leader_changes:7}  "
+            f"{self.times:5.2f}"
             f"  {self.bytes_cv:7.2%}  {self.seconds:7.1f}  {memory:5}"
         )
 
 
 def main() -> None:
     """Print the table, row by row."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("rows", nargs="*", default=list(load_family.SIZES), metavar="ROW")
     arguments.add_argument("--seeds", type=int, default=10)
     options = arguments.parse_args()
@@ -105,7 +113,11 @@ def measure(row: str, seed: int) -> Found:
 def _highest(problem: PlacementProblem, load: HourlyLoad | None, lists: Ints) -> tuple[float, ...]:
     of_brokers = problem.brokers
     return tuple(
-        float((load_on(each, lists, len(of_brokers)) / fair_shares(each, problem.rf))[each.capacity > 0].max())
+        float(
+            (load_on(each, lists, len(of_brokers)) / fair_shares(each, problem.rf))[
+                each.capacity > 0
+            ].max()
+        )
         for each in (() if load is None else load.resources)
     )
 

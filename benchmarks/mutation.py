@@ -1,10 +1,13 @@
-"""Judges mutants of loader, validators and payload encoder by the tests, and prints the score, module by module.
+"""Judges mutants of loader, validators and payload encoder by the tests.
 
-Usage: make mutation, or make mutation MUTANTS=200 for so many of those that are not judged yet, taken evenly from all
-modules by a shuffle that is always the same. `benchmarks/mutation.py --missed` judges those again that no test found,
-after there are new tests. What was judged is kept in `mutants` until the code of its function
-changes, or `make clean`; the score is that of all judged so far. A mutant is found when a test fails, or runs far too
-long, because of it. Mutants that no test reaches count as missed.
+It prints the score, module by module.
+
+Usage: make mutation, or make mutation MUTANTS=200 for so many of those that are not judged yet,
+taken evenly from all modules by a shuffle that is always the same. `benchmarks/mutation.py
+--missed` judges those again that no test found, after there are new tests. What was judged is kept
+in `mutants` until the code of its function changes, or `make clean`; the score is that of all
+judged so far. A mutant is found when a test fails, or runs far too long, because of it. Mutants
+that no test reaches count as missed.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ LOG = Path("mutation.log")
 FIRST = "kadmin.documents.scalars.*__mutmut_1"
 """Judged where there are no mutants yet: the run that judges any makes them all."""
 KILLED = {1, 3, 36, 24, 152, 255, -24, -11, -9}
-"""Exit codes of a run of the tests that noticed something: a failure, a crash, or the end of its time."""
+"""Exit codes of a run of the tests that noticed something: a failure, a crash, or the end of its
+time."""
 
 
 def verdicts(folder: Path) -> dict[str, dict[str, str]]:
@@ -52,15 +56,24 @@ def judge(names: list[str], processes: int) -> None:
 
 def those(verdict: str, folder: Path) -> list[str]:
     """Return the mutants of a verdict, shuffled with a fixed seed."""
-    names = (name for each in verdicts(folder).values() for name, given in each.items() if given == verdict)
+    names = (
+        name
+        for each in verdicts(folder).values()
+        for name, given in each.items()
+        if given == verdict
+    )
     return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())
 
 
 def main() -> None:
     """Judge, and print the table and the mutants that no test found."""
     parser = argparse.ArgumentParser(description="Judge mutants by the tests.")
-    parser.add_argument("mutants", type=int, nargs="?", help="how many; all that are left if no number is given")
-    parser.add_argument("--missed", action="store_true", help="judge those again that no test found")
+    parser.add_argument(
+        "mutants", type=int, nargs="?", help="how many; all that are left if no number is given"
+    )
+    parser.add_argument(
+        "--missed", action="store_true", help="judge those again that no test found"
+    )
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     if not verdicts(FOLDER):

@@ -1,13 +1,17 @@
-"""Prints the planner's figures, bounds and times as one table. Usage: make bench-planner ROWS="S M".
+"""Prints the planner's figures, bounds and times as one table.
+
+Usage: make bench-planner ROWS="S M".
 
     python benchmarks/planner.py [ROW ...] [--seed N] [--exact N] [--no-peers]
 
-Rows: S M L, their families (S-drain, M-mixed, L-unequal, L-heavy ...), 1M, 5M, fleet-200, fleet-1000 and exact; without
-any, all of them. Each row prints one figure a line with its target, and MISSED where the target is not reached.
-`kernel` is the best of several runs in one process; `whole process` is `kadmin propose rebalance` on Spark, with the
-start of Python and JVM; memory is that of all its processes together. `exact` compares small clusters with an exact
-solver. At S and M two planners from PyPI get the same cluster, and kadmin scores all three plans. The exit code does
-not depend on the figures. Seconds depend on the machine's load, which is printed, as are seconds of CPU.
+Rows: S M L, their families (S-drain, M-mixed, L-unequal, L-heavy ...), 1M, 5M, fleet-200,
+fleet-1000 and exact; without any, all of them. Each row prints one figure a line with its target,
+and MISSED where the target is not reached. `kernel` is the best of several runs in one process;
+`whole process` is `kadmin propose rebalance` on Spark, with the start of Python and JVM; memory is
+that of all its processes together. `exact` compares small clusters with an exact solver. At S and M
+two planners from PyPI get the same cluster, and kadmin scores all three plans. The exit code does
+not depend on the figures. Seconds depend on the machine's load, which is printed, as are seconds of
+CPU.
 """
 
 from __future__ import annotations
@@ -39,10 +43,16 @@ _WITH_PEERS = ("S", "M")
 
 def main() -> None:
     """Print the table, row by row."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join((*ROWS, _EXACT))}")
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument(
+        "rows", nargs="*", metavar="ROW", help=f"of {', '.join((*ROWS, _EXACT))}"
+    )
     arguments.add_argument("--seed", type=int, default=_SEED)
-    arguments.add_argument("--exact", type=int, default=9_000, help="small clusters put to an exact solver")
+    arguments.add_argument(
+        "--exact", type=int, default=9_000, help="small clusters put to an exact solver"
+    )
     arguments.add_argument("--no-peers", action="store_true", help="kadmin alone")
     arguments.add_argument("--kernel", action="store_true", help=argparse.SUPPRESS)
     options = arguments.parse_args()
@@ -51,7 +61,10 @@ def main() -> None:
     if options.kernel:
         print(json.dumps(kernel_alone(Row.named(options.rows[0]), options.seed)))
         return
-    print(f"seed {options.seed}, {os.cpu_count()} cores, Python {sys.version.split()[0]}\n{header()}", flush=True)
+    print(
+        f"seed {options.seed}, {os.cpu_count()} cores, Python {sys.version.split()[0]}\n{header()}",
+        flush=True,
+    )
     names = options.rows or [*ROWS, _EXACT]
     with ExitStack() as stack:
         ring = None if options.no_peers or not set(names) & set(_WITH_PEERS) else _ring(stack)
@@ -78,7 +91,10 @@ def print_row(name: str, seed: int, ring: Peers | None) -> list[str]:
 
 
 def exactness(cases: int) -> str:
-    """Compare many small clusters with an exact solver; returns one line with the optimal ones per family."""
+    """Compare many small clusters with an exact solver.
+
+    Returns one line with the optimal ones per family.
+    """
     from support.planner.exact_cases import FAMILIES
 
     return "\n".join(_exactness(family, cases // len(FAMILIES)) for family in FAMILIES)
@@ -89,8 +105,15 @@ def _exactness(family: str, cases: int) -> str:
 
     verdicts = Counter(judge(*exact_case(seed, family)) for seed in range(cases))
     solved = cases - verdicts["infeasible"]
-    others = {verdict: times for verdict, times in verdicts.items() if verdict not in ("optimal", "infeasible")}
-    return f"exact solver, {family}: {verdicts['optimal']} of {solved} feasible optimal; others: {others or 'none'}"
+    others = {
+        verdict: times
+        for verdict, times in verdicts.items()
+        if verdict not in ("optimal", "infeasible")
+    }
+    return (
+        f"exact solver, {family}: {verdicts['optimal']} of {solved} feasible optimal; others: "
+        f"{others or 'none'}"
+    )
 
 
 def _ring(stack: ExitStack) -> Peers | None:

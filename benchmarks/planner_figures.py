@@ -26,7 +26,10 @@ _SPARK_MIB = {"5M": 8 * 1024}
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One figure: its text, its target's, whether that is missed, and the peers' texts in the order of HEADERS."""
+    """One figure.
+
+    Its text, its target's, whether that is missed, and the peers' texts in the order of HEADERS.
+    """
 
     figure: str
     text: str
@@ -42,7 +45,9 @@ def header() -> str:
 
 def text_of(row: str, line: Line) -> str:
     """Return one line of the table."""
-    return _aligned((row, line.figure, line.text, line.target, MISSED if line.missed else "", *line.peers))
+    return _aligned(
+        (row, line.figure, line.text, line.target, MISSED if line.missed else "", *line.peers)
+    )
 
 
 def lines_of(measured: Measured) -> Iterator[Line]:
@@ -57,13 +62,26 @@ def _plan_lines(measured: Measured) -> Iterator[Line]:
     rivals = measured.rivals
 
     def line(figure: str, key: str, target: str, *, missed: bool = False) -> Line:
-        return Line(figure, _TEXTS[key](figures), target, missed, tuple(_of_rival(each, key) for each in rivals))
+        return Line(
+            figure,
+            _TEXTS[key](figures),
+            target,
+            missed,
+            tuple(_of_rival(each, key) for each in rivals),
+        )
 
     most = _RATIO_AT_L if size == "L" else _RATIO
     yield line("moves", "moves", f"bound {figures['moves_bound']}")
-    yield line("moves / bound", "ratio", f"<= {most}", missed=figures["moves"] > figures["moves_bound"] * most)
+    yield line(
+        "moves / bound",
+        "ratio",
+        f"<= {most}",
+        missed=figures["moves"] > figures["moves_bound"] * most,
+    )
     for key in ("replicas", "leaders"):
-        wrong = after[f"{key}_max"] > bound[f"{key}_max"] or after[f"{key}_min"] < bound[f"{key}_min"]
+        wrong = (
+            after[f"{key}_max"] > bound[f"{key}_max"] or after[f"{key}_min"] < bound[f"{key}_min"]
+        )
         yield line(f"{key} per broker", key, _span(bound, key), missed=wrong)
     yield line("bytes, max / mean", "bytes", f"bound {bound['bytes_max_over_mean']:.3f}")
     if bound["bytes_max_over_mean"] <= _EVEN:
@@ -72,12 +90,19 @@ def _plan_lines(measured: Measured) -> Iterator[Line]:
         yield line("bytes, deviation / mean", "cv", "uneven by rule")
     loss = _LOSS.get(size)
     text = "bound 1.000" if loss is None else f"< {loss}"
-    yield line("leaders after a loss, max / fair", "loss", text, missed=after["failover_share"] >= (loss or 2))
+    yield line(
+        "leaders after a loss, max / fair",
+        "loss",
+        text,
+        missed=after["failover_share"] >= (loss or 2),
+    )
     yield line("rack violations", "racks", "0", missed=after["rack_violations"] > 0)
     yield line("leader changes", "leader changes", f"bound {figures['leader_changes_bound']}")
     yield line("entries that only reorder", "reorders", "")
     again = tuple(_again(each) for each in rivals)
-    yield Line("entries of a second run", str(measured.kernel.again), "0", measured.kernel.again > 0, again)
+    yield Line(
+        "entries of a second run", str(measured.kernel.again), "0", measured.kernel.again > 0, again
+    )
 
 
 def _cost_lines(measured: Measured) -> Iterator[Line]:
@@ -88,21 +113,33 @@ def _cost_lines(measured: Measured) -> Iterator[Line]:
     yield _seconds("kernel, s of CPU", kernel.cpu_s, None)
     yield Line("kernel, s per million partitions", f"{kernel.seconds / million:.1f}")
     rivals = measured.rivals
-    yield _seconds("whole process, s", spark.seconds, _SPARK_S.get(row.name, _SPARK_S.get(size)), _times(rivals, None))
+    yield _seconds(
+        "whole process, s",
+        spark.seconds,
+        _SPARK_S.get(row.name, _SPARK_S.get(size)),
+        _times(rivals, None),
+    )
     if rivals:
         yield Line("times kadmin's time", "1.0", peers=_times(rivals, spark.seconds))
     yield _seconds("whole process, s of CPU", spark.cpu_s, None)
     yield Line("whole process, s per million", f"{spark.seconds / million:.1f}")
     most = _SPARK_MIB.get(row.name)
     target = "" if most is None else f"< {most}"
-    yield Line("peak memory, MiB", str(spark.peak_mib), target, most is not None and spark.peak_mib >= most)
+    yield Line(
+        "peak memory, MiB", str(spark.peak_mib), target, most is not None and spark.peak_mib >= most
+    )
     if local is not None:
         yield _seconds("--engine local, s", local.seconds, _LOCAL_S.get(size), _times(rivals, None))
         if rivals:
             yield Line("times kadmin's time", "1.0", peers=_times(rivals, local.seconds))
         yield _seconds("--engine local, s of CPU", local.cpu_s, None)
         yield Line("--engine local, peak memory, MiB", str(local.peak_mib))
-        yield Line("both engines' plans", "same" if measured.same_bytes else "differ", "same", not measured.same_bytes)
+        yield Line(
+            "both engines' plans",
+            "same" if measured.same_bytes else "differ",
+            "same",
+            not measured.same_bytes,
+        )
 
 
 def _seconds(figure: str, seconds: float, most: float | None, peers: tuple[str, ...] = ()) -> Line:
@@ -144,4 +181,6 @@ _TEXTS = {
 
 
 def _aligned(cells: tuple[str, ...]) -> str:
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=False)).rstrip()
+    return "  ".join(
+        cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=False)
+    ).rstrip()

@@ -1,10 +1,12 @@
-"""Runs two planners from PyPI on the same cluster as kadmin: kafka-utils 4.1.0 and kafka-tools 0.1.9.
+"""Runs two planners  from PyPI on kadmin's cluster: kafka-utils 4.1.0 and kafka-tools 0.1.9.
 
-Goals: each as its users run it, as a process of its own, timed from the start of Python to its plan.
-Constraints: each in a virtual environment of its own in kadmin's cache folder, made at the first run; a real ZooKeeper
-that holds the cluster's znodes, for both read it from there. kafka-tools asks each broker for its sizes by ssh, which a
-script in its place answers, and looks for Kafka's scripts, which it does not run without --execute. Its `balance -t
-count` was written for Python 2: on 3 its divisions leave fractions, with which it moves more than it has to.
+Goals: each as its users run it, as a process of its own, timed from the start of Python to its
+plan.
+Constraints: each in a virtual environment of its own in kadmin's cache folder, made at the first
+run; a real ZooKeeper that holds the cluster's znodes, for both read it from there. kafka-tools asks
+each broker for its sizes by ssh, which a script in its place answers, and looks for Kafka's
+scripts, which it does not run without --execute. Its `balance -t count` was written for Python 2:
+on 3 its divisions leave fractions, with which it moves more than it has to.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ _INSTALL_S = 600
 _KIB = 1024
 _UNLIMITED = "1000000"
 _RACK_PARSER = """
-from kafka_utils.kafka_cluster_manager.cluster_info.replication_group_parser import ReplicationGroupParser
+from kafka_utils.kafka_cluster_manager.cluster_info.replication_group_parser import (
+    ReplicationGroupParser,
+)
 
 class Racks(ReplicationGroupParser):
     def get_replication_group(self, broker):
@@ -61,7 +65,8 @@ class PeerRun:
 class Peer:
     """A release on PyPI and its planning command.
 
-    `run(ground, znodes)` gives the assignment afterwards; `beside` is what the release needs and does not declare.
+    `run(ground, znodes)` gives the assignment afterwards; `beside` is what the release needs and
+    does not declare.
     """
 
     package: str
@@ -88,7 +93,12 @@ class _Ground:
     def call(self, *command: str, path: str = "") -> str:
         """Run a command of the peer and return what it prints."""
         home = str(find_java(os.environ, cache_folder(os.environ)).home)
-        environment = {**os.environ, "JAVA_HOME": home, "PATH": f"{path}{os.environ['PATH']}", "PYTHONPATH": ""}
+        environment = {
+            **os.environ,
+            "JAVA_HOME": home,
+            "PATH": f"{path}{os.environ['PATH']}",
+            "PYTHONPATH": "",
+        }
         done = subprocess.run(
             [str(self.bin / command[0]), *command[1:]],
             cwd=self.folder,
@@ -102,7 +112,10 @@ class _Ground:
 
 
 class Peers:
-    """The peers that could be installed, beside one ZooKeeper; `failures` says why others could not."""
+    """The peers that could be installed, beside one ZooKeeper.
+
+    `failures` says why others could not.
+    """
 
     def __init__(self, folder: Path, connect: str) -> None:
         self._folder = folder
@@ -116,8 +129,13 @@ class Peers:
             except (OSError, subprocess.SubprocessError) as error:
                 self.failures[peer.name] = f"{peer.name} could not be installed: {_words_of(error)}"
 
-    def run(self, peer: Peer, cluster: ClusterInventory, assignment: Assignment | None = None) -> PeerRun:
-        """Run a peer on a cluster, with another assignment if given; a failure is returned, not raised."""
+    def run(
+        self, peer: Peer, cluster: ClusterInventory, assignment: Assignment | None = None
+    ) -> PeerRun:
+        """Run a peer on a cluster, with another assignment if given.
+
+        A failure is returned, not raised.
+        """
         if peer.name in self.failures:
             return PeerRun(0, None, self.failures[peer.name])
         before = assignment or assignment_of(cluster)
@@ -130,7 +148,9 @@ class Peers:
         try:
             after = peer.run(ground, znodes)
         except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
-            return PeerRun(time.perf_counter() - started, None, f"{peer.name} made no plan: {_words_of(error)}")
+            return PeerRun(
+                time.perf_counter() - started, None, f"{peer.name} made no plan: {_words_of(error)}"
+            )
         return PeerRun(time.perf_counter() - started, after)
 
     def _show(self, chroot: str, cluster: ClusterInventory, assignment: Assignment) -> str:
@@ -170,7 +190,13 @@ def _installed(peer: Peer) -> Path:
     if not (executables / peer.command).exists():
         print(f"... installing {peer.name} into {home}, once", file=sys.stderr, flush=True)
         _quietly(sys.executable, "-m", "venv", "--clear", str(home))
-        _quietly(str(executables / "pip"), "install", "--quiet", f"{peer.package}=={peer.version}", *peer.beside)
+        _quietly(
+            str(executables / "pip"),
+            "install",
+            "--quiet",
+            f"{peer.package}=={peer.version}",
+            *peer.beside,
+        )
     return executables
 
 
@@ -189,7 +215,9 @@ def _kafka_utils(ground: _Ground, znodes: str) -> Assignment:
     for name in ("clusters", "parser"):
         (folder / name).mkdir()
     discovery = {"clusters": {"c": {"broker_list": ["127.0.0.1:9092"], "zookeeper": znodes}}}
-    (folder / "clusters" / "bench.yaml").write_text(json.dumps({**discovery, "local_config": {"cluster": "c"}}))
+    (folder / "clusters" / "bench.yaml").write_text(
+        json.dumps({**discovery, "local_config": {"cluster": "c"}})
+    )
     (folder / "parser" / "racks.py").write_text(_RACK_PARSER)
     ground.call(
         "kafka-cluster-manager",
@@ -213,7 +241,9 @@ def _kafka_tools(ground: _Ground, znodes: str) -> Assignment:
     for topic, numbers in ground.before.items():
         for number, replicas in numbers.items():
             for broker in replicas:
-                held[broker].append(f"{size[topic, number] // _KIB}\t/mnt/u001/kafka/i001_caches/{topic}-{number}\n")
+                held[broker].append(
+                    f"{size[topic, number] // _KIB}\t/mnt/u001/kafka/i001_caches/{topic}-{number}\n"
+                )
     for broker, lines in held.items():
         (sizes / f"broker-{broker}").write_text("".join(lines))
     scripts.mkdir()
@@ -221,13 +251,24 @@ def _kafka_tools(ground: _Ground, znodes: str) -> Assignment:
         (scripts / name).write_text(f"#!/bin/sh\n{text}\n")
         (scripts / name).chmod(0o755)
     told = ground.call(
-        *("kafka-assigner", "-z", znodes, "--tools-path", str(scripts), "--skip-ple", "--output-json"),
+        *(
+            "kafka-assigner",
+            "-z",
+            znodes,
+            "--tools-path",
+            str(scripts),
+            "--skip-ple",
+            "--output-json",
+        ),
         *("-m", _UNLIMITED, "balance", "-t", "count"),
         path=f"{scripts}{os.pathsep}",
     )
     topics = json.loads(told[told.index("{") :])["after"]["topics"]
     return {
-        topic: {int(number): tuple(map(int, each["replicas"])) for number, each in found["partitions"].items()}
+        topic: {
+            int(number): tuple(map(int, each["replicas"]))
+            for number, each in found["partitions"].items()
+        }
         for topic, found in topics.items()
     }
 

@@ -82,7 +82,10 @@ class Row:
 
     @property
     def drained(self) -> tuple[int, ...]:
-        """The brokers to be emptied: with `drain` the first of every rack, so that racks stay even."""
+        """The brokers to be emptied.
+
+        With `drain` the first of every rack, so that racks stay even.
+        """
         return tuple(range(1, self.size.racks + 1)) if self.kind == "drain" else ()
 
     @property
@@ -97,17 +100,24 @@ class Row:
         for at, table in enumerate(("brokers", "partitions")):
             found = [part[at] for part in parts]
             for number, name in enumerate(names):
-                found[number] = found[number].add_column(0, "cluster", pa.array([name] * len(found[number])))
+                found[number] = found[number].add_column(
+                    0, "cluster", pa.array([name] * len(found[number]))
+                )
             parquet.write_table(pa.concat_tables(found), folder / f"{table}.parquet")
-        clusters: dict[str, str | None] = dict.fromkeys(names or [SINGLE_CLUSTER], "generated-cluster-0001")
+        clusters: dict[str, str | None] = dict.fromkeys(
+            names or [SINGLE_CLUSTER], "generated-cluster-0001"
+        )
         (folder / "inventory.json").write_text(encode_header(Header(TAKEN_AT, clusters)))
-        requested = {"kind": "RebalanceRequest", "spec": {"brokers": {"drain": self.drained}, "racks": "strict"}}
+        requested = {
+            "kind": "RebalanceRequest",
+            "spec": {"brokers": {"drain": self.drained}, "racks": "strict"},
+        }
         (folder / "request.json").write_text(json.dumps(requested))
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A whole process with its children: seconds, seconds of CPU, and the peak of their memory together."""
+    """A process with its children: seconds, seconds of CPU, and their peak memory together."""
 
     seconds: float
     cpu_s: float
@@ -116,7 +126,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The kernel alone, in one process: seconds, seconds of CPU, and the entries of a second run."""
+    """The kernel in one process: seconds, seconds of CPU, and the entries of a second run."""
 
     seconds: float
     cpu_s: float
@@ -137,7 +147,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A row's figures (schemas/answers/figures.schema.json; of a fleet sums and the worst), and their cost."""
+    """The whole command, read again from its answer (schemas/answers/figures.schema.json)."""
 
     row: Row
     figures: Mapping[str, Any]
@@ -154,7 +164,14 @@ def measure(row: Row, seed: int, folder: Path) -> Measured:
     local = run_engine(folder, "local") if row.partitions <= MOST_LOCAL else None
     spark = run_engine(folder, "spark")
     figures = of_all(json.loads((folder / "figures-spark.json").read_text())["clusters"])
-    child = [sys.executable, str(Path(__file__).with_name("planner.py")), row.name, "--seed", str(seed), "--kernel"]
+    child = [
+        sys.executable,
+        str(Path(__file__).with_name("planner.py")),
+        row.name,
+        "--seed",
+        str(seed),
+        "--kernel",
+    ]
     alone = json.loads(subprocess.run(child, check=True, capture_output=True, text=True).stdout)
     if alone.pop("moves") != figures["moves"]:
         raise SystemExit(f"{row.name}: the engine's figures are not the kernel's")
@@ -166,11 +183,30 @@ def measure(row: Row, seed: int, folder: Path) -> Measured:
 def run_engine(folder: Path, engine: str) -> Run:
     """Run `kadmin propose rebalance` as a process."""
     memory = ("--conf", "spark.driver.memory=5g") if engine == "spark" else ()
-    command = [sys.executable, "-m", "kadmin", "propose", "rebalance", "request.json", "--inventory", "."]
-    command += ["--out", f"plan-{engine}.json", "--figures", f"figures-{engine}.json", "--engine", engine, *memory]
+    command = [
+        sys.executable,
+        "-m",
+        "kadmin",
+        "propose",
+        "rebalance",
+        "request.json",
+        "--inventory",
+        ".",
+    ]
+    command += [
+        "--out",
+        f"plan-{engine}.json",
+        "--figures",
+        f"figures-{engine}.json",
+        "--engine",
+        engine,
+        *memory,
+    ]
     started = time.perf_counter()
     with (folder / "errors").open("w") as errors:
-        child = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True)
+        child = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True
+        )
         watch = _Watch(child.pid)
         watch.start()
         _, status, usage = os.wait4(child.pid, 0)
@@ -179,7 +215,9 @@ def run_engine(folder: Path, engine: str) -> Run:
         watch.end()
     if child.returncode:
         raise SystemExit((folder / "errors").read_text())
-    return Run(seconds, usage.ru_utime + usage.ru_stime, max(watch.peak_mib, usage.ru_maxrss // _KIB))
+    return Run(
+        seconds, usage.ru_utime + usage.ru_stime, max(watch.peak_mib, usage.ru_maxrss // _KIB)
+    )
 
 
 class _Watch(threading.Thread):
@@ -197,7 +235,9 @@ class _Watch(threading.Thread):
     def run(self) -> None:
         """Sample until end() is called."""
         while not self._over.wait(_SAMPLE_S):
-            self.peak_mib = max(self.peak_mib, sum(map(self._memory_kib, Path("/proc").glob("[0-9]*"))) // _KIB)
+            self.peak_mib = max(
+                self.peak_mib, sum(map(self._memory_kib, Path("/proc").glob("[0-9]*"))) // _KIB
+            )
 
     def end(self) -> None:
         """Stop sampling."""
@@ -220,7 +260,10 @@ def kernel_alone(row: Row, seed: int) -> dict[str, Any]:
     for found in row.tables(seed):
         problem = compile_request(cluster_arrays(*found), row.request).problem
         runs = [_timed(problem) for _ in range(_REPEATED if row.partitions <= MOST_LOCAL else 1)]
-        seconds, cpu_s = seconds + min(each[0] for each in runs), cpu_s + min(each[1] for each in runs)
+        seconds, cpu_s = (
+            seconds + min(each[0] for each in runs),
+            cpu_s + min(each[1] for each in runs),
+        )
         target = runs[0][2]
         moves += int(moves_per_partition(problem, target).sum())
         second = solve(replace(problem, current=target, start=target.copy()))
@@ -239,13 +282,22 @@ def _timed(problem: PlacementProblem) -> tuple[float, float, Ints]:
 
 def of_all(clusters: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the sums and the worst figures of a fleet, in the shape of one cluster's."""
-    totals = ("reassignments", "moves", "moves_bound", "leader_changes", "leader_changes_bound", "order_changes")
+    totals = (
+        "reassignments",
+        "moves",
+        "moves_bound",
+        "leader_changes",
+        "leader_changes_bound",
+        "order_changes",
+    )
     figures: dict[str, Any] = {key: sum(each[key] for each in clusters) for key in totals}
     figures["proved_optimal"] = sum(each["proved_optimal"] for each in clusters)
     for side in ("before", "after", "bound"):
         found = [each[side] for each in clusters]
         figures[side] = {
-            key: (min if key.endswith("_min") else max)(one[key] for one in found if one[key] is not None)
+            key: (min if key.endswith("_min") else max)(
+                one[key] for one in found if one[key] is not None
+            )
             for key in found[0]
         }
     return figures
@@ -263,7 +315,11 @@ def rival(row: Row, seed: int, peer: Peer, ring: Peers) -> Rival:
 
 
 def _changes(before: Assignment, after: Assignment) -> int:
-    return sum(ids != before[topic][number] for topic, numbers in after.items() for number, ids in numbers.items())
+    return sum(
+        ids != before[topic][number]
+        for topic, numbers in after.items()
+        for number, ids in numbers.items()
+    )
 
 
 def _scored(row: Row, seed: int, after: Assignment) -> dict[str, Any]:
@@ -273,10 +329,14 @@ def _scored(row: Row, seed: int, after: Assignment) -> dict[str, Any]:
     compiled = compile_request(one, row.request)
     at = {broker: index for index, broker in enumerate(one.broker_ids.tolist())}
     target: Ints = np.full_like(compiled.problem.current, NONE)
-    for index, (topic, number) in enumerate(zip(one.topic.tolist(), one.partition.tolist(), strict=True)):
+    for index, (topic, number) in enumerate(
+        zip(one.topic.tolist(), one.partition.tolist(), strict=True)
+    ):
         ids = after[one.topics[topic]][number]
         target[index, : len(ids)] = [at[broker] for broker in ids]
     solution = replace(solve(compiled.problem), target=target)
     entries = np.flatnonzero((target != compiled.problem.current).any(axis=1))
-    figures: dict[str, Any] = json.loads(to_json(assess(one, compiled, solution, entries, left_out=0)))
+    figures: dict[str, Any] = json.loads(
+        to_json(assess(one, compiled, solution, entries, left_out=0))
+    )
     return figures

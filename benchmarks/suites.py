@@ -1,6 +1,7 @@
 """Times suites, and writes the times into the table of CONTRIBUTING.md.
 
-Run it with nothing else running: `make bench-suites SUITES="lint test"`; without SUITES, all that .ci/run runs.
+Run it with nothing else running: `make bench-suites SUITES="lint test"`; without SUITES, all that
+.ci/run runs.
 """
 
 from __future__ import annotations
@@ -23,10 +24,16 @@ def suites_of_ci() -> list[str]:
 
 
 def with_time(page: str, target: str, seconds: float) -> str:
-    """Return the page with the time of a suite in the last column of its row; raises ValueError if there is no row."""
+    """Return the page with the time of a suite in the last column of its row.
+
+    Raises ValueError if there is no row.
+    """
     minutes, rest = divmod(round(seconds), 60)
     found, rows = re.subn(
-        rf"^(\| `make {target}` \| .* \| )[^|]*( \|)$", rf"\g<1>{minutes}:{rest:02}\2", page, flags=re.MULTILINE
+        rf"^(\| `make {target}` \| .* \| )[^|]*( \|)$",
+        rf"\g<1>{minutes}:{rest:02}\2",
+        page,
+        flags=re.MULTILINE,
     )
     if rows != 1:
         raise ValueError(f"{PAGE.name} has {rows} rows of make {target}")
@@ -38,7 +45,10 @@ def main(targets: list[str]) -> None:
     for target in targets or suites_of_ci():
         begun = time.monotonic()
         subprocess.run(["make", target], cwd=ROOT, check=True)
-        PAGE.write_text(with_time(PAGE.read_text(encoding="utf-8"), target, time.monotonic() - begun), encoding="utf-8")
+        PAGE.write_text(
+            with_time(PAGE.read_text(encoding="utf-8"), target, time.monotonic() - begun),
+            encoding="utf-8",
+        )
 
 
 if __name__ == "__main__":

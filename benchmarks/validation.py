@@ -1,8 +1,9 @@
 """Prints the cost of validation as one table: large, ordinary and hostile plans. Usage: make bench.
 
-Large and ordinary plans are whole processes, start included: processor time (user and system, the same on a machine
-that does other things, too), wall time and the peak of their memory. Hostile files are read in this process after a
-first one, so that the start is left out: the slowest of all, and the most memory added.
+Large and ordinary plans are whole processes, start included: processor time (user and system, the
+same on a machine that does other things, too), wall time and the peak of their memory. Hostile
+files are read in this process after a first one, so that the start is left out: the slowest of all,
+and the most memory added.
 """
 
 from __future__ import annotations
@@ -31,14 +32,20 @@ HOSTILE: dict[str, tuple[str, bytes]] = {
     "aliases": ("plan.yaml", b"kind: TopicDeletion\nspec: {topics: [" + b"*a, " * 10_000 + b"]}"),
     "anchors": ("plan.yaml", b"kind: TopicDeletion\nspec: {topics: [" + b"&a x, " * 10_000 + b"]}"),
     "duplicate keys": ("plan.yaml", b"a: 1\n" * 12_000),
-    "bad names": ("plan.yaml", b"kind: TopicDeletion\nspec: {topics: [" + b"a/b, " * 12_000 + b"]}"),
+    "bad names": (
+        "plan.yaml",
+        b"kind: TopicDeletion\nspec: {topics: [" + b"a/b, " * 12_000 + b"]}",
+    ),
     "unknown fields": (
         "plan.json",
         b'{"kind": "TopicDeletion"' + b"".join(b', "f%d": 1' % n for n in range(4_000)) + b"}",
     ),
     "digits": ("plan.yaml", b"kind: TopicDeletion\nspec: {topics: [" + b"9" * 60_000 + b"]}"),
     "digits in json": ("plan.json", b'{"kind": ' + b"9" * 60_000 + b"}"),
-    "one long line": ("plan.json", b'{"kind": "TopicDeletion", "spec": {"topics": ["' + b"a" * 60_000 + b'"]}}'),
+    "one long line": (
+        "plan.json",
+        b'{"kind": "TopicDeletion", "spec": {"topics": ["' + b"a" * 60_000 + b'"]}}',
+    ),
     "brackets": ("plan.yaml", b"[" * 60_000),
     "braces": ("plan.json", b'{"a":' * 12_000),
     "comments": ("plan.yaml", b"#\n" * 30_000),
@@ -62,10 +69,14 @@ def process(*arguments: str) -> Cost:
     started = time.perf_counter()
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
     command = [sys.executable, "-m", "kadmin", "validate", *arguments]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+    running = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+    )
     _, _, usage = os.wait4(running.pid, 0)
     running.returncode = 0
-    return Cost(time.perf_counter() - started, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
+    return Cost(
+        time.perf_counter() - started, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
+    )
 
 
 def hostile(source: str, data: bytes) -> Cost:
@@ -82,17 +93,25 @@ def hostile(source: str, data: bytes) -> Cost:
 
 def write_large_inventory(folder: Path) -> None:
     """Write a snapshot of the cluster that the large plan was made on."""
-    brokers = tuple(BrokerRow(number, f"r{number}", alive=True, capacity_bytes=10**15) for number in range(1, 5))
-    rows = tuple(
-        PartitionRow(f"topic-{n // 100:04d}", n % 100, (1, 2, 3), 1, (1, 2, 3), 1000) for n in range(PLAN_ENTRIES)
+    brokers = tuple(
+        BrokerRow(number, f"r{number}", alive=True, capacity_bytes=10**15) for number in range(1, 5)
     )
-    write_inventory(Inventory("2026-11-21T08:30:00Z", {"": ClusterInventory("bench", brokers, rows)}), folder)
+    rows = tuple(
+        PartitionRow(f"topic-{n // 100:04d}", n % 100, (1, 2, 3), 1, (1, 2, 3), 1000)
+        for n in range(PLAN_ENTRIES)
+    )
+    write_inventory(
+        Inventory("2026-11-21T08:30:00Z", {"": ClusterInventory("bench", brokers, rows)}), folder
+    )
 
 
 def rows(folder: Path) -> list[list[str]]:
     """Measure every row."""
     plain = folder / "small.yaml"
-    plain.write_text("kind: PartitionReassignment\nspec: {partitions: [{topic: a, partition: 0, replicas: [1]}]}\n")
+    plain.write_text(
+        "kind: PartitionReassignment\nspec: {partitions: [{topic: a, partition: 0, replicas: "
+        "[1]}]}\n"
+    )
     found = []
     small = [process(str(plain)) for _ in range(9)]
     middle = Cost(*(statistics.median(values) for values in zip(*small, strict=True)))
@@ -101,7 +120,10 @@ def rows(folder: Path) -> list[list[str]]:
     for suffix, target in ((".yaml", "< 12 s, < 1 GB"), (".json", "< 4 s, < 1 GB")):
         plan = folder / f"plan{suffix}"
         write_plan(plan, as_json=suffix == ".json")
-        for more, label in (((), ""), (("--inventory", str(folder / "inventory")), " against an inventory")):
+        for more, label in (
+            ((), ""),
+            (("--inventory", str(folder / "inventory")), " against an inventory"),
+        ):
             cost = process(str(plan), *more)
             name = f"validate {PLAN_ENTRIES:,} partitions, {suffix[1:]}{label}"
             found.append([name, *_measured(cost, 1), "" if more else target])
@@ -111,14 +133,22 @@ def rows(folder: Path) -> list[list[str]]:
     slowest = max(costs, key=lambda name: costs[name].processor_s)
     largest = max(costs, key=lambda name: costs[name].peak_bytes)
     label = f"{len(costs)} hostile files of up to 64 KiB"
-    times = [f"{each * 1000:.0f} ms" for each in (costs[slowest].processor_s, costs[slowest].seconds)]
+    times = [
+        f"{each * 1000:.0f} ms" for each in (costs[slowest].processor_s, costs[slowest].seconds)
+    ]
     found.append([f"{label}, the slowest ({slowest})", *times, "", "< 100 ms"])
-    found.append([f"{label}, the largest ({largest})", "", "", _mib(costs[largest].peak_bytes), "< 50 MB"])
+    found.append(
+        [f"{label}, the largest ({largest})", "", "", _mib(costs[largest].peak_bytes), "< 50 MB"]
+    )
     return found
 
 
 def _measured(cost: Cost, digits: int) -> list[str]:
-    return [f"{cost.processor_s:.{digits}f} s", f"{cost.seconds:.{digits}f} s", _mib(cost.peak_bytes)]
+    return [
+        f"{cost.processor_s:.{digits}f} s",
+        f"{cost.seconds:.{digits}f} s",
+        _mib(cost.peak_bytes),
+    ]
 
 
 def _mib(size_bytes: float) -> str:

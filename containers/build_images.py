@@ -1,10 +1,12 @@
-"""Builds two images with the Docker daemon that `docker` reaches: kadmin, and kadmin-planner with Spark and Java.
+"""Builds two images with the Docker daemon that `docker` reaches.
+
+kadmin, and kadmin-planner with Spark and Java.
 
 Usage: python containers/build_images.py [BASE], `make image BASE=python:3.13-slim`.
 
-Without BASE, the base is made of this machine's own Python (Linux only), and the build needs neither an image registry
-nor a network: the packages of requirements.lock are fetched before it, with their hashes checked. On another BASE the
-build installs them from the package index.
+Without BASE, the base is made of this machine's own Python (Linux only), and the build needs
+neither an image registry nor a network: the packages of requirements.lock are fetched before it,
+with their hashes checked. On another BASE the build installs them from the package index.
 """
 
 from __future__ import annotations
@@ -42,21 +44,28 @@ def build_image(name: str, base: str | None) -> str:
             _fetch_wheels(context)
             options += ["--network", "none"]
         file = str(context / "Containerfile")
-        subprocess.run(["docker", "build", "--quiet", *options, "--file", file, "--tag", tag, str(context)], check=True)
+        subprocess.run(
+            ["docker", "build", "--quiet", *options, "--file", file, "--tag", tag, str(context)],
+            check=True,
+        )
     return tag
 
 
 def _local_base(scratch: Path) -> str:
     archive = scratch / "base.tar"
     pack_base(archive)
-    subprocess.run(["docker", "import", str(archive), LOCAL_BASE], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        ["docker", "import", str(archive), LOCAL_BASE], check=True, stdout=subprocess.DEVNULL
+    )
     archive.unlink()
     return LOCAL_BASE
 
 
 def _fetch_wheels(context: Path) -> None:
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--require-hashes"]
-    subprocess.run([*pip, "-r", str(context / "runtime.lock"), "-w", str(context / "wheels")], check=True)
+    subprocess.run(
+        [*pip, "-r", str(context / "runtime.lock"), "-w", str(context / "wheels")], check=True
+    )
 
 
 def main(base: str | None) -> None:

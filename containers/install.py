@@ -1,7 +1,7 @@
 """Runs inside the build of an image: installs kadmin into /opt/kadmin, and adds the user kadmin.
 
-What kadmin needs is taken from the folder's wheels if it has them, else from the package index; both are pinned by the
-folder's runtime.lock.
+What kadmin needs is taken from the folder's wheels if it has them, else from the package index;
+both are pinned by the folder's runtime.lock.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ def main() -> None:
     ]
     (wheel,) = CONTEXT.glob("kadmin_kafka-*.whl")
     wheels = sorted(str(path) for path in (CONTEXT / "wheels").glob("*.whl"))
-    source = ["--no-index", *wheels] if wheels else ["--require-hashes", "--requirement", str(CONTEXT / "runtime.lock")]
+    source = (
+        ["--no-index", *wheels]
+        if wheels
+        else ["--require-hashes", "--requirement", str(CONTEXT / "runtime.lock")]
+    )
     for what in (source, ["--no-index", str(wheel)]):
         subprocess.run([*pip, *what], check=True)
     with Path("/etc/passwd").open("a", encoding="utf-8") as passwd:

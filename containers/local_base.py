@@ -1,6 +1,7 @@
-"""A base image that needs no image registry: this machine's Python, the C library, and a shell for Spark's launcher.
+"""A base image that needs no image registry.
 
-Each shared library lies under the name by which the loader asks for it. There are no CA certificates in it.
+It has this machine's Python, the C library, and a shell for Spark's launcher. Each shared library
+lies under the name by which the loader asks for it. There are no CA certificates in it.
 """
 
 from __future__ import annotations
@@ -18,12 +19,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LIBRARY = re.compile(r"(/\S+) \(0x")
-# Not listed by ldd: the name service is loaded by name, and compiled Python packages are linked with the others.
+# Not listed by ldd: the name service is loaded by name, and compiled Python packages are linked
+# with the others.
 _NAME_SERVICE_MODULES = ("libnss_files.so.2", "libnss_dns.so.2")
-_PACKAGES_NEED = ("libdl.so.2", "libgcc_s.so.1", "libpthread.so.0", "librt.so.1", "libstdc++.so.6", "libutil.so.1")
+_PACKAGES_NEED = (
+    "libdl.so.2",
+    "libgcc_s.so.1",
+    "libpthread.so.0",
+    "librt.so.1",
+    "libstdc++.so.6",
+    "libutil.so.1",
+)
 _NAME_SERVICE = "passwd: files\nhosts: files dns\n"
 _PROGRAMS = ("bash", "env", "dirname", "head")
-_LEFT_OUT = {"__pycache__", "idlelib", "lib2to3", "site-packages", "dist-packages", "test", "tkinter", "turtledemo"}
+_LEFT_OUT = {
+    "__pycache__",
+    "idlelib",
+    "lib2to3",
+    "site-packages",
+    "dist-packages",
+    "test",
+    "tkinter",
+    "turtledemo",
+}
 
 
 def pack_base(archive: Path) -> None:
@@ -36,7 +54,9 @@ def pack_base(archive: Path) -> None:
         tar.add(modules, f"usr/local/lib/{version}", filter=_part_of_the_runtime)
         for program in programs:
             tar.add(program, f"usr/bin/{program.name}")
-        for library in sorted(libraries([python, *programs, *(modules / "lib-dynload").glob("*.so")])):
+        for library in sorted(
+            libraries([python, *programs, *(modules / "lib-dynload").glob("*.so")])
+        ):
             tar.add(library, _place(library))
         _add_link(tar, "usr/local/bin/python3", version)
         _add_link(tar, "bin/sh", "/usr/bin/bash")
@@ -44,11 +64,18 @@ def pack_base(archive: Path) -> None:
 
 
 def libraries(binaries: Iterable[Path]) -> set[str]:
-    """Return the paths of what binaries are linked with, and beside the C library what is loaded by name."""
-    listed = subprocess.run(["ldd", *map(str, binaries)], capture_output=True, text=True, check=True).stdout
+    """Return the paths of what binaries are linked with.
+
+    Beside the C library, add what is loaded by name.
+    """
+    listed = subprocess.run(
+        ["ldd", *map(str, binaries)], capture_output=True, text=True, check=True
+    ).stdout
     found = set(_LIBRARY.findall(listed))
     folders = {Path(path).parent for path in found if Path(path).name.startswith("libc.so")}
-    modules = (folder / name for folder in folders for name in (*_NAME_SERVICE_MODULES, *_PACKAGES_NEED))
+    modules = (
+        folder / name for folder in folders for name in (*_NAME_SERVICE_MODULES, *_PACKAGES_NEED)
+    )
     return found | {str(module) for module in modules if module.exists()}
 
 
@@ -74,7 +101,10 @@ def _part_of_the_runtime(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 
 def _place(library: str) -> str:
-    """Return where the loader looks: a library from elsewhere, as Python's own may be, goes to /usr/lib."""
+    """Return where the loader looks.
+
+    A library from elsewhere, as Python's own may be, goes to /usr/lib.
+    """
     system = library.startswith(("/lib", "/usr/lib"))
     return library.lstrip("/") if system else f"usr/lib/{Path(library).name}"
 

@@ -1,4 +1,6 @@
-"""The one type for a problem of a document or a cluster; kadmin.report.problems has a renderer per format.
+"""The one type for a problem of a document or a cluster.
+
+kadmin.report.problems has a renderer per format.
 
 ::
 
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
 
 Field: TypeAlias = tuple[str | int, ...]
-"""The path of a value in a document: keys and positions from the root, ("spec", "partitions", 0); () is the root."""
+"""The path of a value in a document: keys and positions from the root, ("spec", "partitions", 0);
+() is the root."""
 
 Severity: TypeAlias = Literal["error", "warning"]
 
@@ -32,9 +35,10 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a file, which is named as the user named it. Lines and columns count from 1, columns in characters.
+    """A place in a file, which is named as the user named it.
 
-    `first_line` is the line of the first occurrence, for a value that is repeated here.
+    Lines and columns count from 1, columns in characters. `first_line` is the line of the first
+    occurrence, for a value that is repeated here.
     """
 
     file: str
@@ -52,7 +56,10 @@ NOWHERE = Location("", 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem. `field` () is the whole document, or a problem located by `partition`, `broker` and `topic`."""
+    """One problem.
+
+    `field` () is the whole document, or a problem located by `partition`, `broker` and `topic`.
+    """
 
     code: str
     message: str
@@ -71,7 +78,10 @@ class Diagnostic:
 
     @property
     def advice(self) -> str:
-        """The next step in brackets, to follow the message; empty for a command, which has a line of its own."""
+        """The next step in brackets, to follow the message.
+
+        Empty for a command, which has a line of its own.
+        """
         return f" ({self.next_step})" if self.next_step and not self.names_command else ""
 
     @property

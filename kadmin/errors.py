@@ -4,19 +4,19 @@
 
     KadminError                     1  a bug in kadmin, when nothing below fits
     ├── InvalidInputError           3  a document, table or argument that can never be right
-    ├── StalePlanError              4  the plan does not fit the live cluster (moved on, other cluster, unknown name)
-    ├── BusyError                   5  another process is at work: lock, unfinished operation, running reassignment
+    ├── StalePlanError              4  the plan does not fit the live cluster (moved on, or another)
+    ├── BusyError                   5  another process is at work: lock, operation, reassignment
     ├── UnreachableError            6  ZooKeeper not reachable, or no answer in time
     │   ├── NotAuthorizedError      6  reached, but not allowed
     │   └── NotZooKeeperModeError   6  reached, but no ZooKeeper-mode Kafka cluster lives there
     ├── UnknownOutcomeError         7  a write whose fate could not be learned
-    ├── NotCompletedError           8  deadline passed, refused by the controller, or a local file not writable
+    ├── NotCompletedError           8  deadline, refusal of the controller, or a file not writable
     ├── InfeasibleError             9  a request that no plan can satisfy
     ├── UsageError                 64  wrong flags, or a confirmation without a terminal
     └── StoppedError         128 + n  ended by signal n; the state is kept
 
-An error says three things: the message (what and where), the cause, and the next command to type. The command line
-renders them once, at its edge; nothing below prints.
+An error says three things: the message (what and where), the cause, and the next command to type.
+The command line renders them once, at its edge; nothing below prints.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 class KadminError(Exception):
     """An error with its place and its next step.
 
-    `message` names the failure and its place, `cause` the reason if known, `next_step` the reader's next action.
-    `problems` are the causes where there are several. `exit_status` is the exit code of the process, `heading` the
-    first word of the message for people.
+    `message` names the failure and its place, `cause` the reason if known, `next_step` the reader's
+    next action. `problems` are the causes where there are several. `exit_status` is the exit code
+    of the process, `heading` the first word of the message for people.
     """
 
     exit_code: ClassVar[int] = 1
@@ -64,7 +64,10 @@ class KadminError(Exception):
         return text_of(self.next_step)
 
     def lines(self) -> list[str]:
-        """Return the lines for people: message, causes and next command. Names in a line may hold line breaks."""
+        """Return the lines for people: message, causes and next command.
+
+        Names in a line may hold line breaks.
+        """
         first, *others = [*self._causes] or [""]
         parts = {self.heading: self.message, "  cause: ": first, "  next:  ": self.next_command}
         lines = [f"{name}{text}" for name, text in parts.items() if text]
@@ -78,7 +81,10 @@ class InvalidInputError(KadminError):
 
 
 class StalePlanError(KadminError):
-    """The plan was made for another state or another cluster, or has names that the live cluster does not have."""
+    """The plan was made for another state or another cluster.
+
+    It may also have names that the live cluster does not have.
+    """
 
     exit_code = 4
 
@@ -100,7 +106,10 @@ class NotAuthorizedError(UnreachableError):
 
 
 class NotZooKeeperModeError(UnreachableError):
-    """No ZooKeeper-mode Kafka cluster at this address and chroot (mistyped, empty, KRaft or migrating)."""
+    """No ZooKeeper-mode cluster at this address and chroot.
+
+    It is mistyped, empty, KRaft or migrating.
+    """
 
 
 class UnknownOutcomeError(KadminError):
@@ -110,7 +119,7 @@ class UnknownOutcomeError(KadminError):
 
 
 class NotCompletedError(KadminError):
-    """The work is not done: deadline, refusal by the controller, or a local file that cannot be written."""
+    """The work is not done: deadline, the controller's refusal, or an unwritable local file."""
 
     exit_code = 8
 
@@ -128,9 +137,16 @@ class UsageError(KadminError):
 
 
 class StoppedError(KadminError):
-    """Ended by a signal at a safe point; `kept` says what is left. `exit_status` is 128 + the signal's number."""
+    """Ended by a signal at a safe point; `kept` says what is left.
 
-    def __init__(self, kept: str = "", *, signal_number: int, next_step: NextStep | str | None = None) -> None:
+    `exit_status` is 128 + the signal's number.
+    """
+
+    def __init__(
+        self, kept: str = "", *, signal_number: int, next_step: NextStep | str | None = None
+    ) -> None:
         name = "^C" if signal_number == signal.SIGINT else signal.Signals(signal_number).name
-        super().__init__("; ".join(filter(None, [f"Interrupted ({name})", kept])) + ".", next_step=next_step)
+        super().__init__(
+            "; ".join(filter(None, [f"Interrupted ({name})", kept])) + ".", next_step=next_step
+        )
         self.exit_status = 128 + signal_number

@@ -12,6 +12,7 @@ def matches(name: str, pattern: str) -> bool:
     return _compiled(pattern).match(name) is not None
 
 
-@cache  # fnmatch itself keeps 256 patterns, and compiles those of a longer list again for every name
+# fnmatch itself keeps 256 patterns, and compiles those of a longer list again for every name.
+@cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(fnmatch.translate(pattern))

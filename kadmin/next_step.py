@@ -1,7 +1,8 @@
 """Next steps as values: words, and commands of kadmin as data.
 
-`"start broker 3, then " + command("resume", operation_id)` is a next step; without a command it is a plain string.
-The command line adds the options of the cluster and the plan's file to each command (`with_commands`).
+`"start broker 3, then " + command("resume", operation_id)` is a next step; without a command it is
+a plain string. The command line adds the options of the cluster and the plan's file to each command
+(`with_commands`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class CommandLine:
         return " ".join(["kadmin", self.name, *map(shlex.quote, self.arguments)])
 
     def of_plan(self, file: str) -> CommandLine:
-        """Return the command with the name of the plan's file in place of FILE, its first argument."""
+        """Return the command with the name of the plan's file as its first argument, FILE."""
         given = self.arguments[:1] == (_FILE,)
         return replace(self, arguments=(file, *self.arguments[1:])) if given else self
 
@@ -75,11 +76,15 @@ def text_of(step: NextStep | str | None) -> str | None:
     return None if step is None else str(step)
 
 
-def with_commands(step: NextStep | str | None, change: Callable[[CommandLine], CommandLine]) -> NextStep | str | None:
+def with_commands(
+    step: NextStep | str | None, change: Callable[[CommandLine], CommandLine]
+) -> NextStep | str | None:
     """Return a next step with each of its commands changed."""
     if not isinstance(step, NextStep):
         return step
-    return NextStep(tuple(change(part) if isinstance(part, CommandLine) else part for part in step.parts))
+    return NextStep(
+        tuple(change(part) if isinstance(part, CommandLine) else part for part in step.parts)
+    )
 
 
 def _parts(step: str | NextStep) -> tuple[str | CommandLine, ...]:

@@ -1,4 +1,4 @@
-"""Writes files whole or not at all: to a new file beside the old one, which then takes its place."""
+"""Writes files whole or not at all: to a new file beside the old one, whose place it then takes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def replaced(path: Path) -> Iterator[IO[bytes]]:
     """Yield a new file that takes the place of `path` at the end, and is removed after an error.
 
-    Its name cannot be foreseen, and it is made anew: where others may write to the folder, nothing is written through
-    a link of theirs. Raises OSError as the file system does.
+    Its name cannot be foreseen, and it is made anew: where others may write to the folder, nothing
+    is written through a link of theirs. Raises OSError as the file system does.
     """
     with _moved(path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial"), path) as file:
         yield file
@@ -25,7 +25,10 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def created(path: Path) -> Iterator[IO[bytes]]:
-    """Write a new file like `replaced`; raises FileExistsError where the file exists or another process writes it."""
+    """Write a new file like `replaced`.
+
+    Raises FileExistsError where the file exists or another process writes it.
+    """
     with _moved(path.with_name(f".{path.name}.partial"), path) as file:
         # Only the process that made the partial file writes this one.
         if path.exists():

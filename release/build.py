@@ -1,9 +1,11 @@
 """Builds what is published, into dist/: wheel, source distribution, SBOM and checksums.
 
-Usage: python release/build.py TOOLS, where TOOLS is the `bin` folder with cyclonedx-py and twine (`make release`).
+Usage: python release/build.py TOOLS, where TOOLS is the `bin` folder with cyclonedx-py and twine
+(`make release`).
 
-The SBOM (CycloneDX, JSON) lists kadmin with its extras spark, java and report, at the versions of requirements.lock.
-Same tree, same bytes: the wheel is built again from the source distribution, and must be equal.
+The SBOM (CycloneDX, JSON) lists kadmin with its extras spark, java and report, at the versions of
+requirements.lock. Same tree, same bytes: the wheel is built again from the source distribution, and
+must be equal.
 """
 
 from __future__ import annotations
@@ -41,15 +43,26 @@ def rebuilt_wheel(source: Path, scratch: Path) -> Path:
 
 def bill_of_materials(tools: Path, version: str, out: Path) -> None:
     """Write the SBOM of this environment, without what only the tools of this repository need."""
-    command = [str(tools / "cyclonedx-py"), "environment", sys.executable, "--pyproject", str(ROOT / "pyproject.toml")]
+    command = [
+        str(tools / "cyclonedx-py"),
+        "environment",
+        sys.executable,
+        "--pyproject",
+        str(ROOT / "pyproject.toml"),
+    ]
     command += ["--output-reproducible", "--mc-type", "application", "--no-validate"]
     bill = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     kept, own = needed(EXTRAS), {name for name, _ in direct(EXTRAS)}
-    bill["components"] = [each for each in bill["components"] if canonicalize_name(each["name"]) in kept]
+    bill["components"] = [
+        each for each in bill["components"] if canonicalize_name(each["name"]) in kept
+    ]
     names = {each["bom-ref"]: canonicalize_name(each["name"]) for each in bill["components"]}
     application = bill["metadata"]["component"]
     application["version"] = version  # pyproject.toml has it in kadmin/__init__.py
-    graph = {each["ref"]: [ref for ref in each.get("dependsOn", []) if ref in names] for each in bill["dependencies"]}
+    graph = {
+        each["ref"]: [ref for ref in each.get("dependsOn", []) if ref in names]
+        for each in bill["dependencies"]
+    }
     graph = {ref: graph[ref] for ref in names}
     graph[application["bom-ref"]] = sorted(ref for ref, name in names.items() if name in own)
     bill["dependencies"] = [{"ref": ref, "dependsOn": graph[ref]} for ref in sorted(graph)]
@@ -65,10 +78,16 @@ def main(tools: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         again = rebuilt_wheel(source, Path(scratch))
         if again.read_bytes() != wheel.read_bytes():
-            sys.exit("the wheel that is built from the source distribution differs from the wheel of this tree")
+            sys.exit(
+                "the wheel that is built from the source distribution differs from the wheel of "
+                "this tree"
+            )
     version = wheel.name.split("-")[1]
     bill_of_materials(tools, version, dist / f"{DISTRIBUTION}-{version}.cdx.json")
-    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(dist.iterdir())]
+    sums = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
+        for path in sorted(dist.iterdir())
+    ]
     (dist / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
     sys.stdout.write("".join(sums))
 

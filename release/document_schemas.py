@@ -1,6 +1,7 @@
 """Schemas of documents and payloads, from the annotations of their shapes.
 
-A type with the mark Defined is under `$defs`, once. The title of a field is its key, unless Keywords have another.
+A type with the mark Defined is under `$defs`, once. The title of a field is its key, unless
+Keywords have another.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ AT_THE_END = ("items", "default", "x-hint")
 
 
 class Kind(NamedTuple):
-    """A kind of document: the descriptions of it and of its `spec`, and what holds for `spec` as a whole."""
+    """A kind of document: descriptions of it and of its `spec`, and rules of `spec` as a whole."""
 
     description: str
     spec: str
@@ -36,17 +37,25 @@ class Kind(NamedTuple):
 
 
 SPECS = {
-    "PartitionReassignment": Kind("Target replicas per partition, and how to get there.", "The reassignment."),
+    "PartitionReassignment": Kind(
+        "Target replicas per partition, and how to get there.", "The reassignment."
+    ),
     "PreferredReplicaElection": Kind(
         "Partitions whose preferred leader is to be elected.",
         "Exactly one of the three ways to name partitions.",
         exactly_one(*(field.path[0] for field in document_fields(ElectionPlan))),
     ),
     "TopicDeletion": Kind("Topics to delete, by literal name.", "The deletion."),
-    "TopicRecipe": Kind("Topics to make again as they were before they were deleted.", "The topics."),
-    "RebalanceRequest": Kind("What the planner is asked for.", "The request; what is left out is not asked for."),
+    "TopicRecipe": Kind(
+        "Topics to make again as they were before they were deleted.", "The topics."
+    ),
+    "RebalanceRequest": Kind(
+        "What the planner is asked for.", "The request; what is left out is not asked for."
+    ),
     "Policy": Kind(
-        "What an organisation wants of every plan: which problems count, and which topics are guarded.", "The policy."
+        "What an organisation wants of every plan: which problems count, and which topics are "
+        "guarded.",
+        "The policy.",
     ),
     PROMETHEUS_NAMES: Kind(
         "Which series of Prometheus are samples of load, and which of their labels say of what.",
@@ -58,7 +67,10 @@ SPECS = {
 OTHERS = {
     "ClusterInventory": (
         HeaderFields,
-        "inventory.json of an inventory folder: when it was taken, and of which cluster or clusters.",
+        (
+            "inventory.json of an inventory folder: when it was taken, and of which cluster or "
+            "clusters."
+        ),
     ),
     CONTEXTS: (
         Contexts,
@@ -72,8 +84,8 @@ PAYLOADS = {
     "delete_topics": (
         admin.DeletionPayload,
         (
-            "Topics to delete: the data of the parent znode /admin/delete_topics in the document layout, "
-            "and the names of its children in the layout that controllers read."
+            "Topics to delete: the data of the parent znode /admin/delete_topics in the document "
+            "layout, and the names of its children in the layout that controllers read."
         ),
     ),
     "preferred_replica_election": (
@@ -83,8 +95,8 @@ PAYLOADS = {
     "reassign_partitions": (
         admin.ReassignmentPayload,
         (
-            "What kadmin writes to the znode /admin/reassign_partitions. Controllers from 2.0 on ignore "
-            "the whole node for one unknown key, and an empty list destroys data."
+            "What kadmin writes to the znode /admin/reassign_partitions. Controllers from 2.0 on "
+            "ignore the whole node for one unknown key, and an empty list destroys data."
         ),
     ),
 }
@@ -100,7 +112,9 @@ def schemas() -> dict[str, dict[str, Any]]:
     """Return the schemas of documents and payloads, by their names."""
     found = {KINDS[kind]: _with_spec(kind, described) for kind, described in SPECS.items()}
     found |= {KINDS[kind]: _document(kind, *described) for kind, described in OTHERS.items()}
-    return found | {f"payloads/{node}": _payload(node, *described) for node, described in PAYLOADS.items()}
+    return found | {
+        f"payloads/{node}": _payload(node, *described) for node, described in PAYLOADS.items()
+    }
 
 
 def _with_spec(kind: str, described: Kind) -> dict[str, Any]:
@@ -108,7 +122,9 @@ def _with_spec(kind: str, described: Kind) -> dict[str, Any]:
     shape = SHAPES.get(kind, PrometheusNames)
     spec = schema.of(Annotated[shape, described.keywords, Keywords(title="spec"), described.spec])
     below = {"metadata": schema.of(METADATA), "spec": spec}
-    return _whole(kind, described.description, _object(_head(kind) | below, ["kind", "spec"]), schema)
+    return _whole(
+        kind, described.description, _object(_head(kind) | below, ["kind", "spec"]), schema
+    )
 
 
 def _document(kind: str, shape: type, description: str) -> dict[str, Any]:
@@ -120,11 +136,19 @@ def _document(kind: str, shape: type, description: str) -> dict[str, Any]:
 
 def _payload(node: str, shape: type, description: str) -> dict[str, Any]:
     schema = DocumentSchema()
-    head = {"$id": f"urn:kadmin:schema:payload:{node.replace('_', '-')}:v1", "title": f"/admin/{node}"}
-    return _arranged({"$schema": SCHEMA, **head, "description": description, **schema.of(shape)}) | schema.defs
+    head = {
+        "$id": f"urn:kadmin:schema:payload:{node.replace('_', '-')}:v1",
+        "title": f"/admin/{node}",
+    }
+    return (
+        _arranged({"$schema": SCHEMA, **head, "description": description, **schema.of(shape)})
+        | schema.defs
+    )
 
 
-def _whole(kind: str, description: str, body: dict[str, Any], schema: DocumentSchema) -> dict[str, Any]:
+def _whole(
+    kind: str, description: str, body: dict[str, Any], schema: DocumentSchema
+) -> dict[str, Any]:
     head = {"$schema": SCHEMA, "$id": f"urn:kadmin:schema:{KINDS[kind]}:v1", "title": kind}
     return {**head, "description": description, **body} | schema.defs
 
@@ -177,7 +201,13 @@ class DocumentSchema:
             return {"type": "object", **rules, "additionalProperties": values}
         if is_dataclass(hint):
             return self._shape(hint)
-        enum = arguments if origin is Literal else [each.value for each in hint] if issubclass(hint, Enum) else None
+        enum = (
+            arguments
+            if origin is Literal
+            else [each.value for each in hint]
+            if issubclass(hint, Enum)
+            else None
+        )
         return {"type": TYPES[hint]} if enum is None else {"type": "string", "enum": list(enum)}
 
     def _annotated(self, hint: Any, *marks: object) -> dict[str, Any]:  # noqa: ANN401 - any annotation
@@ -194,7 +224,7 @@ class DocumentSchema:
         return _arranged(found)
 
     def _union(self, *hints: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
-        """Return the schema of an optional value, which is absent rather than null, or of several scalars."""
+        """Return the schema of an optional value, absent and not null, or of several scalars."""
         kinds = [self.of(each) for each in hints if each is not NoneType]
         return kinds[0] if len(kinds) == 1 else {"type": [kind["type"] for kind in kinds]}
 
@@ -209,11 +239,17 @@ class DocumentSchema:
                 continue
             within = properties
             if field.group is not None:
-                group = {"title": field.group.key, "description": field.group.description, **_object({}, [])}
+                group = {
+                    "title": field.group.key,
+                    "description": field.group.description,
+                    **_object({}, []),
+                }
                 within = properties.setdefault(field.group.key, group)["properties"]
             elif field.default is MISSING:
                 required.append(field.key)
-            within[field.key] = _arranged(_titled(found, field.key) | _default(found, field.hint, field.default))
+            within[field.key] = _arranged(
+                _titled(found, field.key) | _default(found, field.hint, field.default)
+            )
         return _object(properties, required)
 
 
@@ -222,6 +258,6 @@ def _titled(found: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _default(found: dict[str, Any], hint: Any, default: object) -> dict[str, Any]:  # noqa: ANN401 - any annotation
-    """Return the default of a field, unless it is empty, an object, or the field has one value only."""
+    """Return a field's default, unless it is empty, an object, or the field has one value only."""
     named = default is not MISSING and (default or default is False) and not is_dataclass(default)
     return {"default": writer_of(hint)(default)} if named and "const" not in found else {}

@@ -1,9 +1,12 @@
-"""Prints the part of requirements.lock that kadmin needs where it is installed, without the tools of this repository.
+"""Prints the part of requirements.lock that kadmin needs where it is installed.
 
-Usage: python release/locked.py [EXTRA...] [+PACKAGE...], where +PACKAGE is one more that is needed beside kadmin.
+It leaves out the tools of this repository.
 
-The lock holds everything, hashes included; what depends on what is read from the packages installed here, so this
-runs in the environment of `make setup`.
+Usage: python release/locked.py [EXTRA...] [+PACKAGE...], where +PACKAGE is one more that is needed
+beside kadmin.
+
+The lock holds everything, hashes included; what depends on what is read from the packages installed
+here, so this runs in the environment of `make setup`.
 """
 
 from __future__ import annotations
@@ -20,8 +23,13 @@ DISTRIBUTION = "kadmin-kafka"
 
 
 def needed(extras: tuple[str, ...], packages: tuple[str, ...] = ()) -> frozenset[str]:
-    """Return the names of all packages that kadmin with these extras needs, of others, and of those that these need."""
-    others: list[tuple[str, frozenset[str]]] = [(canonicalize_name(name), frozenset()) for name in packages]
+    """Return the names of all packages that kadmin with these extras and others need.
+
+    Those that these need are among them.
+    """
+    others: list[tuple[str, frozenset[str]]] = [
+        (canonicalize_name(name), frozenset()) for name in packages
+    ]
     waiting, seen = direct(extras) + others, set[tuple[str, frozenset[str]]]()
     while waiting:
         entry = waiting.pop()
@@ -32,12 +40,18 @@ def needed(extras: tuple[str, ...], packages: tuple[str, ...] = ()) -> frozenset
 
 
 def direct(extras: tuple[str, ...]) -> list[tuple[str, frozenset[str]]]:
-    """Return what kadmin itself requires with these extras: names, each with the extras that are asked of it."""
+    """Return what kadmin itself requires with these extras.
+
+    They are names, each with the extras that are asked of it.
+    """
     return _requirements(DISTRIBUTION, frozenset(extras))
 
 
 def locked(extras: tuple[str, ...], packages: tuple[str, ...] = ()) -> str:
-    """Return the lines of requirements.lock for kadmin with these extras and for other packages, without kadmin."""
+    """Return the lines of requirements.lock for kadmin with these extras and for other packages.
+
+    Leave out kadmin.
+    """
     names, kept, lines = needed(extras, packages), False, []
     for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines(keepends=True):
         if not line.startswith(" "):
@@ -52,7 +66,8 @@ def _requirements(name: str, extras: frozenset[str]) -> list[tuple[str, frozense
     return [
         (canonicalize_name(each.name), frozenset(each.extras))
         for each in wanted
-        if each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
+        if each.marker is None
+        or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
     ]
 
 

@@ -2,8 +2,8 @@
 
 Usage: python release/site_pages.py FOLDER, then mkdocs build --config-file FOLDER/mkdocs.yml.
 
-The pages keep their places, README.md above docs/, so the links between them work as they do in the repository. A link
-to the folder of example plans leads to a page that shows them.
+The pages keep their places, README.md above docs/, so the links between them work as they do in the
+repository. A link to the folder of example plans leads to a page that shows them.
 """
 
 from __future__ import annotations
@@ -34,18 +34,27 @@ def lay_out(folder: Path) -> None:
         shutil.copy(picture, pages / "docs")
     _write(pages / "plans" / "index.md", _plans())
     # JSON is YAML, too.
-    settings = {"INHERIT": str(ROOT / "release" / "mkdocs.yml"), "docs_dir": "pages", "nav": navigation()}
+    settings = {
+        "INHERIT": str(ROOT / "release" / "mkdocs.yml"),
+        "docs_dir": "pages",
+        "nav": navigation(),
+    }
     _write(folder / "mkdocs.yml", json.dumps(settings))
 
 
 def navigation() -> list[object]:
-    """Return the sections of docs/index.md with their pages; a page is listed where it is first named."""
+    """Return the sections of docs/index.md with their pages.
+
+    A page is listed where it is first named.
+    """
     sections: dict[str, list[dict[str, str]]] = {}
     seen, section = {"README.md", "docs/index.md"}, ""
     for line in (ROOT / "docs" / "index.md").read_text(encoding="utf-8").splitlines():
         if heading := _HEADING.match(line):
             section = heading[1]
-        for title, target in re.findall(r"\[(.+?)\]\(([^)#]+\.md)", line) if _ENTRY.match(line) else ():
+        for title, target in (
+            re.findall(r"\[(.+?)\]\(([^)#]+\.md)", line) if _ENTRY.match(line) else ()
+        ):
             page = normpath(f"docs/{target}")
             if page not in seen:
                 seen.add(page)
@@ -57,7 +66,9 @@ def navigation() -> list[object]:
 def _plans() -> str:
     head = "# Example plans\n\nEach one can be applied in the [sandbox](../docs/sandbox.md).\n"
     plans = sorted((ROOT / "plans").iterdir())
-    return head + "".join(f"\n## {plan.name}\n\n```yaml\n{plan.read_text(encoding='utf-8')}```\n" for plan in plans)
+    return head + "".join(
+        f"\n## {plan.name}\n\n```yaml\n{plan.read_text(encoding='utf-8')}```\n" for plan in plans
+    )
 
 
 def _write(path: Path, text: str) -> None:

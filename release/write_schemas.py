@@ -1,6 +1,9 @@
-"""Writes the schemas in schemas/ from shapes: those of answers from kadmin/answers, those of documents by their kinds.
+"""Writes the schemas in schemas/ from shapes.
 
-Usage: python release/write_schemas.py [--check], where --check names the files that differ instead, and fails.
+They are those of answers from kadmin/answers, those of documents by their kinds.
+
+Usage: python release/write_schemas.py [--check], where --check names the files that differ instead,
+and fails.
 """
 
 from __future__ import annotations
@@ -11,7 +14,17 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import document_schemas
 
@@ -53,9 +66,15 @@ class Published(NamedTuple):
 
 ANSWERS = {
     "apply": Published("Answer of kadmin apply, resume, pause, cancel, rollback and heal", Outcome),
-    "clusters": Published("Answer of doctor, status, inspect and snapshot for several contexts", fleet.ClusterAnswers),
-    "consumers-coordinator": Published("Answer of kadmin consumers coordinator", tables.CoordinatorsAnswer),
-    "consumers-disturbed": Published("Answer of kadmin consumers disturbed", tables.DisturbancesAnswer),
+    "clusters": Published(
+        "Answer of doctor, status, inspect and snapshot for several contexts", fleet.ClusterAnswers
+    ),
+    "consumers-coordinator": Published(
+        "Answer of kadmin consumers coordinator", tables.CoordinatorsAnswer
+    ),
+    "consumers-disturbed": Published(
+        "Answer of kadmin consumers disturbed", tables.DisturbancesAnswer
+    ),
     "consumers-preview": Published("Answer of kadmin consumers preview", tables.PreviewAnswer),
     "context-check": Published("Answer of kadmin context check", contexts.RightsAnswer),
     "context-list": Published("Answer of kadmin context list", contexts.ContextsAnswer),
@@ -64,15 +83,22 @@ ANSWERS = {
     "doctor": Published("Answer of kadmin doctor", doctor.DoctorAnswer),
     "doctor-migration": Published("Answer of kadmin doctor migration", doctor.MigrationAnswer),
     "event": Published(
-        "One event of a running operation, on stderr with --log-format json or -o json; what --notify posts",
+        "One event of a running operation, on stderr with --log-format json or -o json; what "
+        "--notify posts",
         events.EventAnswer,
     ),
-    "figures": Published("Answer of kadmin propose rebalance, and its --figures file", figures.FiguresAnswer),
+    "figures": Published(
+        "Answer of kadmin propose rebalance, and its --figures file", figures.FiguresAnswer
+    ),
     "history": Published("Answer of kadmin history", operations.HistoryAnswer),
     "history-import": Published("Answer of kadmin history import", doctor.ImportAnswer),
     "inspect-acls": Published("Answer of kadmin inspect acls", zookeeper.AclsAnswer),
-    "inspect-admin": Published("Answer of kadmin inspect admin", zookeeper.AdminAnswer | tables.ReassignmentsAnswer),
-    "inspect-admin-entries": Published("Answer of kadmin inspect admin-entries", zookeeper.AdminEntriesAnswer),
+    "inspect-admin": Published(
+        "Answer of kadmin inspect admin", zookeeper.AdminAnswer | tables.ReassignmentsAnswer
+    ),
+    "inspect-admin-entries": Published(
+        "Answer of kadmin inspect admin-entries", zookeeper.AdminEntriesAnswer
+    ),
     "inspect-brokers": Published("Answer of kadmin inspect brokers", tables.BrokersAnswer),
     "inspect-cluster": Published("Answer of kadmin inspect cluster", tables.ClusterTableAnswer),
     "inspect-configs": Published("Answer of kadmin inspect configs", tables.ConfigsAnswer),
@@ -82,9 +108,13 @@ ANSWERS = {
     "inspect-controller": Published(
         "Answer of kadmin inspect controller", zookeeper.ControllersAnswer | tables.QuorumAnswer
     ),
-    "inspect-notifications": Published("Answer of kadmin inspect notifications", zookeeper.NotificationsAnswer),
+    "inspect-notifications": Published(
+        "Answer of kadmin inspect notifications", zookeeper.NotificationsAnswer
+    ),
     "inspect-partitions": Published("Answer of kadmin inspect partitions", tables.PartitionsAnswer),
-    "inspect-producer-ids": Published("Answer of kadmin inspect producer-ids", zookeeper.ProducerIdsAnswer),
+    "inspect-producer-ids": Published(
+        "Answer of kadmin inspect producer-ids", zookeeper.ProducerIdsAnswer
+    ),
     "inspect-topics": Published("Answer of kadmin inspect topics", tables.TopicsAnswer),
     "inspect-tree": Published("Answer of kadmin inspect tree", zookeeper.TreeAnswer),
     "inspect-znode": Published("Answer of kadmin inspect znode", zookeeper.ZnodeAnswer),
@@ -99,7 +129,9 @@ ANSWERS = {
     "throttle-set": Published("Answer of kadmin throttle set", throttles.ThrottleChangesAnswer),
     "throttle-show": Published("Answer of kadmin throttle show", throttles.ThrottlesAnswer),
     "validate": Published(
-        "answer of validate", validation.ValidationAnswer, "What `kadmin validate --format json` prints."
+        "answer of validate",
+        validation.ValidationAnswer,
+        "What `kadmin validate --format json` prints.",
     ),
     "verify": Published("Answer of kadmin verify", operations.VerificationAnswer),
     "whatif-lose": Published("Answer of kadmin whatif lose", whatif.LossAnswer),
@@ -139,7 +171,7 @@ def _union(*hints: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
 
 
 def _one_of(*shapes: Any) -> dict[str, Any]:  # noqa: ANN401 - the classes of shapes
-    """Return the schema of an object of exactly one of these shapes, which share some of their fields."""
+    """Return the schema of an object of exactly one of these shapes, which share some fields."""
     found = [_object(each) for each in shapes]
     common = [key for key in found[0]["required"] if all(key in each["required"] for each in found)]
     only = [{"required": [key for key in each["required"] if key not in common]} for each in found]
@@ -166,7 +198,9 @@ def _object(shape: Any) -> dict[str, Any]:  # noqa: ANN401 - the class of a shap
     required = [key_of(each.name) for each in fields(shape) if each.default is not ABSENT]
     properties = {key_of(each.name): schema_of(hints[each.name]) for each in fields(shape)}
     if undescribed := [key for key, schema in properties.items() if "description" not in schema]:
-        raise TypeError(f"{shape.__name__} has fields without a description: {', '.join(undescribed)}")
+        raise TypeError(
+            f"{shape.__name__} has fields without a description: {', '.join(undescribed)}"
+        )
     return {
         "type": "object",
         "properties": properties,
@@ -196,14 +230,23 @@ def texts() -> dict[Path, str]:
             **({} if answer.description is None else {"description": answer.description}),
         }
         found[f"answers/{name}"] = head | schema_of(answer.shape)
-    return {SCHEMAS / schema_file_name(name): to_json(schema) + "\n" for name, schema in found.items()}
+    return {
+        SCHEMAS / schema_file_name(name): to_json(schema) + "\n" for name, schema in found.items()
+    }
 
 
 def differing() -> dict[Path, str | None]:
-    """Return the files that are not as their shapes, with the text that they should have; None: of no shape."""
+    """Return the files that are not as their shapes, with the text that they should have.
+
+    None: of no shape.
+    """
     wanted = texts()
     found = {path: path.read_text("utf-8") for path in SCHEMAS.rglob("*.json")}
-    return {path: wanted.get(path) for path in sorted(wanted | found) if wanted.get(path) != found.get(path)}
+    return {
+        path: wanted.get(path)
+        for path in sorted(wanted | found)
+        if wanted.get(path) != found.get(path)
+    }
 
 
 def main(arguments: list[str]) -> str | None:

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["support.suites.plugin"]
 
-# A JVM of the tests lives for seconds: its best compiler and its parallel collector would cost more than they save.
+# A JVM of the tests lives for seconds: its best compiler and its parallel collector would cost more
+# than they save.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
-# Examples are judged by what they show, not by how busy the machine is, and are the same in every run.
+# Examples are judged by what they show, not by how busy the machine is, and are the same in every
+# run.
 settings.register_profile("kadmin", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("mutation", parent=settings.get_profile("kadmin"), max_examples=15)
 settings.load_profile("kadmin")
@@ -34,7 +36,9 @@ _chroots = itertools.count()
 
 @pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copies of records are kept here, and not in the home folder; contexts are not looked for there either."""
+    """Copies of records are kept here, and not in the home folder; contexts are not looked for
+    there either.
+    """
     folder = tmp_path_factory.mktemp("state")
     os.environ["XDG_STATE_HOME"] = str(folder)
     os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("config"))
@@ -69,8 +73,12 @@ def proxy(chroot: str) -> Iterator[FaultProxy]:
 
 
 @pytest.fixture(scope="session", params=VERSIONS)
-def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A running cluster of each version under test: brokers 1 to 4 on racks r1, r2, r3, r1, in the chroot /kafka."""
+def live(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    """A running cluster of each version under test: brokers 1 to 4 on racks r1, r2, r3, r1, in the
+    chroot /kafka.
+    """
     folder = tmp_path_factory.mktemp(f"kafka-{request.param}") / "sandbox"
     sandbox = Sandbox.up(SandboxSpec(folder, version=request.param, brokers=4, chroot="/kafka"))
     yield sandbox
@@ -78,8 +86,12 @@ def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture(scope="session", params=KRAFT_VERSIONS)
-def kraft(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A running cluster in KRaft mode of each version under test: brokers 1 to 4 on racks r1, r2, r3, r1."""
+def kraft(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    """A running cluster in KRaft mode of each version under test: brokers 1 to 4 on racks r1, r2,
+    r3, r1.
+    """
     folder = tmp_path_factory.mktemp(f"kraft-{request.param}") / "sandbox"
     sandbox = Sandbox.up(SandboxSpec(folder, version=request.param, brokers=4, mode="kraft"))
     processes = [*sandbox.brokers.values(), *sandbox.controllers.values()]

@@ -26,6 +26,10 @@ def test_make_clean_removes_what_is_ignored_and_nothing_else(tmp_path: Path) -> 
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).touch()
     subprocess.run(["make", "--silent", "clean"], cwd=tree, check=True)
-    left = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file() and ".git" not in path.parts}
+    left = {
+        str(path.relative_to(tree))
+        for path in tree.rglob("*")
+        if path.is_file() and ".git" not in path.parts
+    }
     assert left == kept
     assert not any((tree / pattern.strip("/")).exists() for pattern in IGNORED)

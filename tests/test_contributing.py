@@ -11,7 +11,12 @@ CODE = re.compile(r"`([^`\n]+)`")
 
 
 def test_every_file_that_is_named_exists() -> None:
-    words = {word for code in CODE.findall(PAGE) for word in code.split() if not word.startswith(".venv/")}
+    words = {
+        word
+        for code in CODE.findall(PAGE)
+        for word in code.split()
+        if not word.startswith(".venv/")
+    }
     paths = {word for word in words if re.fullmatch(r"[\w.][\w./-]*/[\w./-]*", word)}
     assert paths
     assert sorted(path for path in paths if not (ROOT / path).exists()) == []
@@ -19,6 +24,10 @@ def test_every_file_that_is_named_exists() -> None:
 
 def test_every_make_target_that_is_named_exists() -> None:
     named = set(re.findall(r"\bmake ([a-z][a-z-]*)", " ".join(CODE.findall(PAGE))))
-    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(
+        re.findall(
+            r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+        )
+    )
     assert {"lint", "unit", "live", "test-eras"} <= named
     assert sorted(named - targets) == []

@@ -1,4 +1,6 @@
-"""Globs match as the shell's do, on whole names and with case; a long list of them is compiled once."""
+"""Globs match as the shell's do, on whole names and with case; a long list of them is compiled
+once.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def test_a_glob_matches_what_the_standard_library_matches(name: str, pattern: st
 def test_a_long_list_of_globs_is_compiled_once() -> None:
     globs = [f"topic-{number}.*" for number in range(600)]
     before = globs_module._compiled.cache_info().misses
-    assert [glob for name in ("topic-1.a", "topic-9.b") for glob in globs if matches(name, glob)] == [
+    assert [
+        glob for name in ("topic-1.a", "topic-9.b") for glob in globs if matches(name, glob)
+    ] == [
         globs[1],
         globs[9],
     ]

@@ -1,4 +1,6 @@
-"""How the code is laid out: one class to a name, no circle of imports, modules and functions of a readable size."""
+"""How the code is laid out: one class to a name, no circle of imports, modules and functions of a
+readable size.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,11 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "kadmin"
 MOST_LINES_OF_A_MODULE = 400
 MOST_LINES_OF_A_FUNCTION = 50
-# Paths and versions of znodes and the client's name: words of the folders named `zookeeper` and of the sandbox alone.
+# Paths and versions of znodes and the client's name: words of the folders named `zookeeper` and of
+# the sandbox alone.
 ZOOKEEPERS_OWN = re.compile(
-    r"/(?:admin|brokers|config|controller|consumers|isr_change_notification|kadmin|cluster)\b|zkVersion|kazoo|[cm]zxid"
+    r"/(?:admin|brokers|config|controller|consumers|isr_change_notification|kadmin|cluster)\b"
+    r"|zkVersion|kazoo|[cm]zxid"
 )
 
 
@@ -44,7 +48,8 @@ def imported(tree: ast.Module) -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            # `from package import name` depends on the package's own module only where `name` is no module.
+            # `from package import name` depends on the package's own module only where `name` is no
+            # module.
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             names |= {each if each in MODULES else node.module for each in inner}
     return names & set(MODULES)
@@ -69,8 +74,12 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_modules_are_short() -> None:
-    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
-    assert {name: number for name, number in lines.items() if number >= MOST_LINES_OF_A_MODULE} == {}
+    lines = {
+        name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()
+    }
+    assert {
+        name: number for name, number in lines.items() if number >= MOST_LINES_OF_A_MODULE
+    } == {}
 
 
 def test_functions_are_short() -> None:

@@ -62,19 +62,28 @@ def test_of_the_executor(): pass
 """
 VERSIONS = list(CLAIMS[0].seen)
 INI = "[pytest]\nmarkers =\n" + "".join(
-    f"    {each}\n" for each in ("live", "eras", "matrix", "executor", "on(v)", "claims(t)", "unsteady(r)")
+    f"    {each}\n"
+    for each in ("live", "eras", "matrix", "executor", "on(v)", "claims(t)", "unsteady(r)")
 )
 
 
-def session(folder: Path, *arguments: str, unsteady: int = 0, broken: str = "") -> subprocess.CompletedProcess[str]:
+def session(
+    folder: Path, *arguments: str, unsteady: int = 0, broken: str = ""
+) -> subprocess.CompletedProcess[str]:
     """Run pytest on INNER in a process of its own."""
-    text = INNER.format(versions=VERSIONS, unsteady=unsteady, live=broken == "live", pure=broken == "pure")
+    text = INNER.format(
+        versions=VERSIONS, unsteady=unsteady, live=broken == "live", pure=broken == "pure"
+    )
     (folder / "test_inner.py").write_text(text, encoding="utf-8")
-    (folder / "conftest.py").write_text('pytest_plugins = ["support.suites.plugin"]', encoding="utf-8")
+    (folder / "conftest.py").write_text(
+        'pytest_plugins = ["support.suites.plugin"]', encoding="utf-8"
+    )
     (folder / "pytest.ini").write_text(INI, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])}
     command = [sys.executable, "-m", "pytest", *arguments, "test_inner.py"]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def chosen(folder: Path, suite: str) -> set[str]:
@@ -91,14 +100,20 @@ def chosen(folder: Path, suite: str) -> set[str]:
         ({"1": "a"}, {"1"}),
     ],
 )
-def test_boundaries_are_the_versions_on_both_sides_of_each_change(seen: Mapping[str, str], expected: set[str]) -> None:
+def test_boundaries_are_the_versions_on_both_sides_of_each_change(
+    seen: Mapping[str, str], expected: set[str]
+) -> None:
     assert boundaries(seen) == expected
 
 
 def test_a_suite_runs_what_its_marks_say(tmp_path: Path) -> None:
-    """Rule: `eras` runs a claim on both sides of its change, others on the newest, and live ones on the oldest."""
+    """Rule: `eras` runs a claim on both sides of its change, others on the newest, and live ones on
+    the oldest.
+    """
     one_version = {"test_pure", "test_broken", "test_pure_and_broken", "test_unsteady[0]"}
-    assert chosen(tmp_path, MAIN) == one_version | {f"test_short[{each}]" for each in ("1.1.1", "2.8.2", "3.9.2")}
+    assert chosen(tmp_path, MAIN) == one_version | {
+        f"test_short[{each}]" for each in ("1.1.1", "2.8.2", "3.9.2")
+    }
     assert chosen(tmp_path, ERAS) == {
         "test_node_deleted_by_hand[0.10.2.2]",
         "test_node_deleted_by_hand[1.1.1]",
@@ -125,7 +140,9 @@ def test_a_live_test_that_passes_alone_is_listed_as_unsteady(tmp_path: Path, wor
 
 
 @pytest.mark.parametrize(("unsteady", "broken"), [(4, ""), (1, "live"), (1, "pure"), (0, "live")])
-def test_a_run_fails_by_what_fails_twice_and_by_too_many(tmp_path: Path, unsteady: int, broken: str) -> None:
+def test_a_run_fails_by_what_fails_twice_and_by_too_many(
+    tmp_path: Path, unsteady: int, broken: str
+) -> None:
     answer = session(tmp_path, "--once-more", unsteady=unsteady, broken=broken)
     assert answer.returncode == 1, answer.stdout
     assert "failed" in answer.stdout.splitlines()[-1]

@@ -1,4 +1,6 @@
-"""Files that kadmin replaces: whole or not at all, and never through a link that somebody else made."""
+"""Files that kadmin replaces: whole or not at all, and never through a link that somebody else
+made.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 
 def _write_inventory(path: Path) -> None:
     write_inventory(
-        Inventory("2026-03-01T12:00:00Z", {SINGLE_CLUSTER: ClusterInventory("id", (), ())}), path.parent, "csv"
+        Inventory("2026-03-01T12:00:00Z", {SINGLE_CLUSTER: ClusterInventory("id", (), ())}),
+        path.parent,
+        "csv",
     )
 
 
@@ -32,7 +36,9 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_nothing_is_written_through_a_link_that_lies_beside_a_file(name: str, tmp_path: Path) -> None:
+def test_nothing_is_written_through_a_link_that_lies_beside_a_file(
+    name: str, tmp_path: Path
+) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
     folder = tmp_path / "shared"
@@ -55,7 +61,9 @@ def test_after_an_error_the_old_file_is_there_and_no_other(tmp_path: Path) -> No
     assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {"plan.yaml": "old"}
 
 
-def test_no_two_writers_share_a_file_and_its_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
+def test_no_two_writers_share_a_file_and_its_permissions_are_those_of_any_new_file(
+    tmp_path: Path,
+) -> None:
     path, plain = tmp_path / "plan.yaml", tmp_path / "plain"
     plain.touch()
     with replaced(path) as one, replaced(path) as other:

@@ -1,4 +1,6 @@
-"""Tests of one cluster stay in one worker; where they do not, every worker starts every cluster, and nobody is told."""
+"""Tests of one cluster stay in one worker; where they do not, every worker starts every cluster,
+and nobody is told.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The end of ZooKeeper is `git rm -r kadmin/worlds/zookeeper`: a copy without it imports, lints and runs operations."""
+"""The end of ZooKeeper is `git rm -r kadmin/worlds/zookeeper`: a copy without it imports, lints and
+runs operations.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ print(kadmin.__file__)
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package without what knows ZooKeeper, and its schemas beside it."""
     folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(ROOT / "kadmin", folder / "kadmin", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "kadmin", folder / "kadmin", ignore=shutil.ignore_patterns("__pycache__")
+    )
     shutil.copytree(ROOT / "schemas", folder / "schemas")
     shutil.copy(ROOT / "pyproject.toml", folder)
     for each in OF_ZOOKEEPER:
@@ -47,7 +51,12 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(copy)}
     return subprocess.run(
-        [sys.executable, *arguments], cwd=copy, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *arguments],
+        cwd=copy,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

@@ -1,1 +1,4 @@
-"""Shapes of the answers of commands with -o json: frozen dataclasses, from which `schemas/answers` is written."""
+"""Shapes of the answers of commands with -o json.
+
+They are frozen dataclasses, from which `schemas/answers` is written.
+"""

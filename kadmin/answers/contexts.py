@@ -46,7 +46,10 @@ class RightsAnswer:
     cluster_id: Annotated[str | None, "The cluster's id."]
     principal: Annotated[
         str | None,
-        "The principal as the servers see it; null without authentication, or where servers do not report it.",
+        "The principal as the servers see it; null without authentication, or where servers do "
+        "not report it.",
     ]
-    missing: Annotated[tuple[MissingRight, ...], "The rights that are missing; exit code 6 where there are some."]
+    missing: Annotated[
+        tuple[MissingRight, ...], "The rights that are missing; exit code 6 where there are some."
+    ]
     not_checked: Annotated[tuple[str, ...], "What could not be checked, and why."]

@@ -10,9 +10,12 @@ from kadmin.answers.partitions import Partition
 from kadmin.plan.diff import BrokerLoad
 from kadmin.schema.shapes import Count, Number, Seconds
 
-MovedBytes: TypeAlias = Annotated[Count | None, "Bytes to copy over the network; null where a size is unknown."]
+MovedBytes: TypeAlias = Annotated[
+    Count | None, "Bytes to copy over the network; null where a size is unknown."
+]
 Replicas: TypeAlias = Annotated[
-    tuple[Annotated[Count, "A broker id."], ...], "Ordered replicas; the first is the preferred leader."
+    tuple[Annotated[Count, "A broker id."], ...],
+    "Ordered replicas; the first is the preferred leader.",
 ]
 
 
@@ -21,8 +24,13 @@ class DiffAnswer:
     """The changes that a plan would make."""
 
     changes: Annotated[bool, "Whether apply would change anything."]
-    refusals: Annotated[tuple[ApplyRefusal, ...], "What would stop an apply, in the order in which apply reports it."]
-    reassignment: Annotated[ReassignmentChange | None, "What a reassignment plan would change; null for other plans."]
+    refusals: Annotated[
+        tuple[ApplyRefusal, ...],
+        "What would stop an apply, in the order in which apply reports it.",
+    ]
+    reassignment: Annotated[
+        ReassignmentChange | None, "What a reassignment plan would change; null for other plans."
+    ]
     targets: Annotated[
         tuple[Annotated[str, "A partition or topic."], ...],
         "The partitions of an election, or the topics of a deletion or recreation.",
@@ -33,13 +41,16 @@ class DiffAnswer:
     ]
     lost_bytes: Annotated[
         Count | None,
-        "Bytes that a deletion destroys, all replicas counted; null where they are unknown, and for other plans.",
+        "Bytes that a deletion destroys, all replicas counted; null where they are unknown, and "
+        "for other plans.",
     ]
     warnings: Annotated[
-        tuple[Annotated[str, "One sentence."], ...], "Warnings to consider before an apply; they do not stop it."
+        tuple[Annotated[str, "One sentence."], ...],
+        "Warnings to consider before an apply; they do not stop it.",
     ]
     throttle: Annotated[
-        PlannedThrottle | None, "The throttle that apply sets; null where the plan has none or copies nothing."
+        PlannedThrottle | None,
+        "The throttle that apply sets; null where the plan has none or copies nothing.",
     ]
 
 
@@ -57,7 +68,9 @@ class ApplyRefusal:
 class ReassignmentChange:
     """The changes that a reassignment would make."""
 
-    partitions: Annotated[tuple[ChangedPartition, ...], "The partitions that change, in plan order."]
+    partitions: Annotated[
+        tuple[ChangedPartition, ...], "The partitions that change, in plan order."
+    ]
     replicas_added: Annotated[Count, "Replicas to copy."]
     moved_bytes: MovedBytes
     waves: Annotated[tuple[PlannedWave, ...], "The waves in the order of execution."]
@@ -101,21 +114,29 @@ class ElectedLeader:
 
     name: Annotated[str, "Topic and partition."]
     before: Annotated[int | None, "Leader now; null without one."]
-    after: Annotated[int | None, "Leader after the election: the preferred one, or as before where that cannot lead."]
+    after: Annotated[
+        int | None,
+        "Leader after the election: the preferred one, or as before where that cannot lead.",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedThrottle:
     """The throttle that an apply sets."""
 
-    rate: Annotated[Number, "Bytes per second that each broker may send, and the same for receiving."]
+    rate: Annotated[
+        Number, "Bytes per second that each broker may send, and the same for receiving."
+    ]
     entities: Annotated[
         tuple[Annotated[str, "topics/NAME or brokers/ID."], ...],
         "The topics and brokers whose configs the throttle changes.",
     ]
-    wave_seconds: Annotated[tuple[Seconds | None, ...], "The least seconds of each wave; null where a size is unknown."]
+    wave_seconds: Annotated[
+        tuple[Seconds | None, ...], "The least seconds of each wave; null where a size is unknown."
+    ]
     makespan_s: Annotated[
-        Seconds | None, "The least seconds of all waves, one after the other; null where a size is unknown."
+        Seconds | None,
+        "The least seconds of all waves, one after the other; null where a size is unknown.",
     ]
     makespan_bound_s: Annotated[
         Seconds | None,

@@ -18,13 +18,17 @@ class DoctorAnswer:
     stops_apply: Annotated[bool, "Whether a finding would stop an apply now (exit code 8)."]
     kafka_versions: Annotated[
         VersionRange | None,
-        "Versions of Kafka that the cluster may run, inferred from its znodes; null through brokers.",
+        "Versions of Kafka that the cluster may run, inferred from its znodes; null through "
+        "brokers.",
     ]
     conditions: Annotated[
         PartitionCounts | None,
-        "How many partitions there are, and how many in each condition; null where no controller answers.",
+        "How many partitions there are, and how many in each condition; null where no controller "
+        "answers.",
     ]
-    findings: Annotated[tuple[DoctorFinding, ...], "What is wrong, in the order in which to repair it."]
+    findings: Annotated[
+        tuple[DoctorFinding, ...], "What is wrong, in the order in which to repair it."
+    ]
     not_checked: Annotated[tuple[str, ...], "What could not be checked, and why."]
 
 
@@ -40,7 +44,11 @@ class VersionRange:
 class ApplyVerdict:
     """The code of a finding, and whether it stops an apply."""
 
-    trouble: Annotated[str, Keywords(enum=[*Trouble]), "Code of the finding; docs/troubles.md has a section for each."]
+    trouble: Annotated[
+        str,
+        Keywords(enum=[*Trouble]),
+        "Code of the finding; docs/troubles.md has a section for each.",
+    ]
     stops_apply: Annotated[bool, "Whether the finding would stop an apply now."]
 
 
@@ -54,7 +62,9 @@ class FindingDetails:
     remedy: Annotated[str, "The next command, or what to do."]
     topic: Annotated[str | None, "The topic concerned; null for other findings."]
     partitions: Annotated[tuple[Count, ...], "The partitions of the topic that are broken."]
-    version: Annotated[int | None, "The znode's version, where a repair would replace it; otherwise null."]
+    version: Annotated[
+        int | None, "The znode's version, where a repair would replace it; otherwise null."
+    ]
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,8 @@ class MigrationAnswer:
 class ImportAnswer:
     """The operations that history import copied."""
 
-    to: Annotated[str, Keywords(enum=["brokers", "zookeeper"]), "The side to which operations were copied."]
+    to: Annotated[
+        str, Keywords(enum=["brokers", "zookeeper"]), "The side to which operations were copied."
+    ]
     carried: Annotated[tuple[str, ...], "Ids of the copied operations, oldest first."]
     already: Annotated[Count, "How many operations were on both sides already."]

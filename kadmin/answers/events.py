@@ -8,7 +8,12 @@ from typing import Annotated, Literal
 from kadmin.operations.record.record import OperationState
 from kadmin.schema.shapes import ABSENT, Absent, Keywords
 
-STATES = [OperationState.COMPLETED, OperationState.FAILED, OperationState.PAUSED, OperationState.CANCELLED]
+STATES = [
+    OperationState.COMPLETED,
+    OperationState.FAILED,
+    OperationState.PAUSED,
+    OperationState.CANCELLED,
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,27 +22,38 @@ class EventAnswer:
 
     at: Annotated[str, "When: UTC, RFC 3339."]
     cluster_id: Annotated[
-        str | None, "Id of the cluster; null before the operation is on record, and where the cluster has none."
+        str | None,
+        "Id of the cluster; null before the operation is on record, and where the cluster has "
+        "none.",
     ]
     operation: Annotated[str | None, "Id of the operation; null before it is on record."]
     event: Annotated[
         Literal["opened", "published", "progressed", "state_changed", "ended", "asked", "noted"],
-        "What happened: the operation is on record and this process runs it, a step was published, progress was made, "
-        "the operation on record has another state, the command ends, a server was asked (--verbose), or a note for "
-        "people.",
+        "What happened: the operation is on record and this process runs it, a step was "
+        "published, progress was made, the operation on record has another state, the command "
+        "ends, a server was asked (--verbose), or a note for people.",
     ]
     what: Annotated[str | Absent, "published: kind of step."] = ABSENT
-    count: Annotated[int | Absent, "published: number of partitions or topics of the step."] = ABSENT
+    count: Annotated[int | Absent, "published: number of partitions or topics of the step."] = (
+        ABSENT
+    )
     step: Annotated[int | Absent, "published: number of the step in the operation."] = ABSENT
     done: Annotated[int | Absent, "progressed: partitions (of a deletion: topics) done."] = ABSENT
     total: Annotated[int | Absent, "progressed: partitions or topics in all."] = ABSENT
     bytes_done: Annotated[
         int | Absent | None,
-        "progressed: bytes copied, also in unfinished partitions if brokers report them; null where a size is unknown.",
+        "progressed: bytes copied, also in unfinished partitions if brokers report them; null "
+        "where a size is unknown.",
     ] = ABSENT
-    bytes_total: Annotated[int | Absent | None, "progressed: bytes to copy; null where a size is unknown."] = ABSENT
-    wave: Annotated[int | Absent, "progressed: the wave under way, from 1; 0 for work without waves."] = ABSENT
-    waves: Annotated[int | Absent, "progressed: how many waves the plan has; 0 for work without waves."] = ABSENT
+    bytes_total: Annotated[
+        int | Absent | None, "progressed: bytes to copy; null where a size is unknown."
+    ] = ABSENT
+    wave: Annotated[
+        int | Absent, "progressed: the wave under way, from 1; 0 for work without waves."
+    ] = ABSENT
+    waves: Annotated[
+        int | Absent, "progressed: how many waves the plan has; 0 for work without waves."
+    ] = ABSENT
     rate_bytes_per_s: Annotated[
         float | Absent | None,
         "progressed: bytes per second that this run copies, averaged over the last half minute; "
@@ -45,16 +61,18 @@ class EventAnswer:
     ] = ABSENT
     eta_s: Annotated[
         float | Absent | None,
-        "progressed: seconds until the busiest brokers have nothing left, never fewer than the throttle allows; "
-        "null while they are not known.",
+        "progressed: seconds until the busiest brokers have nothing left, never fewer than the "
+        "throttle allows; null while they are not known.",
     ] = ABSENT
-    reason: Annotated[str | Absent, "progressed: what the runner waits for; empty when it does not wait."] = ABSENT
+    reason: Annotated[
+        str | Absent, "progressed: what the runner waits for; empty when it does not wait."
+    ] = ABSENT
     state: Annotated[str | Absent, Keywords(enum=STATES), "state_changed: the new state."] = ABSENT
     exit_code: Annotated[int | Absent, "ended: exit code of the command."] = ABSENT
     text: Annotated[
         str | Absent,
-        "noted, asked, state_changed, ended: a sentence. What --notify posts has one in every event, with the "
-        "operation and the cluster, escaped as Slack wants it.",
+        "noted, asked, state_changed, ended: a sentence. What --notify posts has one in every "
+        "event, with the operation and the cluster, escaped as Slack wants it.",
     ] = ABSENT
     lost_records: Annotated[
         tuple[LostRecordsAnswer, ...] | Absent,
@@ -62,7 +80,8 @@ class EventAnswer:
         "empty where none is known to have.",
     ] = ABSENT
     next_command: Annotated[
-        str | Absent | None, "ended: the next command, or what to do; null where nothing is left to do."
+        str | Absent | None,
+        "ended: the next command, or what to do; null where nothing is left to do.",
     ] = ABSENT
 
 
@@ -74,7 +93,8 @@ class LostRecordsAnswer:
     offset_before: Annotated[int, "The high watermark when the operation began."]
     offset: Annotated[
         int,
-        "The first offset whose record is gone; those from offset_before on are newer, and not compared.",
+        "The first offset whose record is gone; those from offset_before on are newer, and not "
+        "compared.",
     ]
     leader_epoch_before: Annotated[int, "The leader's epoch when the operation began."]
     leader_epoch: Annotated[int, "The epoch of the leader of now."]

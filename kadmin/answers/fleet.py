@@ -23,12 +23,14 @@ class ClusterAnswer:
     exit_code: Annotated[
         int,
         Keywords(minimum=0, maximum=255),
-        "The exit code that the command has for this cluster alone; that of the whole is the highest.",
+        "The exit code that the command has for this cluster alone; that of the whole is the "
+        "highest.",
     ]
     answer: Annotated[
         object,
         Keywords(type=["object", "null"], additionalProperties=True),
-        "The answer of the command for this cluster alone, by the command's own schema; null where it failed.",
+        "The answer of the command for this cluster alone, by the command's own schema; null "
+        "where it failed.",
     ]
     error: Annotated[FailureAnswer | None, "Why there is no answer; null where there is one."]
 

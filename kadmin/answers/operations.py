@@ -1,4 +1,4 @@
-"""Shapes of the answers about operations on record: `status`, `history`, `lock show` and `verify`."""
+"""Shapes of answers about operations on record: `status`, `history`, `lock show` and `verify`."""
 
 from __future__ import annotations
 
@@ -56,11 +56,13 @@ class Operation:
     ]
     plan_name: Annotated[
         str | None,
-        "Name in the plan's metadata; null where it has none, and in a list where an older version recorded it.",
+        "Name in the plan's metadata; null where it has none, and in a list where an older "
+        "version recorded it.",
     ]
     rolls_back: Annotated[
         str | None,
-        "The operation that this one undoes; null where it is no rollback, or where an older version recorded it.",
+        "The operation that this one undoes; null where it is no rollback, or where an older "
+        "version recorded it.",
     ]
     author: Annotated[Author, "User, host and process that run or ran it."]
 
@@ -73,8 +75,8 @@ class StatusAnswer:
     lock: Annotated[HeldLock | None, "The holder of the lock; null when the lock is free."]
     late_requests: Annotated[
         tuple[LateRequestAnswer, ...],
-        "Partitions that requests of finished operations reassign, or brought to their target although the record says "
-        "otherwise: the requests got no answer and were applied late.",
+        "Partitions that requests of finished operations reassign, or brought to their target "
+        "although the record says otherwise: the requests got no answer and were applied late.",
     ]
 
 
@@ -84,10 +86,13 @@ class UnfinishedOperation(Operation):
 
     plan_name: Annotated[str | None, "Name in the plan's metadata; null where it has none."]
     progress: Annotated[OperationProgress | None, "Progress; null where the record is incomplete."]
-    throttle: Annotated[Count | None, "The throttle on record, in bytes per second; null without one."]
+    throttle: Annotated[
+        Count | None, "The throttle on record, in bytes per second; null without one."
+    ]
     waits_for: Annotated[
         str,
-        "What the operation waits for, or why its runner would stop now; empty where nothing blocks it.",
+        "What the operation waits for, or why its runner would stop now; empty where nothing "
+        "blocks it.",
     ]
 
 
@@ -102,9 +107,13 @@ class OperationProgress:
     wave: Annotated[Count, "The wave under way, from 1; 0 for work without waves."]
     waves: Annotated[Count, "How many waves the plan has; 0 for work without waves."]
     rate_bytes_per_s: Annotated[
-        Seconds | None, "Bytes copied per second while status --watch read; null while it is not known."
+        Seconds | None,
+        "Bytes copied per second while status --watch read; null while it is not known.",
     ]
-    eta_s: Annotated[Seconds | None, "Seconds that are left; null while they are not known, and without a runner."]
+    eta_s: Annotated[
+        Seconds | None,
+        "Seconds that are left; null while they are not known, and without a runner.",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +142,20 @@ class RecordedOperation(Operation):
 
     cluster_id: Annotated[str | Absent | None, "With ID: the cluster's id."] = ABSENT
     throttle: Annotated[
-        Count | Absent | None, "With ID: the throttle on record, in bytes per second; null without one."
+        Count | Absent | None,
+        "With ID: the throttle on record, in bytes per second; null without one.",
     ] = ABSENT
     to_copy_bytes: Annotated[
         Count | Absent | None,
         "With ID: bytes that a reassignment copies, by the plan's sizes or as apply measured them; "
         "null where unknown, and for other work.",
     ] = ABSENT
-    waves: Annotated[Count | Absent, "With ID: how many waves the plan has; 0 for work without waves."] = ABSENT
-    events: Annotated[tuple[RecordedEvent, ...] | Absent, "With ID: everything on record, in order of time."] = ABSENT
+    waves: Annotated[
+        Count | Absent, "With ID: how many waves the plan has; 0 for work without waves."
+    ] = ABSENT
+    events: Annotated[
+        tuple[RecordedEvent, ...] | Absent, "With ID: everything on record, in order of time."
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +168,16 @@ class RecordedEvent:
         Keywords(enum=EVENTS),
         "What happened: asked is a request to pause or cancel, step a publish.",
     ]
-    by: Annotated[str | None, "User and host that started or resumed it; null for the other events."]
-    message: Annotated[str | None, "The message of a change of state; null for a start and for steps."]
+    by: Annotated[
+        str | None, "User and host that started or resumed it; null for the other events."
+    ]
+    message: Annotated[
+        str | None, "The message of a change of state; null for a start and for steps."
+    ]
     throttle: Annotated[
         Count | None,
-        "The throttle that is on record from then on, in bytes per second: at the start, and at each change; "
-        "null for the other events.",
+        "The throttle that is on record from then on, in bytes per second: at the start, and at "
+        "each change; null for the other events.",
     ]
     step: Annotated[PublishedStep | None, "The step that was published; null for the other events."]
 
@@ -173,12 +191,16 @@ class PublishedStep:
     wave: Annotated[Number | None, "The wave, from 1; null for other kinds."]
     count: Annotated[Count | None, "Partitions or topics; null where unknown."]
     moved_bytes: Annotated[Count | None, "Bytes to copy; null where a size is unknown."]
-    took_s: Annotated[Seconds | None, "Seconds until the next step, a pause or the end; null where unknown."]
+    took_s: Annotated[
+        Seconds | None, "Seconds until the next step, a pause or the end; null where unknown."
+    ]
     partitions: Annotated[tuple[Partition, ...], "Partitions that were elected or taken back."]
     topics: Annotated[tuple[str, ...], "Topics that were deleted or created."]
     throttle: Annotated[Count | None, "The new rate in bytes per second; null for other kinds."]
     refused: Annotated[tuple[Refused, ...], "Partitions and topics that the cluster refused."]
-    replaced: Annotated[ReplacedData | None, "What a repair replaced or deleted; null where it replaced nothing."]
+    replaced: Annotated[
+        ReplacedData | None, "What a repair replaced or deleted; null where it replaced nothing."
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +219,9 @@ class ReplacedData:
     path: Annotated[str, "Path of the znode."]
     version: Annotated[int, "Its version before."]
     data: Annotated[str | None, "Its data before; bytes that are not UTF-8 are escaped."]
-    deleted: Annotated[bool | None, "Whether it was deleted; null where the record does not say so."]
+    deleted: Annotated[
+        bool | None, "Whether it was deleted; null where the record does not say so."
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ class ElectionAnswer:
     plan: Annotated[str, "The file that was written."]
     partitions: Annotated[tuple[Partition, ...], "Partitions that the plan elects."]
     impossible: Annotated[
-        tuple[ImpossibleElection, ...], "Partitions whose leader is not preferred, and that cannot be elected now."
+        tuple[ImpossibleElection, ...],
+        "Partitions whose leader is not preferred, and that cannot be elected now.",
     ]
 
 

@@ -16,7 +16,9 @@ class SnapshotAnswer:
     brokers: Annotated[Count, "Live brokers."]
     topics: Annotated[Count, "Topics."]
     partitions: Annotated[Count, "Partitions."]
-    unsettled: Annotated[tuple[Annotated[str, "A topic."], ...], "Topics that changed while they were read."]
+    unsettled: Annotated[
+        tuple[Annotated[str, "A topic."], ...], "Topics that changed while they were read."
+    ]
     no_sizes: Annotated[str | None, "Why sizes are missing; null where they are not."]
     unavailable: Annotated[tuple[str, ...], "Other answers that brokers did not give, and why."]
 

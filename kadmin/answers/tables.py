@@ -1,6 +1,7 @@
-"""Shapes of the answers of `inspect` and `consumers`: the rows of a table under its name, and what could not be read.
+"""Shapes of the answers of `inspect` and `consumers`.
 
-`report.cluster.tables` writes them from any table; a row's shape is beside the function that makes the table.
+They have the rows of a table under its name, and what could not be read. `report.cluster.tables`
+writes them from any table; a row's shape is beside the function that makes the table.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from kadmin.insight.predict.consumers import CoordinatorRow, OwnerRow
 from kadmin.insight.predict.disturbance import DisturbanceRow
 from kadmin.insight.tables.configs import ConfigRow
 from kadmin.insight.tables.kafka import GroupRow, QuorumRow, ReassignmentRow
-from kadmin.insight.tables.partitions import ClusterRow, InspectedBroker, InspectedPartition, TopicRow
+from kadmin.insight.tables.partitions import (
+    ClusterRow,
+    InspectedBroker,
+    InspectedPartition,
+    TopicRow,
+)
 from kadmin.schema.shapes import ABSENT, Count
 
 
@@ -22,7 +28,8 @@ class BrokersAnswer:
     """The brokers of a cluster."""
 
     brokers: Annotated[
-        tuple[InspectedBroker, ...], "One object per broker that is registered or holds a replica, by id."
+        tuple[InspectedBroker, ...],
+        "One object per broker that is registered or holds a replica, by id.",
     ]
     unreadable: UnreadableZnodes
     unavailable: Annotated[tuple[str, ...], "Answers that brokers did not give, and why."]
@@ -41,7 +48,9 @@ class TopicsAnswer:
 class PartitionsAnswer:
     """The partitions of a cluster."""
 
-    partitions: Annotated[tuple[InspectedPartition, ...], "One object per partition, by topic and number."]
+    partitions: Annotated[
+        tuple[InspectedPartition, ...], "One object per partition, by topic and number."
+    ]
     unreadable: UnreadableZnodes
     unavailable: Unavailable = ABSENT
 
@@ -70,8 +79,8 @@ class QuorumAnswer:
 
     quorum: Annotated[
         tuple[QuorumRow, ...],
-        "Through the brokers: one object per replica of the metadata log, the active controller first, then voters, "
-        "then observers. In ZooKeeper mode the controller alone.",
+        "Through the brokers: one object per replica of the metadata log, the active controller "
+        "first, then voters, then observers. In ZooKeeper mode the controller alone.",
     ]
     unreadable: UnreadableZnodes
     unavailable: Unavailable = ABSENT
@@ -82,7 +91,8 @@ class GroupsAnswer:
     """Consumer groups that keep their offsets in Kafka."""
 
     groups: Annotated[
-        tuple[GroupRow, ...], "Through the brokers: one object per group that keeps its offsets in Kafka, by name."
+        tuple[GroupRow, ...],
+        "Through the brokers: one object per group that keeps its offsets in Kafka, by name.",
     ]
     unreadable: UnreadableZnodes
     unavailable: Unavailable = ABSENT
@@ -112,11 +122,14 @@ class CoordinatorsAnswer:
 class DisturbancesAnswer:
     """The groups that a plan disturbs."""
 
-    disturbances: Annotated[tuple[DisturbanceRow, ...], "One object per group and partition that concerns it."]
+    disturbances: Annotated[
+        tuple[DisturbanceRow, ...], "One object per group and partition that concerns it."
+    ]
     unreadable: UnreadableZnodes
     unavailable: Annotated[
         tuple[str, ...],
-        "Answers that brokers did not give; then groups that keep their offsets in Kafka may be missing.",
+        "Answers that brokers did not give; then groups that keep their offsets in Kafka may be "
+        "missing.",
     ]
 
 

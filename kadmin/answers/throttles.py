@@ -27,7 +27,9 @@ class ThrottlesOfEntity:
 
     entity: Entity
     present: Annotated[bool, "Whether the topic exists, or the broker is registered."]
-    values: Annotated[Mapping[Key, Annotated[str, "Value in ZooKeeper."]], "The throttle's configs."]
+    values: Annotated[
+        Mapping[Key, Annotated[str, "Value in ZooKeeper."]], "The throttle's configs."
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,9 @@ class AuditFinding:
 
     entity: Entity
     key: Key
-    value: Annotated[str | None, "Value in ZooKeeper; null where an operation set it and it is gone."]
+    value: Annotated[
+        str | None, "Value in ZooKeeper; null where an operation set it and it is gone."
+    ]
     origin: Annotated[Origin, "Origin of the value."]
     operation_id: Annotated[str | None, "Operation that set it; null where no recorded one did."]
     runner: Annotated[bool, "Whether a runner of that operation is at work."]
@@ -56,7 +60,8 @@ class ThrottleChangesAnswer:
 
     changes: Annotated[tuple[ChangedThrottle, ...], "What was changed."]
     kept: Annotated[
-        tuple[KeptThrottle, ...], "Values that were not changed, because another client changed them at the same time."
+        tuple[KeptThrottle, ...],
+        "Values that were not changed, because another client changed them at the same time.",
     ]
 
 
@@ -73,7 +78,9 @@ class ChangedThrottle:
         "Whether the value before could be read. "
         "Where it could not, the broker does not answer and its controller has the value after.",
     ]
-    restored_from: Annotated[str | None, "The operation whose replaced value comes back; null where none does."]
+    restored_from: Annotated[
+        str | None, "The operation whose replaced value comes back; null where none does."
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,5 +21,6 @@ UnreadableZnodes: TypeAlias = Annotated[
     tuple[UnreadableZnode, ...], "Znodes that could not be read; the rest is in the answer."
 ]
 Unavailable: TypeAlias = Annotated[
-    tuple[str, ...] | Absent, "Answers of brokers that are missing, each with the reason; through the brokers only."
+    tuple[str, ...] | Absent,
+    "Answers of brokers that are missing, each with the reason; through the brokers only.",
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kadmin.answers.partitions import Partition
-from kadmin.insight.predict.whatif import Load
+from kadmin.insight.predict.losses import Load
 from kadmin.schema.shapes import Count
 
 
@@ -21,24 +21,29 @@ class LostBrokers:
 class PredictionAnswer:
     """The effects of a loss or a plan."""
 
-    leader_changes: Annotated[tuple[ChangedLeader, ...], "One object per partition whose leader certainly changes."]
+    leader_changes: Annotated[
+        tuple[ChangedLeader, ...], "One object per partition whose leader certainly changes."
+    ]
     unknown: Annotated[
         tuple[UnknownPartition, ...],
         "Partitions whose outcome is unknown, because the leader or the in-sync replicas are.",
     ]
     at_most: Annotated[
         LossCounts,
-        "The most partitions that each figure may count: the certain ones, and those of which it is unknown.",
+        "The most partitions that each figure may count: the certain ones, and those of which it "
+        "is unknown.",
     ]
     offline: Annotated[
         tuple[Partition, ...],
         "Partitions that certainly have no leader afterwards and have one before, or may have one.",
     ]
     already_offline: Annotated[
-        tuple[Partition, ...], "Partitions that have no leader before; no other list or figure has them."
+        tuple[Partition, ...],
+        "Partitions that have no leader before; no other list or figure has them.",
     ]
     under_min_isr: Annotated[
-        tuple[RefusingPartition, ...], "Partitions that have a leader and certainly begin to refuse acks=all."
+        tuple[RefusingPartition, ...],
+        "Partitions that have a leader and certainly begin to refuse acks=all.",
     ]
     brokers: Annotated[tuple[PredictedBroker, ...], "One object per broker that was alive before."]
 
@@ -55,8 +60,9 @@ class PlanEffectsAnswer(PredictionAnswer):
     single_losses: Annotated[tuple[SingleLossChange, ...], "One object per broker that is alive."]
     worst_single_loss: Annotated[
         WorstLoss,
-        "The broker whose loss alone is the worst: by partitions offline, then unclean, then refusing acks=all, then "
-        "most leaders; what is unknown counts as if it happened; null without brokers.",
+        "The broker whose loss alone is the worst: by partitions offline, then unclean, then "
+        "refusing acks=all, then most leaders; what is unknown counts as if it happened; null "
+        "without brokers.",
     ]
 
 
@@ -120,11 +126,13 @@ class SingleLossCounts(LossCounts):
 
     offline: Annotated[Count, "Partitions without a leader."]
     most_leaders: Annotated[
-        Count | None, "The most partitions that one remaining broker leads then; null where a leader is unknown."
+        Count | None,
+        "The most partitions that one remaining broker leads then; null where a leader is unknown.",
     ]
     at_most: Annotated[
         LossCounts,
-        "The most partitions that each figure may count: the certain ones, and those of which it is unknown.",
+        "The most partitions that each figure may count: the certain ones, and those of which it "
+        "is unknown.",
     ]
 
 

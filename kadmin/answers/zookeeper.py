@@ -29,7 +29,8 @@ class ControllersAnswer:
 
     controller: Annotated[
         tuple[ControllerRow, ...],
-        "One object per controller epoch that partition states still name, newest first; read from ZooKeeper.",
+        "One object per controller epoch that partition states still name, newest first; read "
+        "from ZooKeeper.",
     ]
     unreadable: UnreadableZnodes
     unavailable: Unavailable = ABSENT
@@ -48,7 +49,9 @@ class OldConsumersAnswer:
 class AdminEntriesAnswer:
     """The entries of the admin nodes."""
 
-    admin_entries: Annotated[tuple[EntryRow, ...], "One object per entry, and one per node with flaws of its own."]
+    admin_entries: Annotated[
+        tuple[EntryRow, ...], "One object per entry, and one per node with flaws of its own."
+    ]
     unreadable: UnreadableZnodes
 
 
@@ -56,7 +59,9 @@ class AdminEntriesAnswer:
 class NotificationsAnswer:
     """Notifications of changes."""
 
-    notifications: Annotated[tuple[NotificationRow, ...], "One object per notification that is still in ZooKeeper."]
+    notifications: Annotated[
+        tuple[NotificationRow, ...], "One object per notification that is still in ZooKeeper."
+    ]
     unreadable: UnreadableZnodes
 
 
@@ -96,7 +101,9 @@ class ZnodeAnswer:
 class AdminAnswer:
     """The admin nodes of a cluster."""
 
-    kafka_versions: Annotated[VersionRange, "Versions of Kafka that the cluster may run, inferred from its znodes."]
+    kafka_versions: Annotated[
+        VersionRange, "Versions of Kafka that the cluster may run, inferred from its znodes."
+    ]
     reassignment: Annotated[AdminNode | None, "/admin/reassign_partitions; null when absent."]
     election: Annotated[AdminNode | None, "/admin/preferred_replica_election; null when absent."]
     listening: Annotated[
@@ -127,11 +134,15 @@ class AdminNode:
     version: Annotated[Count, "Version of the znode."]
     size_bytes: Annotated[Count, "Size of its data."]
     data: Annotated[
-        str, "Data, with control characters escaped, truncated where long; null where ZooKeeper holds null."
+        str,
+        "Data, with control characters escaped, truncated where long; null where ZooKeeper holds "
+        "null.",
     ]
     effect: Annotated[
         str,
-        Keywords(enum=[each.name.lower() for each in (Effect.OBEYED, Effect.IGNORED, Effect.POISON)]),
+        Keywords(
+            enum=[each.name.lower() for each in (Effect.OBEYED, Effect.IGNORED, Effect.POISON)]
+        ),
         "The worst effect of the whole node on controllers of the cluster's versions.",
     ]
     flaws: Flaws
@@ -142,7 +153,9 @@ class AdminNode:
 class NodeEntry:
     """An entry of an admin node."""
 
-    topic: Annotated[str | None, "Topic, with control characters escaped; null where it cannot be read."]
+    topic: Annotated[
+        str | None, "Topic, with control characters escaped; null where it cannot be read."
+    ]
     partition: Annotated[int | None, "Partition as controllers read it; null where they cannot."]
     replicas: Annotated[tuple[int, ...] | None, "Target replicas in order; null in an election."]
     motion: Annotated[Motion | None, "How far the reassignment is, judged by the topic znode."]

@@ -25,11 +25,12 @@ _COMPLETE = "_KADMIN_COMPLETE"
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
-"""A large cluster has millions of lasting objects; with Python's default the collector takes a quarter of the time."""
+"""A large cluster has millions of lasting objects; with Python's default the collector takes a
+quarter of the time."""
 
 
 def main() -> NoReturn:
-    """Run kadmin with the process's arguments and exit with one of the documented codes (docs/exit-codes.md)."""
+    """Run kadmin with the process's arguments; exit with a code of docs/exit-codes.md."""
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     if sys.stdout is None:  # closed by the parent process: the answer must fail as on a full disk
         sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - stays open to the exit
@@ -41,7 +42,8 @@ def main() -> NoReturn:
 def answer_shell() -> int:
     """Write completions to stdout, as a shell asks in the environment, and raise SystemExit.
 
-    An error gives no suggestions and no message, which would be written into the line that is being typed.
+    An error gives no suggestions and no message, which would be written into the line that is being
+    typed.
     """
     from kadmin.cli.app import app
 
@@ -66,7 +68,8 @@ def run(arguments: list[str]) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = "kadmin" if context is None else context.command_path
-        # The parser lists choices on lines of their own, and begins some messages with the class of an error.
+        # The parser lists choices on lines of their own, and begins some messages with the class of
+        # an error.
         message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")
         return _fail(UsageError(message, next_step=f"{command} --help"))
     except (SystemExit, OSError) as error:
@@ -83,7 +86,9 @@ def _not_written(error: BaseException) -> int:
         _forget_stdout()
         return SIGPIPE_STATUS
     if isinstance(error, io.UnsupportedOperation):
-        return _fail(NotCompletedError("Cannot write the answer.", cause="standard output is closed"))
+        return _fail(
+            NotCompletedError("Cannot write the answer.", cause="standard output is closed")
+        )
     if isinstance(error, OSError) and error.errno in _UNWRITABLE:
         _forget_stdout()
         return _fail(NotCompletedError("Cannot write the answer.", cause=error.strerror))
@@ -95,7 +100,8 @@ def _fail(error: KadminError) -> int:
     from kadmin.cluster.names import one_line
 
     screen = screen_of(sys.stderr)
-    # Names of files may hold control characters, and a line break in one would begin a line of its own.
+    # Names of files may hold control characters, and a line break in one would begin a line of its
+    # own.
     lines = [screen.painted(screen.wrapped(one_line(line))) for line in error.lines()]
     with suppress(OSError):  # where stderr is closed, there is still the exit code
         typer.echo("\n".join(lines), err=True)

@@ -1,6 +1,7 @@
 """The commands by group, with the module of each.
 
-A command is imported and made when it is used: making all of them takes longer than validating a plan.
+A command is imported and made when it is used: making all of them takes longer than validating a
+plan.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ _GROUPS = {
     "Planner": {"propose": "propose:propose_app", "load": "load:load_app"},
     "Practise": {"sandbox": "sandbox:sandbox_app"},
 }
-"""The groups of `kadmin --help`, in its order: module and name of each command, or of the tree of those below it.
+"""The groups of `kadmin --help`, in its order: module and name of each command, or of the tree of
+those below it.
 
 A command of two words is listed in the group of its first word's command.
 """
@@ -73,7 +75,10 @@ class _Kadmin(CommandTree):
         return list(_PLACES)
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # as above
-        """Parse the options before the command. Options for completion end the process, or raise the parser's error."""
+        """Parse the options before the command.
+
+        Options for completion end the process, or raise the parser's error.
+        """
         try:
             return super().parse_args(ctx, args)
         except typer.Exit as ended:
@@ -87,7 +92,9 @@ class _Kadmin(CommandTree):
         except OSError as error:
             if error.filename is None:  # of stdout
                 raise
-            raise NotCompletedError(f"Cannot write {error.filename}.", cause=error.strerror) from error
+            raise NotCompletedError(
+                f"Cannot write {error.filename}.", cause=error.strerror
+            ) from error
 
     def groups(self, ctx: typer.Context) -> Mapping[str, Sequence[str]]:
         """Return the groups with the names of their commands."""
@@ -95,12 +102,18 @@ class _Kadmin(CommandTree):
         return {heading: list(commands) for heading, commands in _GROUPS.items()}
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]  # noqa: ANN401 - as above
-        """Find the command that the first words name; a command of two words takes precedence over one of one."""
+        """Find the command that the first words name.
+
+        A command of two words takes precedence over one of one.
+        """
         both = " ".join(args[:2])
         return super().resolve_command(ctx, [both, *args[2:]] if both in _PLACES else args)
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ANN401 - as above
-        """Return a command, or None. For an unknown name all are made: the parser suggests the nearest of those."""
+        """Return a command, or None.
+
+        For an unknown name all are made: the parser suggests the nearest of those.
+        """
         for name in [cmd_name] if cmd_name in _PLACES else _PLACES:
             if name not in self.commands:
                 self.commands[name] = _command(name)
@@ -129,15 +142,22 @@ def _show_version(ctx: typer.Context, *, asked: bool) -> None:
 def _kadmin(
     *,
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version and exit.")
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
-    """Operations toolkit for Apache Kafka clusters, in KRaft mode (-b) and in ZooKeeper mode (-z)."""
+    """Parse the options before the command."""
     del version
 
 
 app = typer.Typer(
     name="kadmin",
+    help=(
+        "Operations toolkit for Apache Kafka clusters, in KRaft mode (-b) "
+        "and in ZooKeeper mode (-z)."
+    ),
     cls=_Kadmin,
     callback=_kadmin,
     context_settings={"help_option_names": ["-h", "--help"]},

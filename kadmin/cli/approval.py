@@ -42,11 +42,13 @@ def require_approved(file: DocumentFile, approved: str) -> None:
         )
 
 
-def unattended_command(plan: Plan, cluster: ClusterAddress | None, options: Mapping[str, object]) -> str | None:
+def unattended_command(
+    plan: Plan, cluster: ClusterAddress | None, options: Mapping[str, object]
+) -> str | None:
     """Return the command that applies exactly these bytes of a plan's file, without a question.
 
-    Options that are None or False are left out. Addresses from the environment are written out: the job has an
-    environment of its own.
+    Options that are None or False are left out. Addresses from the environment are written out: the
+    job has an environment of its own.
     """
     file = plan.header.file
     if file is None:
@@ -58,4 +60,6 @@ def unattended_command(plan: Plan, cluster: ClusterAddress | None, options: Mapp
         if value is not None and value is not False
     ]
     redirection = ["<", "PLAN"] if file.name == STANDARD_INPUT else []
-    return " ".join(["kadmin", "apply", shlex.quote(file.name), *options_given, "--yes", *redirection])
+    return " ".join(
+        ["kadmin", "apply", shlex.quote(file.name), *options_given, "--yes", *redirection]
+    )

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from kadmin.cli.named_clusters import complete_context, current_context, find_context, is_pattern, matching_contexts
+from kadmin.cli.named_clusters import (
+    complete_context,
+    current_context,
+    find_context,
+    is_pattern,
+    matching_contexts,
+)
 from kadmin.cli.option_groups import group_options, option
 from kadmin.cli.protection import require_writable
 from kadmin.contexts.address import (
@@ -72,7 +78,10 @@ _OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--records",
             metavar="DIR",
-            help="With -b: keep the lock and records of operations in this local folder, not in the cluster.",
+            help=(
+                "With -b: keep the lock and records of operations in this local folder, not in "
+                "the cluster."
+            ),
         ),
     ],
 }
@@ -96,28 +105,35 @@ _HOW_TO_NAME_IT = (
 def on_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that name its cluster, in place of its parameter `cluster`.
 
-    A command whose `cluster` has the default None is run without one, too. One whose `cluster` may be a Fleet takes a
-    pattern for --context. Raises UsageError for two addresses.
+    A command whose `cluster` has the default None is run without one, too. One whose `cluster` may
+    be a Fleet takes a pattern for --context. Raises UsageError for two addresses.
     """
     return group_options(command, "cluster", _OPTION_GROUP, partial(_resolve_cluster, command))
 
 
 def changes_cluster(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Do as `on_cluster` does for a command that writes: the protection of a context applies, before it connects.
+    """Do as `on_cluster` does for a command that writes.
 
-    With --dry-run, and with --out, it writes nothing.
+    The protection of a context applies, before it connects. With --dry-run, and with --out, it
+    writes nothing.
     """
 
     def build(taken: Mapping[str, Any], given: dict[str, Any]) -> object:
         confirm, cluster = taken["confirm"], _resolve_cluster(command, taken, given)
         harmless = given.get("dry_run") or given.get("out")
-        return cluster if harmless or not isinstance(cluster, ClusterAddress) else require_writable(cluster, confirm)
+        return (
+            cluster
+            if harmless or not isinstance(cluster, ClusterAddress)
+            else require_writable(cluster, confirm)
+        )
 
-    return group_options(command, "cluster", {**_OPTION_GROUP, "confirm": option("confirm", _CONFIRM)}, build)
+    return group_options(
+        command, "cluster", {**_OPTION_GROUP, "confirm": option("confirm", _CONFIRM)}, build
+    )
 
 
 def on_both_sides(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that name both sides of a migrating cluster, in place of its parameter `sides`.
+    """Give a command the options of both sides of a migrating cluster, for its parameter `sides`.
 
     Raises UsageError unless -z and -b are given, or a context that has both.
     """
@@ -125,7 +141,10 @@ def on_both_sides(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def changes_both_sides(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Do as `on_both_sides` does for a command that writes: the protection of a context applies, before it connects."""
+    """Do as `on_both_sides` does for a command that writes.
+
+    The protection of a context applies, before it connects.
+    """
 
     def build(taken: Mapping[str, Any], given: dict[str, Any]) -> MigratingCluster:
         del given
@@ -133,7 +152,9 @@ def changes_both_sides(command: Callable[..., Any]) -> Callable[..., Any]:
         require_writable(sides.brokers, taken["confirm"])
         return sides
 
-    return group_options(command, "sides", {**_OPTION_GROUP, "confirm": option("confirm", _CONFIRM)}, build)
+    return group_options(
+        command, "sides", {**_OPTION_GROUP, "confirm": option("confirm", _CONFIRM)}, build
+    )
 
 
 def _both_sides(taken: Mapping[str, Any]) -> MigratingCluster:
@@ -145,12 +166,19 @@ def _both_sides(taken: Mapping[str, Any]) -> MigratingCluster:
         )
     found = _of_context(given, given.context) if given.context else current_context()
     context = found.context if isinstance(found, ClusterAddress) else found
-    if isinstance(context, Fleet) or context is None or not context.zookeeper or not context.kafka.bootstrap_servers:
+    if (
+        isinstance(context, Fleet)
+        or context is None
+        or not context.zookeeper
+        or not context.kafka.bootstrap_servers
+    ):
         raise UsageError(
             "A cluster that migrates is named by ZooKeeper and by its brokers.",
             next_step="add -z CONNECT and -b BROKERS, or --context NAME of a context that has both",
         )
-    through = address_of(context, given.command_config, given.records, typed=given.context is not None)
+    through = address_of(
+        context, given.command_config, given.records, typed=given.context is not None
+    )
     brokers = replace(through, zookeeper=None, bootstrap=context.kafka.bootstrap_servers)
     return MigratingCluster(replace(through, records=None), brokers)
 
@@ -162,7 +190,9 @@ def _resolve_cluster(
     required = inspect.signature(command).parameters["cluster"].default is inspect.Parameter.empty
     of_many = Fleet in get_args(get_type_hints(command)["cluster"])
     options = {name: taken[name] for name in _OPTIONS}
-    cluster = _cluster(_RawOptions(**options), required=required, offline=given.get("inventory") is not None)
+    cluster = _cluster(
+        _RawOptions(**options), required=required, offline=given.get("inventory") is not None
+    )
     if isinstance(cluster, Fleet) and not of_many:
         raise UsageError(
             "Several contexts at once are read by doctor, status, inspect and snapshot only.",
@@ -174,12 +204,20 @@ def _resolve_cluster(
 
 
 def cluster_named(params: Mapping[str, Any]) -> ClusterAddress | Fleet | None:
-    """Return the cluster that an incomplete command line names; `params` are the values typed so far."""
-    return _cluster(_RawOptions(**{name: params.get(name) for name in _OPTIONS}), required=False, offline=False)
+    """Return the cluster that an incomplete command line names.
+
+    `params` are the values typed so far.
+    """
+    return _cluster(
+        _RawOptions(**{name: params.get(name) for name in _OPTIONS}), required=False, offline=False
+    )
 
 
 def asking_brokers(address: ClusterAddress, *, without: bool) -> ClusterAddress:
-    """Return the address with the value of --without-brokers; raises UsageError for an address of brokers alone."""
+    """Return the address with the value of --without-brokers.
+
+    Raises UsageError for an address of brokers alone.
+    """
     if without and address.zookeeper is None:
         raise UsageError(
             "--without-brokers goes with -z: this cluster is reached through its brokers.",
@@ -189,7 +227,10 @@ def asking_brokers(address: ClusterAddress, *, without: bool) -> ClusterAddress:
 
 
 def require_cluster(address: ClusterAddress | None) -> ClusterAddress:
-    """Return the address of the cluster; raises UsageError where neither it nor a snapshot was given."""
+    """Return the address of the cluster.
+
+    Raises UsageError where neither it nor a snapshot was given.
+    """
     if address is None:
         raise UsageError(
             "A cluster or a snapshot is needed.",
@@ -209,10 +250,17 @@ class _RawOptions:
     records: Path | None
 
     def named(self) -> dict[str, str]:
-        """Return the options that name a cluster; a typed option takes precedence over environment variables."""
+        """Return the options that name a cluster.
+
+        A typed option takes precedence over environment variables.
+        """
         given = {"-z": self.zookeeper, "-b": self.bootstrap, "--context": self.context}
         named = {option: value for option, value in given.items() if value is not None}
-        typed = {option: value for option, value in named.items() if value != os.environ.get(_VARIABLES[option])}
+        typed = {
+            option: value
+            for option, value in named.items()
+            if value != os.environ.get(_VARIABLES[option])
+        }
         return typed or named
 
 
@@ -224,11 +272,15 @@ def _cluster(given: _RawOptions, *, required: bool, offline: bool) -> ClusterAdd
     if "--context" in named:
         found = _of_context(given, named["--context"])
     elif named:
-        found = ClusterAddress(named.get("-z"), named.get("-b"), given.command_config, given.records)
+        found = ClusterAddress(
+            named.get("-z"), named.get("-b"), given.command_config, given.records
+        )
     elif (required or not offline) and (current := current_context()) is not None:
         found = address_of(current, given.command_config, given.records, typed=False)
     if given.records is not None and not (isinstance(found, ClusterAddress) and found.bootstrap):
-        raise UsageError("--records goes with -b.", next_step="add -b BROKERS, or leave --records out")
+        raise UsageError(
+            "--records goes with -b.", next_step="add -b BROKERS, or leave --records out"
+        )
     if found is None and required:
         raise UsageError("No cluster is named.", next_step=f"add {_HOW_TO_NAME_IT}")
     return found
@@ -239,12 +291,17 @@ def _of_context(given: _RawOptions, name: str) -> ClusterAddress | Fleet:
         typed = name != os.environ.get(CONTEXT_VARIABLE)
         return address_of(find_context(name), given.command_config, given.records, typed=typed)
     if given.command_config is not None or given.records is not None:
-        raise UsageError("--command-config and --records are of one cluster.", next_step="write them into the contexts")
+        raise UsageError(
+            "--command-config and --records are of one cluster.",
+            next_step="write them into the contexts",
+        )
     return Fleet({each.name: address_of(each, typed=True) for each in matching_contexts(name)})
 
 
 def _named_twice(named: Mapping[str, str]) -> UsageError:
-    said = ", ".join(f"{option} or {_VARIABLES[option]} is {value}" for option, value in named.items())
+    said = ", ".join(
+        f"{option} or {_VARIABLES[option]} is {value}" for option, value in named.items()
+    )
     if "--context" in named:
         return UsageError(
             "A cluster is named by its address or by its context, not both.",

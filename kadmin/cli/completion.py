@@ -25,14 +25,18 @@ def complete_operation(ctx: typer.Context) -> Suggestions:
 
 def complete_unfinished(ctx: typer.Context) -> Suggestions:
     """Return the operations that were unfinished when this machine last read them."""
-    return _suggestions(each for each in _operations_on_record(ctx) if not each.status.state.finished)
+    return _suggestions(
+        each for each in _operations_on_record(ctx) if not each.status.state.finished
+    )
 
 
 def complete_deletion(ctx: typer.Context) -> Suggestions:
     """Return the operations that deleted topics."""
     from kadmin.operations.record.record import OperationKind
 
-    return _suggestions(each for each in _operations_on_record(ctx) if each.kind is OperationKind.DELETION)
+    return _suggestions(
+        each for each in _operations_on_record(ctx) if each.kind is OperationKind.DELETION
+    )
 
 
 def complete_topic(ctx: typer.Context) -> Suggestions:
@@ -42,7 +46,9 @@ def complete_topic(ctx: typer.Context) -> Suggestions:
     cluster = _cluster(ctx)
     if cluster is None or cluster.context is None or cluster.context.inventory is None:
         return []
-    return [(topic, "") for topic in snapshot_topics(cluster.context.inventory, cluster.context.name)]
+    return [
+        (topic, "") for topic in snapshot_topics(cluster.context.inventory, cluster.context.name)
+    ]
 
 
 def _operations_on_record(ctx: typer.Context) -> Iterable[Listing]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -19,27 +19,43 @@ from kadmin.next_step import command
 consumers_app = typer.Typer(help="Preview consumer assignments; show groups a plan disrupts.")
 
 
+GroupOption: TypeAlias = Annotated[
+    str,
+    typer.Option("--group", metavar="GROUP", help="The group; its members register in ZooKeeper."),
+]
+AddPartitionsOption: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--add-partitions", metavar="N", help="Partitions to add to each of its topics.", min=0
+    ),
+]
+MembersOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--members",
+        metavar="N",
+        help="Assume this number of members, not the live ones.",
+        min=1,
+    ),
+]
+LoseOption: TypeAlias = Annotated[
+    str | None, typer.Option("--lose", metavar="MEMBER", help="Assume that this member leaves.")
+]
+StrategyOption: TypeAlias = Annotated[
+    Strategy, typer.Option("--strategy", help="The group's partition.assignment.strategy.")
+]
+
+
 @consumers_app.command("preview")
 @on_cluster
 def preview(
     cluster: ClusterAddress,
     *,
-    group: Annotated[
-        str, typer.Option("--group", metavar="GROUP", help="The group; its members register in ZooKeeper.")
-    ],
-    add_partitions: Annotated[
-        int, typer.Option("--add-partitions", metavar="N", help="Partitions to add to each of its topics.", min=0)
-    ] = 0,
-    members: Annotated[
-        int | None,
-        typer.Option("--members", metavar="N", help="Assume this number of members, not the live ones.", min=1),
-    ] = None,
-    lose: Annotated[
-        str | None, typer.Option("--lose", metavar="MEMBER", help="Assume that this member leaves.")
-    ] = None,
-    strategy: Annotated[
-        Strategy, typer.Option("--strategy", help="The group's partition.assignment.strategy.")
-    ] = Strategy.RANGE,
+    group: GroupOption,
+    add_partitions: AddPartitionsOption = 0,
+    members: MembersOption = None,
+    lose: LoseOption = None,
+    strategy: StrategyOption = Strategy.RANGE,
     sort: options.Sort = None,
     filters: options.Filter = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
@@ -55,20 +71,28 @@ def preview(
     from kadmin.worlds.zookeeper.old_consumers import preview as look
 
     if not (add_partitions or members or lose):
-        raise UsageError("No change is named.", next_step="add --add-partitions N, --members N or --lose MEMBER")
-    with open_zookeeper(cluster, command("consumers disturbed", "PLAN"), timeout_s=timeout) as context:
+        raise UsageError(
+            "No change is named.", next_step="add --add-partitions N, --members N or --lose MEMBER"
+        )
+    with open_zookeeper(
+        cluster, command("consumers disturbed", "PLAN"), timeout_s=timeout
+    ) as context:
         found = look(context, group, Change(add_partitions, members, lose), strategy)
     idle_threads = [one_line(thread) for thread in found.idle]
     more = {"changed": found.changed, "idle": idle_threads}
     TableView(sort or (), filters or (), output).show(Inspection(found.table, (), more=more))
     idle = f"; idle then: {', '.join(idle_threads)}" if idle_threads else ""
-    typer.echo(f"partitions that change hands: {found.changed} of {len(found.table.rows)}{idle}", err=True)
+    typer.echo(
+        f"partitions that change hands: {found.changed} of {len(found.table.rows)}{idle}", err=True
+    )
 
 
 @consumers_app.command("coordinator")
 @on_cluster
 def coordinator(
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP", help="Names of groups; they need not exist.")],
+    groups: Annotated[
+        list[str], typer.Argument(metavar="GROUP", help="Names of groups; they need not exist.")
+    ],
     *,
     cluster: ClusterAddress,
     sort: options.Sort = None,
@@ -101,7 +125,8 @@ def disturbed(
 ) -> None:
     """Show the groups that a plan disrupts.
 
-    The plan moves a partition that the group reads, or changes the leader of one, or the group's coordinator.
+    The plan moves a partition that the group reads, or changes the leader of one, or the group's
+    coordinator.
     """
     from kadmin.insight.tables.inspection import Inspection
     from kadmin.operations.reading.consumers import disturbances

@@ -1,4 +1,7 @@
-"""Opens the context of a cluster command: the cluster, the clock with its signals, and the event sink on stderr."""
+"""Opens the context of a cluster command.
+
+It has the cluster, the clock with its signals, and the event sink on stderr.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +41,9 @@ def open_context(
 ) -> Iterator[Context]:
     """Connect to the cluster, and stop at a safe point when a signal comes.
 
-    `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the clean-up has
-    GRACE_S more, after which an alarm ends it. `output_options` selects its events and their sinks.
+    `timeout_s` bounds the whole command: calls and waits end by then, each with its own error; the
+    clean-up has GRACE_S more, after which an alarm ends it. `output_options` selects its events and
+    their sinks.
     """
     with (
         running(cluster, timeout_s, output_options) as (clock, tell),
@@ -74,9 +78,10 @@ def open_zookeeper(
     timeout_s: float | None = None,
     output_options: OutputOptions = UNASKED,
 ) -> Iterator[ZooKeeperCluster]:
-    """Open the context of a command that only ZooKeeper serves; `next_step` is the command that serves through brokers.
+    """Open the context of a command that only ZooKeeper serves.
 
-    Raises UsageError for a cluster that is reached through its brokers.
+    `next_step` is the command that serves through brokers. Raises UsageError for a cluster that is
+    reached through its brokers.
     """
     require_zookeeper(cluster, next_step)
     with (
@@ -87,7 +92,10 @@ def open_zookeeper(
 
 
 def require_zookeeper(cluster: ClusterAddress, next_step: NextStep | str) -> None:
-    """Raise UsageError for a cluster that is reached through its brokers; `next_step` is the alternative there."""
+    """Raise UsageError for a cluster that is reached through its brokers.
+
+    `next_step` is the alternative there.
+    """
     if cluster.zookeeper is None:
         raise UsageError(
             "This command reads or repairs znodes, which only ZooKeeper has.",
@@ -101,7 +109,7 @@ def require_zookeeper(cluster: ClusterAddress, next_step: NextStep | str) -> Non
 def running(
     cluster: ClusterAddress, timeout_s: float | None, output_options: OutputOptions
 ) -> Iterator[tuple[Clock, EventSink]]:
-    """Yield the clock of a command and the receiver of its events, before it connects to the cluster."""
+    """Yield a command's clock and the receiver of its events, before it connects to the cluster."""
     from kadmin.cli.event_sinks import event_sink
 
     with ticking(timeout_s) as clock, event_sink(output_options, clock, str(cluster)) as tell:
@@ -114,7 +122,10 @@ def running(
 
 @contextmanager
 def ticking(timeout_s: float | None) -> Iterator[Clock]:
-    """Yield the clock of a command, which ends at its deadline and at a signal; as `open_context`."""
+    """Yield the clock of a command, which ends at its deadline and at a signal.
+
+    As `open_context`.
+    """
     from kadmin.operations.context import Clock
 
     clock = Clock(math.inf if timeout_s is None else time.monotonic() + timeout_s)
@@ -124,7 +135,8 @@ def ticking(timeout_s: float | None) -> Iterator[Clock]:
 
 @contextmanager
 def _signals(clock: Clock) -> Iterator[None]:
-    # The first signal stops at a safe point; with the default handlers back, a second one ends the process at once.
+    # The first signal stops at a safe point; with the default handlers back, a second one ends the
+    # process at once.
     def stop(number: int, _frame: FrameType | None) -> None:
         for each in _SIGNALS:
             signal.signal(each, signal.SIG_DFL)

@@ -44,7 +44,11 @@ def list_(*, output: options.Output = options.OutputFormat.HUMAN) -> None:
     from kadmin.report.contexts import contexts_answer, contexts_text
 
     contexts = read_contexts()
-    answer(output, lambda: contexts_text(contexts), lambda: contexts_answer(contexts, str(contexts_path())))
+    answer(
+        output,
+        lambda: contexts_text(contexts),
+        lambda: contexts_answer(contexts, str(contexts_path())),
+    )
 
 
 @context_app.command("show")
@@ -52,7 +56,8 @@ def list_(*, output: options.Output = options.OutputFormat.HUMAN) -> None:
 def show(name: GivenName = None, *, output: options.Output = options.OutputFormat.HUMAN) -> None:
     """Show every value of a context, and its source.
 
-    Secrets are not read: references to them are shown. Of a command that prints a secret, only the program is shown.
+    Secrets are not read: references to them are shown. Of a command that prints a secret, only the
+    program is shown.
     """
     from kadmin.answers.contexts import ContextAnswer
     from kadmin.contexts.settings import settings_of
@@ -91,7 +96,8 @@ def check(
 ) -> int:
     """Connect to a context's cluster, and list missing rights.
 
-    Nothing is written. Exit code 6 if a right is missing, with the command that grants it; otherwise 0.
+    Nothing is written. Exit code 6 if a right is missing, with the command that grants it;
+    otherwise 0.
     """
     from kadmin.cli.context import open_reading
     from kadmin.report.contexts import rights_answer, rights_text
@@ -111,7 +117,9 @@ def _chosen(name: str | None) -> Setting:
         return Setting("context", name, Source.FLAG, "NAME")
     found = name_of(os.environ, read_contexts(), str(contexts_path()))
     if found.value is None:
-        raise UsageError("No context is named, and none is current.", next_step=command("context list"))
+        raise UsageError(
+            "No context is named, and none is current.", next_step=command("context list")
+        )
     return found
 
 

@@ -23,27 +23,39 @@ class Form(StrEnum):
 
 @bounded
 def convert(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to convert; - reads standard input.")],
-    to: Annotated[Form, typer.Option("--to", help="Target: a plan, or a JSON file of Kafka's tools.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to convert; - reads standard input.")
+    ],
+    to: Annotated[
+        Form, typer.Option("--to", help="Target: a plan, or a JSON file of Kafka's tools.")
+    ],
     *,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The file to write. Default: stdout.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="The file to write. Default: stdout."),
     ] = None,
     current: Annotated[
-        bool, typer.Option("--current", help="With --to kafka: write the current replicas, for a rollback.")
+        bool,
+        typer.Option(
+            "--current", help="With --to kafka: write the current replicas, for a rollback."
+        ),
     ] = False,
     lossy: Annotated[
-        bool, typer.Option("--lossy", help="With --to kafka: leave out fields that the file cannot hold.")
+        bool,
+        typer.Option(
+            "--lossy", help="With --to kafka: leave out fields that the file cannot hold."
+        ),
     ] = False,
 ) -> None:
     """Convert a JSON file of Kafka's tools to a plan, or back.
 
-    Kafka's tools are kafka-reassign-partitions, kafka-preferred-replica-election and kafka-leader-election.
-    A conversion that would lose a field is refused.
+    Kafka's tools are kafka-reassign-partitions, kafka-preferred-replica-election and
+    kafka-leader-election. A conversion that would lose a field is refused.
     """
     if to is Form.PLAN and (current or lossy):
         raise UsageError(
-            "--current and --lossy belong to --to kafka.", next_step=command("convert", file, "--to", "plan")
+            "--current and --lossy belong to --to kafka.",
+            next_step=command("convert", file, "--to", "plan"),
         )
     text = _plan(file, out) if to is Form.PLAN else _kafka(file, current=current, lossy=lossy)
     if out is None:

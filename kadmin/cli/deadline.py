@@ -26,7 +26,8 @@ REPEATED_S = 1.0
 def late(timeout_s: float) -> NotCompletedError:
     """Return the error of a command that --timeout ends."""
     return _ExpiredError(
-        f"Not finished within the {timeout_s:g} s of --timeout.", next_step="run it again with a longer --timeout"
+        f"Not finished within the {timeout_s:g} s of --timeout.",
+        next_step="run it again with a longer --timeout",
     )
 
 
@@ -41,8 +42,8 @@ class Bell:
 def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[Bell]:
     """Raise NotCompletedError when `timeout_s` and then `grace_s` have passed; None bounds nothing.
 
-    Where an UnknownOutcomeError or an UnreachableError is being raised at that time, it is raised instead: the clean-up
-    after an outage may take longer than the grace.
+    Where an UnknownOutcomeError or an UnreachableError is being raised at that time, it is raised
+    instead: the clean-up after an outage may take longer than the grace.
     """
     bell = Bell()
     if timeout_s is None:
@@ -54,13 +55,15 @@ def alarm(timeout_s: float | None, *, grace_s: float = 0.0) -> Iterator[Bell]:
         raise late(timeout_s)
 
     previous = signal.signal(signal.SIGALRM, expire)
-    # An alarm of zero seconds would never ring. It repeats: an error raised in a finalizer or in a callback of the
-    # collector is lost, and a lock taken just then is never freed.
+    # An alarm of zero seconds would never ring. It repeats: an error raised in a finalizer or in a
+    # callback of the collector is lost, and a lock taken just then is never freed.
     signal.setitimer(signal.ITIMER_REAL, max(timeout_s + grace_s, 0.001), REPEATED_S)
     try:
         yield bell
     except _ExpiredError as error:
-        raise (_on_its_way(error, UnknownOutcomeError) or _on_its_way(error, UnreachableError) or error) from None
+        raise (
+            _on_its_way(error, UnknownOutcomeError) or _on_its_way(error, UnreachableError) or error
+        ) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
@@ -81,7 +84,8 @@ def _on_its_way(error: BaseException, kind: type[KadminError]) -> KadminError | 
 def bounded(command: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Add the option --timeout to a command that needs no cluster; it may be interrupted anywhere.
 
-    An error after the alarm counts as the alarm's, because Py4J reports the alarm as a failure of its own call.
+    An error after the alarm counts as the alarm's, because Py4J reports the alarm as a failure of
+    its own call.
     """
 
     @wraps(command)
@@ -97,6 +101,10 @@ def bounded(command: Callable[_Parameters, _Result]) -> Callable[_Parameters, _R
                 raise
 
     signature = inspect.signature(command, eval_str=True)
-    timeout = inspect.Parameter("timeout", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=options.Timeout)
-    vars(run)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), timeout])
+    timeout = inspect.Parameter(
+        "timeout", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=options.Timeout
+    )
+    vars(run)["__signature__"] = signature.replace(
+        parameters=[*signature.parameters.values(), timeout]
+    )
     return run

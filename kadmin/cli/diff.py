@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -36,6 +36,21 @@ class DiffFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
+DetailedExitcodeOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--detailed-exitcode",
+        help=(
+            "Exit with 2 if the plan would change the cluster, and with apply's exit code if "
+            "it is refused."
+        ),
+    ),
+]
+DiffOutput: TypeAlias = Annotated[
+    DiffFormat, typer.Option("-o", "--output", help="Format of the answer.")
+]
+
+
 @on_cluster
 def diff(
     file: options.PlanFile,
@@ -48,19 +63,13 @@ def diff(
     policy: options.Policy = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     html: options.Html = None,
-    detailed_exitcode: Annotated[
-        bool,
-        typer.Option(
-            "--detailed-exitcode",
-            help="Exit with 2 if the plan would change the cluster, and with apply's exit code if it is refused.",
-        ),
-    ] = False,
-    output: Annotated[DiffFormat, typer.Option("-o", "--output", help="Format of the answer.")] = DiffFormat.HUMAN,
+    detailed_exitcode: DetailedExitcodeOption = False,
+    output: DiffOutput = DiffFormat.HUMAN,
 ) -> int:
     """Show the changes of a plan without applying it.
 
-    Shows the waves with their exact payload, the partitions, and the replicas, leaders and bytes of each broker before
-    and after. Reads a live cluster or a snapshot.
+    Shows the waves with their exact payload, the partitions, and the replicas, leaders and bytes of
+    each broker before and after. Reads a live cluster or a snapshot.
     """
     from kadmin.operations.reading.preview import preview_snapshot
     from kadmin.report.pages.html import require_renderer
@@ -80,8 +89,15 @@ def diff(
 
         write_text(html, plan_report(str(file), preview))
     found = preview.examination
-    repeated = {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
-    following = _unattended(plan, found, cluster, {**repeated, "--without-brokers": without_brokers})
+    repeated = {
+        "--inventory": inventory,
+        "--sizes": sizes,
+        "--throttle": throttle,
+        "--policy": policy,
+    }
+    following = _unattended(
+        plan, found, cluster, {**repeated, "--without-brokers": without_brokers}
+    )
     _show(output, file, plan, found, following)
     return _detailed_exit_code(found) if detailed_exitcode else 0
 
@@ -90,7 +106,9 @@ def _detailed_exit_code(found: Examination) -> int:
     return found.refusals[0].exit_code if found.refusals else 2 * (found.work is not None)
 
 
-def _live(plan: Plan, cluster: ClusterAddress, sizes: Path | None, rules: Policy, timeout: float | None) -> PlanPreview:
+def _live(
+    plan: Plan, cluster: ClusterAddress, sizes: Path | None, rules: Policy, timeout: float | None
+) -> PlanPreview:
     from kadmin.operations.execute.live import preview_live
 
     given = read_facts(sizes)
@@ -108,11 +126,20 @@ def _show(output: DiffFormat, file: Path, plan: Plan, found: Examination, follow
         return
     screen = screen_of(sys.stdout)
     shown = options.OutputFormat(output.value)
-    answer(shown, lambda: screen.wrapped(diff_text(plan, found)) + following, lambda: diff_answer(found))
+    answer(
+        shown,
+        lambda: screen.wrapped(diff_text(plan, found)) + following,
+        lambda: diff_answer(found),
+    )
 
 
-def _unattended(plan: Plan, found: Examination, cluster: ClusterAddress | None, options: Mapping[str, object]) -> str:
-    """Return the lines after a diff that would change something; none for a plan that would be refused."""
+def _unattended(
+    plan: Plan, found: Examination, cluster: ClusterAddress | None, options: Mapping[str, object]
+) -> str:
+    """Return the lines after a diff that would change something.
+
+    None for a plan that would be refused.
+    """
     if found.work is None or found.refusals:
         return ""
     return f"\n\n{UNATTENDED}:\n\n    {unattended_command(plan, cluster, options)}"

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 MetricsOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--metrics", metavar="FILE", help="Also write gauges to this file, for Prometheus' textfile collector."
+        "--metrics",
+        metavar="FILE",
+        help="Also write gauges to this file, for Prometheus' textfile collector.",
     ),
 ]
 
@@ -45,7 +47,8 @@ def doctor(
 ) -> int:
     """Diagnose a cluster, and show how to fix each finding.
 
-    Exit code 8 if a finding blocks `kadmin apply`, otherwise 0. With several contexts, the highest exit code of any.
+    Exit code 8 if a finding blocks `kadmin apply`, otherwise 0. With several contexts, the highest
+    exit code of any.
     """
     if isinstance(cluster, Fleet):
         return _of_fleet(cluster, metrics, timeout, output)
@@ -68,22 +71,30 @@ def _write_metrics(file: Path | None, findings: Mapping[str, tuple[Finding, ...]
         write_text(file, doctor_metrics(findings))
 
 
-def _of_fleet(fleet: Fleet, metrics: Path | None, timeout_s: float, output: options.OutputFormat) -> int:
+def _of_fleet(
+    fleet: Fleet, metrics: Path | None, timeout_s: float, output: options.OutputFormat
+) -> int:
     from kadmin.cli.side_by_side import FleetAnswer, answer_fleet, read_side_by_side
 
     def render(_name: str, found: DoctorReport) -> FleetAnswer:
         block = _text(found) if found.worth_showing else ""
-        return FleetAnswer([(len(found.findings), found.stops_apply)], _answer(found), block, _exit_code(found))
+        return FleetAnswer(
+            [(len(found.findings), found.stops_apply)], _answer(found), block, _exit_code(found)
+        )
 
     found = read_side_by_side(fleet, diagnose, timeout_s)
-    _write_metrics(metrics, {each.name: None if each.found is None else each.found.findings for each in found})
+    _write_metrics(
+        metrics, {each.name: None if each.found is None else each.found.findings for each in found}
+    )
     return answer_fleet(output, ("findings", "stop an apply"), found, render)
 
 
 def diagnose(cluster: ClusterAddress, context: Context) -> DoctorReport:
     """Diagnose a cluster; commands in next steps contain the address that was typed."""
     found = context.diagnose()
-    findings = tuple(replace(each, next_step=cluster.named(each.next_step)) for each in found.findings)
+    findings = tuple(
+        replace(each, next_step=cluster.named(each.next_step)) for each in found.findings
+    )
     return replace(found, findings=findings)
 
 

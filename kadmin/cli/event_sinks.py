@@ -1,4 +1,4 @@
-"""Writes the events of a command to stderr, to the file of --metrics and to the webhook of --notify."""
+"""Writes a command's events to stderr, to the file of --metrics and to the webhook of --notify."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ _LAST_POST_S = 0.5
 
 @contextmanager
 def event_sink(output_options: OutputOptions, clock: Clock, cluster: str) -> Iterator[EventSink]:
-    """Yield the sink of a command's events, and send it the error that ends the command; `cluster` is its address.
+    """Yield the sink of a command's events, and send it the error that ends the command.
 
-    Raises NotCompletedError where the file of the metrics cannot be written.
+    `cluster` is its address. Raises NotCompletedError where the file of the metrics cannot be
+    written.
     """
     with _open_sinks(output_options, clock, cluster) as sink:
         try:
@@ -66,7 +67,11 @@ def _open_sinks(output_options: OutputOptions, clock: Clock, cluster: str) -> It
     receivers: list[EventSink] = [stderr]
     if output_options.metrics is not None:
         receivers.append(MetricsFile(output_options.metrics, complain))
-    posts = None if output_options.webhook is None else _Posts(output_options.webhook, clock, cluster, complain)
+    posts = (
+        None
+        if output_options.webhook is None
+        else _Posts(output_options.webhook, clock, cluster, complain)
+    )
     if posts is not None:
         receivers.append(posts)
 
@@ -84,7 +89,10 @@ def _open_sinks(output_options: OutputOptions, clock: Clock, cluster: str) -> It
 
 
 class _OnStderr:
-    """Writes events in the format asked for; posts and requests of other threads may end while one is written."""
+    """Writes events in the format asked for.
+
+    Posts and requests of other threads may end while one is written.
+    """
 
     def __init__(self, output_options: OutputOptions, clock: Clock) -> None:
         self._lock = threading.RLock()
@@ -107,7 +115,9 @@ class _OnStderr:
 class _Posts:
     """Posts events to a webhook, without most of the progress and without requests to servers."""
 
-    def __init__(self, webhook: Webhook, clock: Clock, cluster: str, complain: Callable[[str], None]) -> None:
+    def __init__(
+        self, webhook: Webhook, clock: Clock, cluster: str, complain: Callable[[str], None]
+    ) -> None:
         self._clock = clock
         self._cluster = cluster
         self._opened: OperationStarted | None = None
@@ -128,12 +138,17 @@ class _Posts:
 
     def close(self) -> None:
         """Wait for the last posts, at most some seconds beyond the command's end."""
-        self._poster.close(min(FLUSH_S, max(0.0, self._clock.until - self._clock.now()) + _LAST_POST_S))
+        self._poster.close(
+            min(FLUSH_S, max(0.0, self._clock.until - self._clock.now()) + _LAST_POST_S)
+        )
 
 
 @contextmanager
 def _requests(output_options: OutputOptions, tell: EventSink) -> Iterator[None]:
-    """With --verbose, send kadmin's log to the sink: the requests to servers. Logs of libraries may hold secrets."""
+    """With --verbose, send kadmin's log to the sink: the requests to servers.
+
+    Logs of libraries may hold secrets.
+    """
     if not output_options.verbose:
         yield
         return

@@ -1,4 +1,7 @@
-"""The examples at the end of each command's help; tests run those of one cluster and of none, and parse all of them."""
+"""The examples at the end of each command's help.
+
+Tests run those of one cluster and of none, and parse all of them.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,17 @@ _ZK, _B = "-z zk1:2181/kafka", "-b kafka1:9092"
 
 _COMMANDS: Mapping[str, Sequence[str]] = {
     "validate": ("plans/drain-broker.yaml --inventory inventory", "plans --format github"),
-    "convert": ("reassign.json --to plan --out plan.yaml", "plans/drain-broker.yaml --to kafka --lossy"),
+    "convert": (
+        "reassign.json --to plan --out plan.yaml",
+        "plans/drain-broker.yaml --to kafka --lossy",
+    ),
     "schema list": ("",),
     "schema show": ("partition-reassignment",),
     "schema export": ("schemas",),
-    "diff": (f"plans/drain-broker.yaml {_ZK}", "plans/drain-broker.yaml --inventory inventory -o json"),
+    "diff": (
+        f"plans/drain-broker.yaml {_ZK}",
+        "plans/drain-broker.yaml --inventory inventory -o json",
+    ),
     "apply": (f"plans/drain-broker.yaml {_ZK} --dry-run", f"plans/drain-broker.yaml {_B} --yes"),
     "status": (_ZK, f"{_B} --watch"),
     "resume": (_ZK, f"{_B} --timeout 3600 --yes"),
@@ -48,20 +57,35 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "inspect tree": (_ZK, f"/ --depth 3 {_ZK}"),
     "inspect znode": (f"/ {_ZK} -o json",),
     "whatif lose": (f"--broker 3 {_ZK}", "--rack r1 --inventory inventory"),
-    "whatif plan": (f"plans/drain-broker.yaml {_ZK}", "plans/drain-broker.yaml --inventory inventory"),
-    "consumers preview": (f"--group billing --members 4 {_ZK}", f"--group billing --add-partitions 6 {_ZK}"),
+    "whatif plan": (
+        f"plans/drain-broker.yaml {_ZK}",
+        "plans/drain-broker.yaml --inventory inventory",
+    ),
+    "consumers preview": (
+        f"--group billing --members 4 {_ZK}",
+        f"--group billing --add-partitions 6 {_ZK}",
+    ),
     "consumers coordinator": (f"billing audit {_ZK}",),
     "consumers disturbed": (f"plans/drain-broker.yaml {_ZK}",),
     "snapshot": (f"{_ZK} --out inventory", f"{_B} --out inventory --table csv"),
-    "sample": (f"{_B} --out samples", f"{_ZK} --out samples --every 1m --for 14d", f"{_B} --out samples --once"),
-    "report": (f"{_ZK} --out report.html", "plans/drain-broker.yaml --inventory inventory --out p.html"),
+    "sample": (
+        f"{_B} --out samples",
+        f"{_ZK} --out samples --every 1m --for 14d",
+        f"{_B} --out samples --once",
+    ),
+    "report": (
+        f"{_ZK} --out report.html",
+        "plans/drain-broker.yaml --inventory inventory --out p.html",
+    ),
     "context list": ("", "-o json"),
     "context show": ("prod-eu",),
     "context use": ("prod-eu",),
     "context check": ("prod-eu",),
     "heal": (_ZK,),
     "recreate": (f"20260301T120000Z-4f9a1c {_ZK}", f"plans/recreate-topic.yaml {_B} --dry-run"),
-    "propose rebalance": ("plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml --engine local",),
+    "propose rebalance": (
+        "plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml --engine local",
+    ),
     "propose election": (f"{_ZK} --out elect.yaml", "--inventory inventory --out elect.yaml"),
     "load build": ("--samples samples --out load", "--samples samples --out load --per-week"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft"),
@@ -81,7 +105,11 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
 """The arguments of each command in its examples."""
 
 _GROUPS: Mapping[str, Sequence[str]] = {
-    "": ("validate plans", f"diff plans/drain-broker.yaml {_ZK}", f"apply plans/drain-broker.yaml {_ZK}"),
+    "": (
+        "validate plans",
+        f"diff plans/drain-broker.yaml {_ZK}",
+        f"apply plans/drain-broker.yaml {_ZK}",
+    ),
     "schema": ("schema list",),
     "lock": (f"lock show {_ZK}",),
     "throttle": (f"throttle audit {_ZK}", f"throttle set --rate 50MB/s {_B}"),
@@ -90,16 +118,25 @@ _GROUPS: Mapping[str, Sequence[str]] = {
         "whatif lose --broker 3 --inventory inventory",
         "whatif plan plans/drain-broker.yaml --inventory inventory",
     ),
-    "consumers": (f"consumers coordinator billing {_ZK}", f"consumers disturbed plans/drain-broker.yaml {_B}"),
+    "consumers": (
+        f"consumers coordinator billing {_ZK}",
+        f"consumers disturbed plans/drain-broker.yaml {_B}",
+    ),
     "context": ("context list", "context use prod-eu", "context check prod-eu"),
-    "propose": ("propose election --inventory inventory --out elect.yaml", f"propose election {_ZK} --out elect.yaml"),
+    "propose": (
+        "propose election --inventory inventory --out elect.yaml",
+        f"propose election {_ZK} --out elect.yaml",
+    ),
     "load": ("load build --samples samples --out load",),
     "sandbox": ("sandbox up", "sandbox seed", "sandbox down"),
 }
 """Commands below each name, in full."""
 
 EXAMPLES: Mapping[str, Sequence[str]] = {
-    **{name: [f"kadmin {name} {rest}".rstrip() for rest in lines] for name, lines in _COMMANDS.items()},
+    **{
+        name: [f"kadmin {name} {rest}".rstrip() for rest in lines]
+        for name, lines in _COMMANDS.items()
+    },
     **{name: [f"kadmin {line}" for line in lines] for name, lines in _GROUPS.items()},
 }
 """By the command as it is typed, without `kadmin`."""

@@ -44,9 +44,10 @@ def execute(
     unattended: str | None = None,
     yes: bool,
 ) -> Outcome:
-    """Show the plan's changes to the cluster at `address`, ask, execute it; `throttle` replaces the plan's own.
+    """Show the plan's changes to the cluster at `address`, ask, execute it.
 
-    `unattended` is the command that applies the plan without a question; a dry run notes it.
+    `throttle` replaces the plan's own. `unattended` is the command that applies the plan without a
+    question; a dry run notes it.
     """
     from kadmin.operations.events import Note
     from kadmin.operations.execute.apply import apply, prepare
@@ -55,10 +56,16 @@ def execute(
     require_allowed(address, type(plan))
     preview = prepare(context, plan, given, policy, throttle)
     found = preview.examination
-    if output_options.log_format is options.OutputFormat.HUMAN and found.work is not None and not found.refusals:
+    if (
+        output_options.log_format is options.OutputFormat.HUMAN
+        and found.work is not None
+        and not found.refusals
+    ):
         screen = screen_of(sys.stderr)
         shown = diff_text(plan, found)
-        typer.echo("\n".join(screen.painted(screen.wrapped(line)) for line in shown.split("\n")), err=True)
+        typer.echo(
+            "\n".join(screen.painted(screen.wrapped(line)) for line in shown.split("\n")), err=True
+        )
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(context, plan, preview, address, yes=yes)
@@ -101,9 +108,10 @@ def answer_outcome(output: options.OutputFormat, outcome: Outcome) -> None:
 
 
 def ask(question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> None:
-    """Ask for confirmation unless `yes`; raises UsageError for "no", and where there is no terminal.
+    """Ask for confirmation unless `yes`.
 
-    A protected context requires its name, even with `yes`.
+    Raises UsageError for "no", and where there is no terminal. A protected context requires its
+    name, even with `yes`.
     """
     wanted = name_to_type(address)
     if wanted is not None:
@@ -118,8 +126,13 @@ def ask(question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> N
         raise UsageError("Not confirmed; nothing was changed.")
 
 
-def ask_first(context: Context, question: Callable[[], str], address: ClusterAddress, *, yes: bool) -> None:
-    """Ask as `ask` does, before the lock is taken; the question names a topic that would be created for it."""
+def ask_first(
+    context: Context, question: Callable[[], str], address: ClusterAddress, *, yes: bool
+) -> None:
+    """Ask as `ask` does, before the lock is taken.
+
+    The question names a topic that would be created for it.
+    """
     ask(_with_creation(context, question), address, yes=yes)
 
 
@@ -152,16 +165,26 @@ def read_cluster_at(context: Context, address: ClusterAddress) -> str:
     from kadmin.report.operations.questions import cluster_at
 
     cluster_id = None
-    # A heal may be about to repair a znode that cannot be decoded; to ask a runner to stop takes no controller.
+    # A heal may be about to repair a znode that cannot be decoded; to ask a runner to stop takes no
+    # controller.
     with suppress(NotCompletedError, UnreachableError):
         cluster_id = context.backend.read(()).cluster_id
     return cluster_at(cluster_id, str(address))
 
 
 def ask_about_unfinished(
-    context: Context, operation_id: str, address: ClusterAddress, verb: str, how: str = "", *, yes: bool
+    context: Context,
+    operation_id: str,
+    address: ClusterAddress,
+    verb: str,
+    how: str = "",
+    *,
+    yes: bool,
 ) -> None:
-    """Ask before an unfinished operation is resumed or cancelled; the question has its remaining work."""
+    """Ask before an unfinished operation is resumed or cancelled.
+
+    The question has its remaining work.
+    """
     from kadmin.operations.reading.status import StatusReader
     from kadmin.report.operations.questions import unfinished_question
 
@@ -175,23 +198,31 @@ def ask_about_unfinished(
 def _require_terminal() -> None:
     """Raise UsageError where standard input is no terminal."""
     if not sys.stdin.isatty():
-        raise UsageError("A confirmation is needed, and there is no terminal to ask.", next_step="add --yes")
+        raise UsageError(
+            "A confirmation is needed, and there is no terminal to ask.", next_step="add --yes"
+        )
 
 
-def _confirm(context: Context, plan: Plan, preview: Preview, address: ClusterAddress, *, yes: bool) -> None:
+def _confirm(
+    context: Context, plan: Plan, preview: Preview, address: ClusterAddress, *, yes: bool
+) -> None:
     from kadmin.plan.model import DeletionPlan
     from kadmin.report.operations.questions import apply_question, cluster_at, deletion_question
 
     where = cluster_at(preview.state.cluster_id, str(address))
     protected = name_to_type(address) is not None
     if not isinstance(plan, DeletionPlan) or yes or protected:
-        ask_first(context, lambda: apply_question(plan, preview.examination, where), address, yes=yes)
+        ask_first(
+            context, lambda: apply_question(plan, preview.examination, where), address, yes=yes
+        )
     if not isinstance(plan, DeletionPlan) or yes:
         return
     _require_terminal()
     wanted = ",".join(plan.topics)
     with _own_line():
-        question = _with_creation(context, lambda: deletion_question(plan, preview.examination, where, wanted))
+        question = _with_creation(
+            context, lambda: deletion_question(plan, preview.examination, where, wanted)
+        )
         typed = typer.prompt(screen_of(sys.stderr).wrapped(question()), err=True)
     if typed != wanted:
         raise UsageError("Not confirmed; nothing was deleted.")

@@ -1,4 +1,4 @@
-"""Finds the documents of FILE...: names, folders with everything below them, globs, standard input."""
+"""Finds the documents of FILE...: names, folders with all below them, globs, standard input."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def find_files(names: Iterable[str]) -> Iterator[Found]:
 
 
 def path_of(name: str) -> Path:
-    """Return the path to read: `-` alone is standard input, `./-` is a file; Path makes no difference between them."""
+    """Return the path to read: `-` alone is standard input, `./-` is a file.
+
+    Path makes no difference between them.
+    """
     return Path(name) if name == STANDARD_INPUT else Path(name).absolute()
 
 
@@ -48,7 +51,8 @@ def _expand(name: str) -> list[Found]:
     if Path(name).is_dir() and name:
         found = list(_below(name))
     elif has_magic(name):
-        found = [(_as_file(path), None) for path in glob(name, recursive=True) if _may_be_read(path)]  # noqa: PTH207 - absolute patterns, too
+        paths = glob(name, recursive=True)  # noqa: PTH207 - absolute patterns, too
+        found = [(_as_file(path), None) for path in paths if _may_be_read(path)]
     else:
         return [(name, None)]
     if not found:
@@ -69,7 +73,11 @@ def _below(name: str) -> Iterator[Found]:
         try:
             inside = list(folder.iterdir())
             waiting += [path for path in inside if path.is_dir() and not path.name.startswith(".")]
-            yield from ((str(path), None) for path in inside if path.suffix.lower() in _SUFFIXES and _may_be_read(path))
+            yield from (
+                (str(path), None)
+                for path in inside
+                if path.suffix.lower() in _SUFFIXES and _may_be_read(path)
+            )
         except OSError as error:  # a folder that may not be entered
             yield str(folder), _unreadable(str(folder), error)
 

@@ -1,4 +1,7 @@
-"""The help screens: commands in groups, summaries that are never cut off, examples at the end. Plain text, no boxes."""
+"""The help screens: commands in groups, summaries that are never cut off, examples at the end.
+
+Plain text, no boxes.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,9 @@ class Command(_WithExamples, TyperCommand):  # type: ignore[misc]  # typer hides
 
     def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # as above
         """Return the words of the usage line; typer writes a required argument as {FILE}."""
-        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+        return [
+            piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)
+        ]
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401 - as above
         """Write arguments without Python's names of their types, and both without lower bounds."""
@@ -40,7 +45,9 @@ class Command(_WithExamples, TyperCommand):  # type: ignore[misc]  # typer hides
         for each in self.get_params(ctx):
             if (record := each.get_help_record(ctx)) is not None:
                 kind, (name, text) = each.param_type_name, record
-                rows[kind].append((name.partition(" ")[0] if kind == "argument" else name, _without_bound(text)))
+                rows[kind].append(
+                    (name.partition(" ")[0] if kind == "argument" else name, _without_bound(text))
+                )
         for kind, found in rows.items():
             if found:
                 with formatter.section(f"{kind.capitalize()}s"):
@@ -48,7 +55,10 @@ class Command(_WithExamples, TyperCommand):  # type: ignore[misc]  # typer hides
 
 
 class CommandTree(_WithExamples, TyperGroup):  # type: ignore[misc]  # as above
-    """Commands below a name. Without one of them the help goes to stderr, and the exit code is wrong usage."""
+    """Commands below a name.
+
+    Without one of them the help goes to stderr, and the exit code is wrong usage.
+    """
 
     def groups(self, ctx: typer.Context) -> Mapping[str, Sequence[str]]:
         """Return the names of the commands under the heading that each has in the help."""
@@ -67,11 +77,17 @@ class CommandTree(_WithExamples, TyperGroup):  # type: ignore[misc]  # as above
         width = max(len(name) for names in groups.values() for name in names)
         for heading, names in groups.items():
             with formatter.section(heading):
-                formatter.write_dl([(name.ljust(width), self._summary(ctx, name)) for name in names])
+                formatter.write_dl(
+                    [(name.ljust(width), self._summary(ctx, name)) for name in names]
+                )
 
     def _summary(self, ctx: typer.Context, name: str) -> str:
         command = self.get_command(ctx, name)
-        return "" if command is None else command.get_short_help_str(_LONGEST_SUMMARY).removesuffix(".")
+        return (
+            ""
+            if command is None
+            else command.get_short_help_str(_LONGEST_SUMMARY).removesuffix(".")
+        )
 
 
 def _without_bound(text: str) -> str:

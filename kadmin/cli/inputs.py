@@ -21,13 +21,23 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Replicas, TopicPartition
     from kadmin.plan.facts import ClusterFacts
-    from kadmin.plan.model import Document, Plan, Policy, RebalanceRequest, RecreationPlan, ThrottleSpec
+    from kadmin.plan.model import (
+        Document,
+        Plan,
+        Policy,
+        RebalanceRequest,
+        RecreationPlan,
+        ThrottleSpec,
+    )
 
 _Document = TypeVar("_Document")
 
 
 def read_document(path: Path) -> bytes:
-    """Read a document of at most MOST_BYTES and one byte, `-` from standard input; raises InvalidInputError."""
+    """Read a document of at most MOST_BYTES and one byte, `-` from standard input.
+
+    Raises InvalidInputError.
+    """
     from kadmin.documents.text import MOST_BYTES
 
     return _read(path, MOST_BYTES + 1)
@@ -52,11 +62,18 @@ def _read(path: Path, most: int = -1) -> bytes:
 
 
 def read_plan(path: Path, approved: str | None = None) -> Plan:
-    """Read a plan that can be applied; raises InvalidInputError for a request, a recipe or a policy.
+    """Read a plan that can be applied.
 
-    Raises StalePlanError for a file whose SHA-256 is not `approved`.
+    Raises InvalidInputError for a request, a recipe or a policy. Raises StalePlanError for a file
+    whose SHA-256 is not `approved`.
     """
-    from kadmin.plan.model import DeletionPlan, ElectionPlan, ReassignmentPlan, RebalanceRequest, RecreationPlan
+    from kadmin.plan.model import (
+        DeletionPlan,
+        ElectionPlan,
+        ReassignmentPlan,
+        RebalanceRequest,
+        RecreationPlan,
+    )
 
     document = _read_document_in(path, approved)
     if isinstance(document, ReassignmentPlan | ElectionPlan | DeletionPlan):
@@ -73,7 +90,7 @@ def read_plan(path: Path, approved: str | None = None) -> Plan:
 
 
 def read_origin(path: Path) -> Mapping[TopicPartition, Replicas]:
-    """Read the replicas of each partition, from a PartitionReassignment or from Kafka's reassignment JSON."""
+    """Read each partition's replicas from a PartitionReassignment or Kafka's reassignment JSON."""
     from kadmin.documents import parse_document
     from kadmin.documents.kafka_files import parse_kafka_file
     from kadmin.plan.model import ReassignmentPlan
@@ -124,18 +141,28 @@ def read_throttle(
     from kadmin.plan.model import ThrottleBy, ThrottleSpec
     from kadmin.plan.units import parse_duration, parse_rate
 
-    options = {ThrottleBy.RATE: rate, ThrottleBy.FINISH_IN: finish_in, ThrottleBy.LINK_BUDGET: link_budget}
+    options = {
+        ThrottleBy.RATE: rate,
+        ThrottleBy.FINISH_IN: finish_in,
+        ThrottleBy.LINK_BUDGET: link_budget,
+    }
     given = [(by, text) for by, text in options.items() if text is not None]
     if len(given) != 1:
-        raise UsageError("One of --rate, --finish-in and --link-budget is needed.", next_step="--rate 50MB/s")
+        raise UsageError(
+            "One of --rate, --finish-in and --link-budget is needed.", next_step="--rate 50MB/s"
+        )
     by, text = given[0]
-    noun, parse = ("duration", parse_duration) if by is ThrottleBy.FINISH_IN else ("rate", parse_rate)
+    noun, parse = (
+        ("duration", parse_duration) if by is ThrottleBy.FINISH_IN else ("rate", parse_rate)
+    )
     try:
         amount = parse(text)
     except ValueError as error:
         raise InvalidInputError(f"The {noun} cannot be read.", cause=str(error)) from error
     if amount == 0:
-        raise InvalidInputError(f"{text} would stop replication.", next_step="give more, as 50MB/s or 6h")
+        raise InvalidInputError(
+            f"{text} would stop replication.", next_step="give more, as 50MB/s or 6h"
+        )
     return ThrottleSpec(by, amount)
 
 
@@ -147,30 +174,40 @@ def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _D
 
 
 def _read_document_in(path: Path, approved: str | None = None) -> Document:
-    """Read a document, with its file in the header; the bytes that are approved are the bytes that are parsed."""
+    """Read a document, with its file in the header.
+
+    The bytes that are approved are the bytes that are parsed.
+    """
     from kadmin.cli.approval import require_approved
     from kadmin.documents import parse_document
     from kadmin.documents.text import MOST_BYTES
     from kadmin.plan.model import DocumentFile
 
     file = DocumentFile(str(path), read_document(path))
-    if approved is not None and len(file.data) <= MOST_BYTES:  # a larger one is not read whole, and not parsed
+    # A larger one is not read whole, and not parsed.
+    if approved is not None and len(file.data) <= MOST_BYTES:
         require_approved(file, approved)
     document = parse_document(file.data, file.name)
     return replace(document, header=replace(document.header, file=file))
 
 
 def read_sizes(path: Path | None) -> Mapping[TopicPartition, int]:
-    """Read bytes per partition from the output of `kafka-log-dirs --describe`; no path gives no sizes."""
+    """Read bytes per partition from the output of `kafka-log-dirs --describe`.
+
+    No path gives no sizes.
+    """
     from kadmin.inventory.log_dirs_file import parse_log_dirs_json
 
-    return {} if path is None else parse_log_dirs_json(_read(path).decode("utf-8", errors="replace"))
+    return (
+        {} if path is None else parse_log_dirs_json(_read(path).decode("utf-8", errors="replace"))
+    )
 
 
 def read_facts(sizes: Path | None, inventory: Path | None = None) -> ClusterFacts:
-    """Read the facts that go with a live cluster: those of a snapshot, and bytes per partition, which take precedence.
+    """Read the facts that go with a live cluster.
 
-    The brokers are asked later for facts that neither has.
+    They are those of a snapshot, and bytes per partition, which take precedence. The brokers are
+    asked later for facts that neither has.
     """
     from kadmin.plan.facts import ClusterFacts
 
@@ -183,7 +220,10 @@ def read_facts(sizes: Path | None, inventory: Path | None = None) -> ClusterFact
 
 
 def read_figures(path: Path, cluster_id: str | None) -> Mapping[str, Any]:
-    """Read one cluster of schemas/answers/figures; raises StalePlanError where it is not in the file."""
+    """Read one cluster of schemas/answers/figures.
+
+    Raises StalePlanError where it is not in the file.
+    """
     from kadmin.schema import validate_value
 
     try:
@@ -193,7 +233,16 @@ def read_figures(path: Path, cluster_id: str | None) -> Mapping[str, Any]:
     if validate_value(value, "answers/figures"):
         raise InvalidInputError(
             f"{path} holds no figures of a proposal.",
-            next_step=command("propose rebalance", "REQUEST", "--inventory", "DIR", "--out", "PLAN", "--figures", path),
+            next_step=command(
+                "propose rebalance",
+                "REQUEST",
+                "--inventory",
+                "DIR",
+                "--out",
+                "PLAN",
+                "--figures",
+                path,
+            ),
         )
     for each in value["clusters"]:
         if each["cluster_id"] == cluster_id:
@@ -215,11 +264,15 @@ def write_text(path: Path, text: str) -> None:
         if path.exists() and not path.is_file() and not path.is_dir():
             path.write_text(text, encoding="utf-8")
         else:
-            write_whole(path.resolve(), text)  # through links: /dev/stdout must not be replaced by a file
+            # Through links: /dev/stdout must not be replaced by a file.
+            write_whole(path.resolve(), text)
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Replace a file whole or not at all; raises NotCompletedError for a pipe, a device or a folder, too."""
+    """Replace a file whole or not at all.
+
+    Raises NotCompletedError for a pipe, a device or a folder, too.
+    """
     with writing(path):
         if path.exists() and not path.is_file():
             raise NotCompletedError(f"Cannot write {path}.", cause="it is no regular file")
@@ -238,4 +291,6 @@ def writing(path: Path | str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
+        raise NotCompletedError(
+            f"Cannot write {path}.", cause=error.strerror or str(error)
+        ) from error

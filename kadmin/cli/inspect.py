@@ -33,7 +33,9 @@ _Context = TypeVar("_Context", bound="Context")
 inspect_app = typer.Typer(help="Show tables of a cluster's contents and conditions.")
 
 
-WatchOption: TypeAlias = Annotated[bool, typer.Option("--watch", help="Refresh every 2 s, until ^C or --timeout.")]
+WatchOption: TypeAlias = Annotated[
+    bool, typer.Option("--watch", help="Refresh every 2 s, until ^C or --timeout.")
+]
 
 TABLES = {
     "brokers": "Show every broker that is registered or holds replicas.",
@@ -58,7 +60,8 @@ _NEXT_STEPS: Mapping[str, NextStep | str] = {
     "tree": command("inspect cluster"),
     "znode": command("inspect cluster"),
 }
-"""Alternatives to tables that only ZooKeeper has, for clusters that are reached through their brokers."""
+"""Alternatives to tables that only ZooKeeper has, for clusters that are reached through their
+brokers."""
 
 
 @inspect_app.command("admin")
@@ -72,8 +75,8 @@ def inspect_admin(
 ) -> int:
     """Show the three admin znodes, or reassignments in flight.
 
-    With -z, shows each entry with its conditions; CSV has the rows of `inspect admin-entries`. With -b, shows each
-    reassignment in flight with the operation on record that requested it.
+    With -z, shows each entry with its conditions; CSV has the rows of `inspect admin-entries`. With
+    -b, shows each reassignment in flight with the operation on record that requested it.
     """
     from kadmin.report.zookeeper.admin_nodes import admin_answer, admin_text
     from kadmin.worlds.zookeeper.doctor.gather import survey_admin
@@ -92,7 +95,11 @@ def inspect_admin(
         return _show_table(lambda _: name, cluster, view, watch=watch, timeout_s=timeout)
 
     def render(survey: AdminSurvey) -> None:
-        answer(options.OutputFormat(output.value), lambda: admin_text(survey), lambda: admin_answer(survey))
+        answer(
+            options.OutputFormat(output.value),
+            lambda: admin_text(survey),
+            lambda: admin_answer(survey),
+        )
 
     opened = partial(open_zookeeper, next_step=_NEXT_STEPS["admin-entries"])
     _show(opened, cluster, survey_admin, render, watch=watch, timeout_s=timeout)
@@ -126,7 +133,14 @@ def _show_table(
     def read(of: ClusterAddress, context: Context) -> Inspection:
         return context.inspect(name_for(of))
 
-    return _inspect(cluster, lambda of: _NEXT_STEPS.get(name_for(of)), read, view, watch=watch, timeout_s=timeout_s)
+    return _inspect(
+        cluster,
+        lambda of: _NEXT_STEPS.get(name_for(of)),
+        read,
+        view,
+        watch=watch,
+        timeout_s=timeout_s,
+    )
 
 
 def _inspect(
@@ -138,7 +152,10 @@ def _inspect(
     watch: bool,
     timeout_s: float | None,
 ) -> int:
-    """Show a table of one cluster, or of several; `next_step_of` is the alternative to reading znodes."""
+    """Show a table of one cluster, or of several.
+
+    `next_step_of` is the alternative to reading znodes.
+    """
     if isinstance(cluster, Fleet):
         from kadmin.cli.side_by_side import highest_exit_code, read_side_by_side
 
@@ -156,7 +173,14 @@ def _inspect(
         return highest_exit_code(found)
     next_step = next_step_of(cluster)
     opened = open_reading if next_step is None else partial(open_zookeeper, next_step=next_step)
-    _show(opened, cluster, lambda context: read(cluster, context), view.show, watch=watch, timeout_s=timeout_s)
+    _show(
+        opened,
+        cluster,
+        lambda context: read(cluster, context),
+        view.show,
+        watch=watch,
+        timeout_s=timeout_s,
+    )
     return 0
 
 
@@ -167,10 +191,14 @@ for _name, _words in TABLES.items():
 @inspect_app.command("tree")
 @on_cluster
 def inspect_tree(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="The znode to start from, below the chroot.")] = "/",
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="The znode to start from, below the chroot.")
+    ] = "/",
     *,
     cluster: ClusterAddress | Fleet,
-    depth: Annotated[int, typer.Option("--depth", metavar="LEVELS", help="Levels below PATH to show.", min=0)] = 2,
+    depth: Annotated[
+        int, typer.Option("--depth", metavar="LEVELS", help="Levels below PATH to show.", min=0)
+    ] = 2,
     sort: options.Sort = None,
     filters: options.Filter = None,
     watch: WatchOption = False,
@@ -197,7 +225,9 @@ def inspect_tree(
 @inspect_app.command("znode")
 @on_cluster
 def inspect_znode(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="The znode's path, below the chroot.")],
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="The znode's path, below the chroot.")
+    ],
     *,
     cluster: ClusterAddress | Fleet,
     watch: WatchOption = False,
@@ -227,7 +257,10 @@ def _show(
     watch: bool,
     timeout_s: float | None,
 ) -> None:
-    """Read and render once, or again and again with `watch`; only the first read must end before the deadline."""
+    """Read and render once, or again and again with `watch`.
+
+    Only the first read must end before the deadline.
+    """
     bound_s = options.watch_bound(timeout_s, watch=watch)
     with opened(cluster, timeout_s=bound_s) as context:
         rendered = False
@@ -237,7 +270,9 @@ def _show(
             except (NotCompletedError, UnreachableError):
                 if not rendered or context.clock.now() < context.clock.until:
                     raise
-                typer.echo("--timeout was reached during a read; the last table is complete", err=True)
+                typer.echo(
+                    "--timeout was reached during a read; the last table is complete", err=True
+                )
                 return
             if watch and screen_of(sys.stdout).live:
                 typer.echo(_CLEAR, nl=False)
@@ -246,5 +281,6 @@ def _show(
             if not watch or context.clock.now() + options.BETWEEN_READS_S >= context.clock.until:
                 return
             context.clock.wait(options.BETWEEN_READS_S)
-            # Python drops an error that a signal handler raises in a finalizer: then only the clock has the signal.
+            # Python drops an error that a signal handler raises in a finalizer: then only the clock
+            # has the signal.
             context.clock.stop_if_asked("nothing was changed")

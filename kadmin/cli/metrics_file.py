@@ -24,7 +24,8 @@ BETWEEN_TICKS_S = 1.0
 class MetricsFile:
     """Writes the metrics after events; `complain` gets the first failure, and no other.
 
-    The first write is at the beginning, and raises NotCompletedError where the file cannot be written.
+    The first write is at the beginning, and raises NotCompletedError where the file cannot be
+    written.
     """
 
     def __init__(self, path: Path, complain: Callable[[str], None]) -> None:
@@ -36,7 +37,7 @@ class MetricsFile:
         self._write()
 
     def __call__(self, event: Event) -> None:
-        """Update the metrics by an event, and write them unless only progress was made a moment ago."""
+        """Update the metrics by an event; write them unless only progress was made a moment ago."""
         self._known = self._known.after(event, time.time())
         if isinstance(event, ServerRequestLogged | Note):
             return
@@ -47,7 +48,9 @@ class MetricsFile:
         except NotCompletedError as error:
             if not self._failed:
                 self._failed = True
-                self._complain(f"warning: {error.message} {error.cause}; the command continues without metrics")
+                self._complain(
+                    f"warning: {error.message} {error.cause}; the command continues without metrics"
+                )
 
     def _write(self) -> None:
         self._written_at = time.monotonic()

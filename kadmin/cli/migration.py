@@ -1,4 +1,4 @@
-"""`kadmin doctor migration` and `kadmin history import`: both sides of a cluster that migrates to KRaft."""
+"""`kadmin doctor migration` and `kadmin history import`: both sides of a migration to KRaft."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def doctor_migration(
 ) -> int:
     """Check whether a cluster can go on to KRaft mode.
 
-    Shows the phase of the migration, compares both sides, and reports what would be lost or get stuck. Exit code 8 for
-    a no-go.
+    Shows the phase of the migration, compares both sides, and reports what would be lost or get
+    stuck. Exit code 8 for a no-go.
     """
     from kadmin.report.migration import migration_answer, migration_text
     from kadmin.worlds.zookeeper.to_kraft.preflight import examine_migration
@@ -44,8 +44,15 @@ def doctor_migration(
     with _opened(sides, timeout, reads=True) as (zookeeper, kafka):
         found = examine_migration(zookeeper, kafka)
     named = partial(sides.named, by_api=not found.phase.led_by_broker)
-    found = replace(found, findings=tuple(replace(each, next_step=named(each.next_step)) for each in found.findings))
-    answer(output, lambda: migration_text(found, screen_of(sys.stdout).width), lambda: migration_answer(found))
+    found = replace(
+        found,
+        findings=tuple(replace(each, next_step=named(each.next_step)) for each in found.findings),
+    )
+    answer(
+        output,
+        lambda: migration_text(found, screen_of(sys.stdout).width),
+        lambda: migration_answer(found),
+    )
     return 0 if found.go else NotCompletedError.exit_code
 
 
@@ -59,15 +66,19 @@ def history_import(
 ) -> None:
     """Copy operations on record to the active metadata side.
 
-    Copies from ZooKeeper to the brokers once these are in KRaft mode, and back after a rollback of the migration. A
-    running operation is paused first, and can be resumed on the other side. Operations on both sides are not changed.
+    Copies from ZooKeeper to the brokers once these are in KRaft mode, and back after a rollback of
+    the migration. A running operation is paused first, and can be resumed on the other side.
+    Operations on both sides are not changed.
     """
     from kadmin.report.migration import imported_answer, imported_text
     from kadmin.worlds.zookeeper.to_kraft.history_import import direction, import_history
 
     with _opened(sides, timeout, reads=False) as (zookeeper, kafka):
         source, target = direction(zookeeper, kafka)
-        found, to = import_history(source, target, lock_timeout), "brokers" if target is kafka else "zookeeper"
+        found, to = (
+            import_history(source, target, lock_timeout),
+            "brokers" if target is kafka else "zookeeper",
+        )
     answer(output, lambda: imported_text(found, to), lambda: imported_answer(found, to))
 
 
@@ -84,7 +95,9 @@ def _opened(
     with (
         running(sides.zookeeper, timeout_s, UNASKED) as (clock, tell),
         connect_zookeeper(sides.zookeeper, clock, tell) as zookeeper,
-        connect_kafka(sides.brokers, clock, _silent if reads else tell, reads=reads, in_any_mode=not reads) as kafka,
+        connect_kafka(
+            sides.brokers, clock, _silent if reads else tell, reads=reads, in_any_mode=not reads
+        ) as kafka,
     ):
         try:
             yield zookeeper, kafka

@@ -22,7 +22,10 @@ _GLOB = frozenset("*?[")
 
 
 def contexts_path() -> Path:
-    """Return the path of the contexts file: the variable KADMIN_CONFIG, else in the user's folder for settings."""
+    """Return the path of the contexts file.
+
+    The variable KADMIN_CONFIG, else in the user's folder for settings.
+    """
     named = os.environ.get(CONFIG_VARIABLE)
     if named:
         return Path(named)
@@ -32,7 +35,10 @@ def contexts_path() -> Path:
 
 
 def read_contexts() -> Contexts:
-    """Read the contexts file; raises InvalidInputError where there is none, or with every problem in it."""
+    """Read the contexts file.
+
+    Raises InvalidInputError where there is none, or with every problem in it.
+    """
     from kadmin.cli.inputs import read_document
     from kadmin.documents.parse import parse_contexts
 
@@ -40,13 +46,18 @@ def read_contexts() -> Contexts:
     if not path.exists():
         raise InvalidInputError(
             f"There is no contexts file {path}.",
-            next_step=f"write it as docs/contexts.md shows, or set {CONFIG_VARIABLE} to another file",
+            next_step=(
+                f"write it as docs/contexts.md shows, or set {CONFIG_VARIABLE} to another file"
+            ),
         )
     return parse_contexts(read_document(path), str(path))
 
 
 def current_context() -> NamedContext | None:
-    """Return the file's current context; None where it has none, and where the default file does not exist."""
+    """Return the file's current context.
+
+    None where it has none, and where the default file does not exist.
+    """
     if not os.environ.get(CONFIG_VARIABLE) and not contexts_path().exists():
         return None
     contexts = read_contexts()
@@ -67,7 +78,10 @@ def find_context(name: str) -> NamedContext:
 
 
 def matching_contexts(pattern: str) -> tuple[NamedContext, ...]:
-    """Return the contexts that a pattern matches, by name; raises UsageError where it matches none."""
+    """Return the contexts that a pattern matches, by name.
+
+    Raises UsageError where it matches none.
+    """
     contexts = read_contexts().contexts
     found = tuple(contexts[name] for name in sorted(contexts) if matches(name, pattern))
     if not found:
@@ -87,7 +101,11 @@ def complete_context(incomplete: str) -> list[tuple[str, str]]:
 def _unknown(message: str, name: str, contexts: Iterable[str]) -> UsageError:
     names = sorted(contexts)
     close = difflib.get_close_matches(name, names, n=1)
-    listed = f"there are {name_some(names, most=20)}" if names else f"there is none in {contexts_path()}"
+    listed = (
+        f"there are {name_some(names, most=20)}" if names else f"there is none in {contexts_path()}"
+    )
     return UsageError(
-        message, cause=f"did you mean {close[0]}?" if close else listed, next_step=command("context list")
+        message,
+        cause=f"did you mean {close[0]}?" if close else listed,
+        next_step=command("context list"),
     )

@@ -38,14 +38,43 @@ if TYPE_CHECKING:
     from kadmin.operations.execute.apply import Outcome
 
 ForeignOption: TypeAlias = Annotated[
-    bool, typer.Option("--foreign", help="Cancel reassignments that belong to no operation on record.")
+    bool,
+    typer.Option("--foreign", help="Cancel reassignments that belong to no operation on record."),
 ]
 OriginOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--origin",
         metavar="FILE",
-        help="With --foreign: the replicas to return to, as a plan or as Kafka's reassignment JSON.",
+        help=(
+            "With --foreign: the replicas to return to, as a plan or as Kafka's reassignment JSON."
+        ),
+    ),
+]
+
+
+ApprovedOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--approved",
+        metavar="SHA256",
+        help="Apply the plan file only if this is its SHA-256 digest.",
+    ),
+]
+
+
+NowOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--now",
+        help=("Also revert the current wave; with -z, by moving the controller to another broker."),
+    ),
+]
+AllowForeignOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--allow-foreign",
+        help="With --now and -z: proceed even if this may start other tools' moves.",
     ),
 ]
 
@@ -63,10 +92,7 @@ def apply(
     throttle: options.Throttle = None,
     without_brokers: options.WithoutBrokers = False,
     policy: options.Policy = None,
-    approved: Annotated[
-        str | None,
-        typer.Option("--approved", metavar="SHA256", help="Apply the plan file only if this is its SHA-256 digest."),
-    ] = None,
+    approved: ApprovedOption = None,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
     output_options: OutputOptions = UNASKED,
@@ -74,8 +100,9 @@ def apply(
 ) -> None:
     """Execute a plan wave by wave, and verify it.
 
-    Checks and shows the plan before it asks for confirmation. At --timeout, on ^C or when the connection is lost,
-    copies in progress continue. `kadmin resume` continues the operation from any machine.
+    Checks and shows the plan before it asks for confirmation. At --timeout, on ^C or when the
+    connection is lost, copies in progress continue. `kadmin resume` continues the operation from
+    any machine.
     """
     cluster = asking_brokers(cluster, without=without_brokers)
     plan = read_plan_for(cluster, file, None if approved is None else parse_digest(approved))
@@ -83,11 +110,22 @@ def apply(
     pace = throttle_for(cluster, plan, throttle)
     require_allowed(cluster, type(plan))
     require_cluster_id(cluster, plan.header.cluster_id, "The plan")
-    repeated = {"--inventory": inventory, "--sizes": sizes, "--throttle": throttle, "--policy": policy}
-    unattended = unattended_command(plan, cluster, {**repeated, "--without-brokers": without_brokers})
-    opened = (open_reading if dry_run else open_context)(cluster, timeout_s=timeout, output_options=output_options)
+    repeated = {
+        "--inventory": inventory,
+        "--sizes": sizes,
+        "--throttle": throttle,
+        "--policy": policy,
+    }
+    unattended = unattended_command(
+        plan, cluster, {**repeated, "--without-brokers": without_brokers}
+    )
+    opened = (open_reading if dry_run else open_context)(
+        cluster, timeout_s=timeout, output_options=output_options
+    )
     with opened as context, plan_named(file):
-        run = partial(execute, policy=rules, throttle=pace, dry_run=dry_run, unattended=unattended, yes=yes)
+        run = partial(
+            execute, policy=rules, throttle=pace, dry_run=dry_run, unattended=unattended, yes=yes
+        )
         outcome = run(context, cluster, plan, given, lock_timeout, output_options)
     answer_outcome(output, outcome)
 
@@ -145,8 +183,14 @@ def pause(
     from kadmin.operations.execute.takeover import stop
     from kadmin.operations.record.stop_request import Stop
 
-    with open_context(cluster, timeout_s=timeout, output_options=OutputOptions(log_format=output)) as context:
-        ask(lambda: f"Pause the operation on {read_cluster_at(context, cluster)}?", cluster, yes=True)
+    with open_context(
+        cluster, timeout_s=timeout, output_options=OutputOptions(log_format=output)
+    ) as context:
+        ask(
+            lambda: f"Pause the operation on {read_cluster_at(context, cluster)}?",
+            cluster,
+            yes=True,
+        )
         outcome = tell_outcome(context, stop(context, operation_id, Stop.PAUSE, lock_timeout))
     answer_outcome(output, outcome)
 
@@ -157,16 +201,8 @@ def cancel(
     cluster: ClusterAddress,
     operation_id: options.OperationId = None,
     *,
-    now: Annotated[
-        bool,
-        typer.Option(
-            "--now", help="Also revert the current wave; with -z, by moving the controller to another broker."
-        ),
-    ] = False,
-    allow_foreign: Annotated[
-        bool,
-        typer.Option("--allow-foreign", help="With --now and -z: proceed even if this may start other tools' moves."),
-    ] = False,
+    now: NowOption = False,
+    allow_foreign: AllowForeignOption = False,
     foreign: ForeignOption = False,
     origin: OriginOption = None,
     yes: options.Yes = False,
@@ -177,21 +213,30 @@ def cancel(
 ) -> None:
     """Cancel an operation after its wave, or at once with --now.
 
-    Partitions that are already reassigned keep their new replicas; `kadmin rollback` restores the old ones. --foreign
-    cancels reassignments of other tools: their partitions return to their original replicas.
+    Partitions that are already reassigned keep their new replicas; `kadmin rollback` restores the
+    old ones. --foreign cancels reassignments of other tools: their partitions return to their
+    original replicas.
     """
     from kadmin.operations.execute.takeover import find_unfinished, stop
     from kadmin.operations.record.stop_request import Stop
 
     if foreign:
         if operation_id is not None or now or allow_foreign:
-            raise UsageError("--foreign takes no operation's id.", next_step=command("cancel", "--foreign"))
-        answer_outcome(output, _cancel_foreign(cluster, origin, timeout, lock_timeout, output_options, yes=yes))
+            raise UsageError(
+                "--foreign takes no operation's id.", next_step=command("cancel", "--foreign")
+            )
+        answer_outcome(
+            output, _cancel_foreign(cluster, origin, timeout, lock_timeout, output_options, yes=yes)
+        )
         return
     if origin is not None:
-        raise UsageError("--origin goes with --foreign.", next_step="add --foreign, or leave --origin out")
+        raise UsageError(
+            "--origin goes with --foreign.", next_step="add --foreign, or leave --origin out"
+        )
     if allow_foreign and not now:
-        raise UsageError("--allow-foreign goes with --now.", next_step="add --now, or leave --allow-foreign out")
+        raise UsageError(
+            "--allow-foreign goes with --now.", next_step="add --now, or leave --allow-foreign out"
+        )
     kind = Stop.CANCEL_NOW if now else Stop.CANCEL
     with open_context(cluster, timeout_s=timeout, output_options=output_options) as context:
         found = find_unfinished(context, operation_id)
@@ -213,18 +258,30 @@ def _cancel_foreign(
     yes: bool,
 ) -> Outcome:
     from kadmin.operations.events import Note
-    from kadmin.operations.execute.cancel_foreign import NOTHING_FOREIGN, cancel_foreign, plan_cancellation
+    from kadmin.operations.execute.cancel_foreign import (
+        NOTHING_FOREIGN,
+        cancel_foreign,
+        plan_cancellation,
+    )
 
     given = {} if origin is None else read_origin(origin)
     with open_context(cluster, timeout_s=timeout, output_options=output_options) as context:
         outcome = NOTHING_FOREIGN
         if targets := plan_cancellation(context, given):
             for target in targets:
-                back = f"{target.partition}: {list(target.current or ())} back to {list(target.replicas)}"
+                back = (
+                    f"{target.partition}: {list(target.current or ())} back to "
+                    f"{list(target.replicas)}"
+                )
                 context.tell(Note(back))
             names = name_some((target.partition for target in targets), most=20)
             what = f"End {count(len(targets), 'reassignment')} of other tools"
-            ask_first(context, lambda: f"{what} on {read_cluster_at(context, cluster)}: {names}?", cluster, yes=yes)
+            ask_first(
+                context,
+                lambda: f"{what} on {read_cluster_at(context, cluster)}: {names}?",
+                cluster,
+                yes=yes,
+            )
             outcome = cancel_foreign(context, given, targets, lock_timeout)
         return tell_outcome(context, outcome)
 

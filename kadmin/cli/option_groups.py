@@ -18,8 +18,8 @@ def group_options(
 ) -> Callable[..., Any]:
     """Return the command with `options` at the place of its parameter `name`.
 
-    `build` makes the value of that parameter from the values of these options and of the command's others; it may fill
-    in values that were not given.
+    `build` makes the value of that parameter from the values of these options and of the command's
+    others; it may fill in values that were not given.
     """
     signature = inspect.signature(command)
     hints = get_type_hints(command, include_extras=True)
@@ -35,7 +35,9 @@ def group_options(
         if each.name == name:
             parameters += options.values()
         else:
-            parameters.append(each.replace(annotation=hints[each.name], kind=inspect.Parameter.KEYWORD_ONLY))
+            parameters.append(
+                each.replace(annotation=hints[each.name], kind=inspect.Parameter.KEYWORD_ONLY)
+            )
     with_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     with_options.__annotations__ = {each.name: each.annotation for each in parameters}
     return with_options
@@ -43,4 +45,6 @@ def group_options(
 
 def option(name: str, annotation: object, default: object = None) -> inspect.Parameter:
     """Return an option that a group can have."""
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )

@@ -44,23 +44,37 @@ OperationId: TypeAlias = Annotated[
 
 Inventory: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--inventory", metavar="DIR", help="Use this snapshot instead of the live cluster."),
+    typer.Option(
+        "--inventory", metavar="DIR", help="Use this snapshot instead of the live cluster."
+    ),
 ]
 GivenInventory: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--inventory", metavar="DIR", help="Take bytes per partition and capacities from this snapshot."),
+    typer.Option(
+        "--inventory",
+        metavar="DIR",
+        help="Take bytes per partition and capacities from this snapshot.",
+    ),
 ]
 Sizes: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--sizes", metavar="FILE", help="Bytes per partition: the output of kafka-log-dirs --describe."),
+    typer.Option(
+        "--sizes",
+        metavar="FILE",
+        help="Bytes per partition: the output of kafka-log-dirs --describe.",
+    ),
 ]
 Throttle: TypeAlias = Annotated[
     str | None,
-    typer.Option("--throttle", metavar="RATE", help="Copy at this rate, instead of the plan's throttle."),
+    typer.Option(
+        "--throttle", metavar="RATE", help="Copy at this rate, instead of the plan's throttle."
+    ),
 ]
 WithoutBrokers: TypeAlias = Annotated[
     bool,
-    typer.Option("--without-brokers", help="With -z: do not ask brokers for sizes, disk space and consumers."),
+    typer.Option(
+        "--without-brokers", help="With -z: do not ask brokers for sizes, disk space and consumers."
+    ),
 ]
 Policy: TypeAlias = Annotated[
     Path | None,
@@ -73,15 +87,24 @@ Policy: TypeAlias = Annotated[
 ]
 Timeout: TypeAlias = Annotated[
     float | None,
-    typer.Option("--timeout", metavar="SECONDS", help="Time limit of the whole command. Default: none.", min=0),
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        help="Time limit of the whole command. Default: none.",
+        min=0,
+    ),
 ]
 ReadTimeout: TypeAlias = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", help="Time limit of the whole command.", min=0.1)
+    float,
+    typer.Option("--timeout", metavar="SECONDS", help="Time limit of the whole command.", min=0.1),
 ]
 WatchTimeout: TypeAlias = Annotated[
     float | None,
     typer.Option(
-        "--timeout", metavar="SECONDS", help="Time limit of the whole command. Default: 60; none with --watch.", min=0.1
+        "--timeout",
+        metavar="SECONDS",
+        help="Time limit of the whole command. Default: 60; none with --watch.",
+        min=0.1,
     ),
 ]
 SampleTimeout: TypeAlias = Annotated[
@@ -96,18 +119,30 @@ SampleTimeout: TypeAlias = Annotated[
 BETWEEN_READS_S = 2.0
 """Seconds between two readings with --watch."""
 LockTimeout: TypeAlias = Annotated[
-    float, typer.Option("--lock-timeout", metavar="SECONDS", help="Time to wait for a lock that is held.", min=0)
+    float,
+    typer.Option(
+        "--lock-timeout", metavar="SECONDS", help="Time to wait for a lock that is held.", min=0
+    ),
 ]
-DryRun: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Run every check, but change nothing.")]
+DryRun: TypeAlias = Annotated[
+    bool, typer.Option("--dry-run", help="Run every check, but change nothing.")
+]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Html: TypeAlias = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML page to this file.")
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Also write an HTML page to this file."),
 ]
-Output: TypeAlias = Annotated[OutputFormat, typer.Option("-o", "--output", help="Format of the answer on stdout.")]
-TableOutput: TypeAlias = Annotated[TableFormat, typer.Option("-o", "--output", help="Format of the table on stdout.")]
+Output: TypeAlias = Annotated[
+    OutputFormat, typer.Option("-o", "--output", help="Format of the answer on stdout.")
+]
+TableOutput: TypeAlias = Annotated[
+    TableFormat, typer.Option("-o", "--output", help="Format of the table on stdout.")
+]
 Sort: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--sort", metavar="COLUMN", help="Sort by a column; -COLUMN descending. Repeatable."),
+    typer.Option(
+        "--sort", metavar="COLUMN", help="Sort by a column; -COLUMN descending. Repeatable."
+    ),
 ]
 Filter: TypeAlias = Annotated[
     list[str] | None,
@@ -122,7 +157,9 @@ Filter: TypeAlias = Annotated[
 def refuse_watch(*, watch: bool) -> None:
     """Raise UsageError for --watch with several contexts."""
     if watch:
-        raise UsageError("--watch is for one cluster.", next_step="--context NAME, or leave --watch out")
+        raise UsageError(
+            "--watch is for one cluster.", next_step="--context NAME, or leave --watch out"
+        )
 
 
 def watch_bound(timeout_s: float | None, *, watch: bool) -> float | None:

@@ -1,4 +1,4 @@
-"""Prints a command's answer on stdout: text, JSON as a published schema describes it, or a table."""
+"""Prints a command's answer on stdout: text, JSON by a published schema, or a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from kadmin.insight.tables.inspection import Inspection
 
 
-def answer(output: options.OutputFormat, text: Callable[[], str], value: Callable[[], object]) -> None:
+def answer(
+    output: options.OutputFormat, text: Callable[[], str], value: Callable[[], object]
+) -> None:
     """Print the answer in the format asked for."""
     if output is options.OutputFormat.JSON:
         from kadmin.schema.shapes import to_json
@@ -36,10 +38,18 @@ class TableView:
     output: options.TableFormat
 
     def show(self, found: Inspection) -> None:
-        """Print the table on stdout. Missing answers of brokers, and in CSV unreadable znodes, are listed on stderr."""
+        """Print the table on stdout.
+
+        Missing answers of brokers, and in CSV unreadable znodes, are listed on stderr.
+        """
         from kadmin.cli.terminal import screen_of
         from kadmin.cluster.names import escaped
-        from kadmin.report.cluster.tables import table_answer, table_csv, table_text, unreadable_lines
+        from kadmin.report.cluster.tables import (
+            table_answer,
+            table_csv,
+            table_text,
+            unreadable_lines,
+        )
 
         table = found.table.filtered(self.filters).sorted_by(self.sort)
         for line in found.unavailable or ():
@@ -55,10 +65,20 @@ class TableView:
             lambda: {**table_answer(table, found.unreadable, found.unavailable), **found.more},
         )
 
-    def show_fleet(self, found: Mapping[str, Inspection], failed: Mapping[str, KadminError]) -> None:
-        """Print the tables of several clusters as one, with the column `cluster`; what failed is on stderr in CSV."""
+    def show_fleet(
+        self, found: Mapping[str, Inspection], failed: Mapping[str, KadminError]
+    ) -> None:
+        """Print the tables of several clusters as one, with the column `cluster`.
+
+        What failed is on stderr in CSV.
+        """
         from kadmin.insight.tables.table import together
-        from kadmin.report.cluster.tables import table_answer, table_csv, table_text, unreadable_lines
+        from kadmin.report.cluster.tables import (
+            table_answer,
+            table_csv,
+            table_text,
+            unreadable_lines,
+        )
         from kadmin.report.fleet import failures_text, fleet_answer
         from kadmin.schema.shapes import to_json
 
@@ -66,7 +86,13 @@ class TableView:
         table = joined.filtered(self.filters).sorted_by(self.sort) if found else joined
         if self.output is options.TableFormat.JSON:
             values = {
-                name: (0, {**table_answer(table.of_cluster(name), each.unreadable, each.unavailable), **each.more})
+                name: (
+                    0,
+                    {
+                        **table_answer(table.of_cluster(name), each.unreadable, each.unavailable),
+                        **each.more,
+                    },
+                )
                 for name, each in found.items()
             }
             typer.echo(to_json(fleet_answer(sorted({*found, *failed}), values, failed)))

@@ -1,4 +1,7 @@
-"""Options for the events of a command that runs an operation, and their sinks; it gets them as one value."""
+"""Options for the events of a command that runs an operation, and their sinks.
+
+It gets them as one value.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +26,30 @@ _OPTIONS = (
         "log_format",
         Annotated[
             OutputFormat | None,
-            typer.Option("--log-format", help="Format of the events on stderr. Default: that of --output."),
+            typer.Option(
+                "--log-format", help="Format of the events on stderr. Default: that of --output."
+            ),
         ],
     ),
     option(
         "verbose",
-        Annotated[bool, typer.Option("-v", "--verbose", help="Also show requests to servers and their duration.")],
+        Annotated[
+            bool,
+            typer.Option(
+                "-v", "--verbose", help="Also show requests to servers and their duration."
+            ),
+        ],
         default=False,
     ),
     option(
         "metrics",
         Annotated[
             Path | None,
-            typer.Option("--metrics", metavar="FILE", help="Keep state and progress in this file, for Prometheus."),
+            typer.Option(
+                "--metrics",
+                metavar="FILE",
+                help="Keep state and progress in this file, for Prometheus.",
+            ),
         ],
     ),
     option(
@@ -43,7 +57,10 @@ _OPTIONS = (
         Annotated[
             str | None,
             typer.Option(
-                "--notify", envvar=NOTIFY_VARIABLE, metavar="URL", help="Post events to this webhook, as JSON."
+                "--notify",
+                envvar=NOTIFY_VARIABLE,
+                metavar="URL",
+                help="Post events to this webhook, as JSON.",
             ),
         ],
     ),
@@ -52,7 +69,10 @@ _OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
-    """The format of the events on stderr, whether requests to servers are among them, and where else events go."""
+    """The format of the events on stderr.
+
+    It also says whether requests to servers are among them, and where else events go.
+    """
 
     log_format: OutputFormat = OutputFormat.HUMAN
     verbose: bool = False
@@ -65,8 +85,13 @@ UNASKED = OutputOptions()
 
 
 def with_telling(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options in place of its parameter `output_options`; it needs one that is named `output`."""
-    return group_options(command, "output_options", {each.name: each for each in _OPTIONS}, _telling)
+    """Give a command the options in place of its parameter `output_options`.
+
+    It needs one that is named `output`.
+    """
+    return group_options(
+        command, "output_options", {each.name: each for each in _OPTIONS}, _telling
+    )
 
 
 def _telling(taken: Mapping[str, Any], given: Mapping[str, Any]) -> OutputOptions:

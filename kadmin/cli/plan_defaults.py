@@ -16,31 +16,43 @@ if TYPE_CHECKING:
 
 
 def read_plan_for(cluster: ClusterAddress | None, file: Path, approved: str | None = None) -> Plan:
-    """Read a plan as `read_plan` does; limits of waves that it does not set are those of the cluster's context."""
+    """Read a plan as `read_plan` does.
+
+    Limits of waves that it does not set are those of the cluster's context.
+    """
     from kadmin.documents.check import read
     from kadmin.plan.model import ReassignmentPlan
 
     plan = read_plan(file, approved)
     context, source = None if cluster is None else cluster.context, plan.header.file
-    if context is None or not context.waves or source is None or not isinstance(plan, ReassignmentPlan):
+    if (
+        context is None
+        or not context.waves
+        or source is None
+        or not isinstance(plan, ReassignmentPlan)
+    ):
         return plan
     given = read(source.data, source.name).value["spec"].get("waves", {})
     missing = {name: limit for name, limit in context.waves.items() if name not in given}
     return replace(plan, limits=replace(plan.limits, **missing))
 
 
-def throttle_for(cluster: ClusterAddress | None, plan: Plan, given: str | None) -> ThrottleSpec | None:
-    """Return the throttle that replaces the plan's own: that of --throttle, or the context's default.
+def throttle_for(
+    cluster: ClusterAddress | None, plan: Plan, given: str | None
+) -> ThrottleSpec | None:
+    """Return the throttle that replaces the plan's own: --throttle, or the context's default.
 
-    The default is for a reassignment without a throttle. None leaves the plan unchanged. Raises UsageError where
-    --throttle is given and the plan is no reassignment.
+    The default is for a reassignment without a throttle. None leaves the plan unchanged. Raises
+    UsageError where --throttle is given and the plan is no reassignment.
     """
     from kadmin.plan.model import ReassignmentPlan
 
     if given is not None:
         pace = read_throttle(rate=given)
         if not isinstance(plan, ReassignmentPlan):
-            raise UsageError("--throttle goes with a PartitionReassignment.", next_step="leave --throttle out")
+            raise UsageError(
+                "--throttle goes with a PartitionReassignment.", next_step="leave --throttle out"
+            )
         return pace
     context = None if cluster is None else cluster.context
     if context is None or not isinstance(plan, ReassignmentPlan) or plan.throttle is not None:
@@ -53,4 +65,8 @@ def as_applied(cluster: ClusterAddress | None, plan: Plan, given: str | None) ->
     from kadmin.plan.model import ReassignmentPlan
 
     throttle = throttle_for(cluster, plan, given)
-    return replace(plan, throttle=throttle) if throttle is not None and isinstance(plan, ReassignmentPlan) else plan
+    return (
+        replace(plan, throttle=throttle)
+        if throttle is not None and isinstance(plan, ReassignmentPlan)
+        else plan
+    )

@@ -54,33 +54,51 @@ RequestArgument: TypeAlias = Annotated[
     Path, typer.Argument(metavar="REQUEST", help="The RebalanceRequest; - reads standard input.")
 ]
 PlannedInventoryOption: TypeAlias = Annotated[
-    Path, typer.Option("--inventory", metavar="DIR", help="The inventory to plan on, of one cluster or of a fleet.")
+    Path,
+    typer.Option(
+        "--inventory", metavar="DIR", help="The inventory to plan on, of one cluster or of a fleet."
+    ),
 ]
 OutOption: TypeAlias = Annotated[
-    Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json; of a fleet, a folder.")
+    Path,
+    typer.Option(
+        "--out", metavar="PLAN", help="The plan to write, .yaml or .json; of a fleet, a folder."
+    ),
 ]
 FiguresOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--figures", metavar="FILE", help="Also write the figures, as JSON, to this file.")
+    Path | None,
+    typer.Option(
+        "--figures", metavar="FILE", help="Also write the figures, as JSON, to this file."
+    ),
 ]
 PagesOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--html", metavar="FILE", help="Also write an HTML page to this file; of a fleet, a folder."),
+    typer.Option(
+        "--html", metavar="FILE", help="Also write an HTML page to this file; of a fleet, a folder."
+    ),
 ]
 EngineOption: TypeAlias = Annotated[
     Engine, typer.Option("--engine", help="Where the planner runs; both give the same plan.")
 ]
 MasterOption: TypeAlias = Annotated[
-    str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: on this machine.")
+    str | None,
+    typer.Option("--master", metavar="URL", help="Spark's master. Default: on this machine."),
 ]
 RemoteOption: TypeAlias = Annotated[
-    str | None, typer.Option("--remote", metavar="sc://HOST:PORT", help="A Spark Connect server, instead of --master.")
+    str | None,
+    typer.Option(
+        "--remote", metavar="sc://HOST:PORT", help="A Spark Connect server, instead of --master."
+    ),
 ]
 ConfOption: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--conf", metavar="KEY=VALUE", help="A Spark setting. Repeatable.")
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A Spark setting. Repeatable."),
 ]
 ExplainOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--explain", metavar="TOPIC-PARTITION", help="Explain why the plan moves it. Repeatable."),
+    typer.Option(
+        "--explain", metavar="TOPIC-PARTITION", help="Explain why the plan moves it. Repeatable."
+    ),
 ]
 
 
@@ -127,10 +145,7 @@ def rebalance(
     with stages() as show:
         proposals = _propose(engine, wanted, inventory, settings, show)
         paths = _paths(out, proposals, ".json")
-        for number, (name, path) in enumerate(paths.items(), start=1):
-            plan = proposals[name].plan
-            show(f"writing {path} ({number} of {len(proposals)}): {count(len(plan.reassignments), 'reassignment')}")
-            write_text(path, _dump(path, plan))
+        _write_plans(paths, proposals, show)
     listed = [dict(proposal.figures) for proposal in proposals.values()]
     if figures is not None:
         write_text(figures, to_json({"clusters": listed}) + "\n")
@@ -143,7 +158,9 @@ def rebalance(
     explained = explain_partitions(explain or [], proposals)
     answer(
         output,
-        lambda: proposals_text(listed, explained, inventory, out, throttled=wanted.throttle is not None),
+        lambda: proposals_text(
+            listed, explained, inventory, out, throttled=wanted.throttle is not None
+        ),
         lambda: {"clusters": listed} | ({"explained": explained} if explained else {}),
     )
 
@@ -151,7 +168,9 @@ def rebalance(
 @propose_app.command()
 @on_cluster
 def election(
-    out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")
+    ],
     *,
     cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
@@ -160,7 +179,8 @@ def election(
 ) -> None:
     """Propose an election of preferred leaders.
 
-    The plan lists partitions that are not led by their preferred replica although it is alive and in sync.
+    The plan lists partitions that are not led by their preferred replica although it is alive and
+    in sync.
     """
     from kadmin.plan.election import propose_election
     from kadmin.report.proposals import election_answer, election_text
@@ -219,7 +239,9 @@ def spark_options(master: str | None, remote: str | None, conf: list[str]) -> Op
     from kadmin.planner.proposal import Options, server_of
 
     if master is not None and remote is not None:
-        raise UsageError("--master and --remote exclude each other: a Spark Connect server has its own master.")
+        raise UsageError(
+            "--master and --remote exclude each other: a Spark Connect server has its own master."
+        )
     if remote is not None and _CONNECT_URL.match(remote) is None:
         raise UsageError(f"--remote {server_of(remote)} is not sc://HOST:PORT.")
     pairs = [setting.partition("=") for setting in conf]
@@ -230,19 +252,28 @@ def spark_options(master: str | None, remote: str | None, conf: list[str]) -> Op
 
 @contextmanager
 def stages() -> Iterator[Callable[[str], None]]:
-    """Show the current stage in one line of a terminal, cleared at the end; elsewhere show nothing."""
+    """Show the current stage in one line of a terminal, cleared at the end.
+
+    Elsewhere show nothing.
+    """
     if not screen_of(sys.stderr).live:
         yield lambda _stage: None
         return
     started = time.monotonic()
     try:
-        yield lambda stage: typer.echo(f"{_CLEARED}{time.monotonic() - started:5.1f} s  {stage}", err=True, nl=False)
+        yield lambda stage: typer.echo(
+            f"{_CLEARED}{time.monotonic() - started:5.1f} s  {stage}", err=True, nl=False
+        )
     finally:
         typer.echo(_CLEARED, err=True, nl=False)
 
 
 def _propose(
-    engine: Engine, request: RebalanceRequest, inventory: Path, settings: Options, show: Callable[[str], None]
+    engine: Engine,
+    request: RebalanceRequest,
+    inventory: Path,
+    settings: Options,
+    show: Callable[[str], None],
 ) -> Mapping[str, Proposal]:
     if engine is Engine.LOCAL:
         from kadmin.planner.local import propose
@@ -251,8 +282,23 @@ def _propose(
     return propose(request, inventory, settings, show)
 
 
+def _write_plans(
+    paths: Mapping[str, Path], proposals: Mapping[str, Proposal], show: Callable[[str], None]
+) -> None:
+    for number, (name, path) in enumerate(paths.items(), start=1):
+        plan = proposals[name].plan
+        show(
+            f"writing {path} ({number} of {len(proposals)}): "
+            f"{count(len(plan.reassignments), 'reassignment')}"
+        )
+        write_text(path, _dump(path, plan))
+
+
 def _paths(out: Path, names: Iterable[str], suffix: str) -> dict[str, Path]:
-    """Return the file of each cluster: `out` for a single one, one in the folder `out` for each of a fleet."""
+    """Return the file of each cluster.
+
+    `out` for a single one, one in the folder `out` for each of a fleet.
+    """
     from kadmin.inventory import SINGLE_CLUSTER
 
     fleet = [name for name in names if name != SINGLE_CLUSTER]

@@ -1,4 +1,7 @@
-"""Restrictions of a context on commands that write: its name typed, no writes, or some kinds of plans only."""
+"""Restrictions of a context on commands that write.
+
+Its name typed, no writes, or some kinds of plans only.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,16 @@ if TYPE_CHECKING:
 def require_writable(address: ClusterAddress, confirm: str | None) -> ClusterAddress:
     """Return the address for a command that writes; `confirm` is the name that --confirm gives.
 
-    Raises UsageError for a context that is read-only, for another name, and where the name has to be typed and there is
-    no terminal. Nothing has been connected by then.
+    Raises UsageError for a context that is read-only, for another name, and where the name has to
+    be typed and there is no terminal. Nothing has been connected by then.
     """
     context = address.context
     if context is None:
         if confirm is not None:
-            raise UsageError("--confirm goes with a context.", next_step="leave --confirm out, or add --context NAME")
+            raise UsageError(
+                "--confirm goes with a context.",
+                next_step="leave --confirm out, or add --context NAME",
+            )
         return address
     if context.protect is Protection.READ_ONLY:
         raise UsageError(
@@ -36,7 +42,8 @@ def require_writable(address: ClusterAddress, confirm: str | None) -> ClusterAdd
         raise UsageError(f"--confirm names {confirm!a}, and the context is {context.name}.")
     if context.protect is Protection.CONFIRM and confirm is None and not sys.stdin.isatty():
         raise UsageError(
-            f"The context {context.name} is protected: its name must be typed, and there is no terminal.",
+            f"The context {context.name} is protected: its name must be typed, and there is no "
+            "terminal.",
             cause="protect: confirm is not satisfied by --yes",
             next_step=f"add --confirm {context.name}",
         )
@@ -44,7 +51,10 @@ def require_writable(address: ClusterAddress, confirm: str | None) -> ClusterAdd
 
 
 def name_to_type(address: ClusterAddress) -> str | None:
-    """Return the name to type before the cluster is changed; None if none is required, or it was given."""
+    """Return the name to type before the cluster is changed.
+
+    None if none is required, or it was given.
+    """
     context = address.context
     if context is None or address.confirmed or context.protect is not Protection.CONFIRM:
         return None
@@ -52,7 +62,10 @@ def name_to_type(address: ClusterAddress) -> str | None:
 
 
 def require_allowed(address: ClusterAddress, plan: type[Plan] | None) -> None:
-    """Raise UsageError for a kind of plan that the context does not allow; None is an operation without a plan."""
+    """Raise UsageError for a kind of plan that the context does not allow.
+
+    None is an operation without a plan.
+    """
     from kadmin.documents.kinds import kind_name
 
     context = address.context

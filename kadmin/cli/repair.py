@@ -50,7 +50,9 @@ def heal(
         ask(lambda: f"Repair this on {read_cluster_at(context, cluster)}?", asked, yes=yes)
         asked = replace(cluster, confirmed=True)
 
-    with open_zookeeper(cluster, command("doctor"), timeout_s=timeout, output_options=output_options) as context:
+    with open_zookeeper(
+        cluster, command("doctor"), timeout_s=timeout, output_options=output_options
+    ) as context:
         outcome = tell_outcome(context, run(context, lock_timeout, confirm))
     answer_outcome(output, outcome)
 
@@ -69,7 +71,8 @@ def recreate(
     cluster: ClusterAddress,
     *,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Only write the TopicRecipe to this file.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Only write the TopicRecipe to this file."),
     ] = None,
     dry_run: options.DryRun = False,
     yes: options.Yes = False,
@@ -92,7 +95,14 @@ def recreate(
             typer.echo(f"{out}: {count(len(plan.recipes), 'topic')}")
             return
         outcome = execute(
-            context, cluster, plan, ClusterFacts(), lock_timeout, output_options, dry_run=dry_run, yes=yes
+            context,
+            cluster,
+            plan,
+            ClusterFacts(),
+            lock_timeout,
+            output_options,
+            dry_run=dry_run,
+            yes=yes,
         )
     answer_outcome(output, outcome)
 
@@ -101,4 +111,8 @@ def _recipe(context: Context, name: str) -> RecreationPlan:
     from kadmin.operations.repair.recreate import plan_recreation
 
     path = Path(name)
-    return read_recipe(path) if name == STANDARD_INPUT or path.exists() else plan_recreation(context, name)
+    return (
+        read_recipe(path)
+        if name == STANDARD_INPUT or path.exists()
+        else plan_recreation(context, name)
+    )

@@ -12,7 +12,14 @@ from kadmin.cli.cluster import on_cluster, require_cluster
 from kadmin.cli.completion import complete_operation
 from kadmin.cli.context import open_context
 from kadmin.cli.deadline import alarm
-from kadmin.cli.inputs import read_facts, read_figures, read_plan, read_policy, read_sizes, write_text
+from kadmin.cli.inputs import (
+    read_facts,
+    read_figures,
+    read_plan,
+    read_policy,
+    read_sizes,
+    write_text,
+)
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 from kadmin.next_step import command
@@ -31,42 +38,57 @@ WhatArgument: TypeAlias = Annotated[
 ]
 
 
+OutOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="The HTML file to write. Default: stdout."),
+]
+FiguresOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--figures",
+        metavar="FILE",
+        help="The plan's figures, from propose rebalance --figures.",
+    ),
+]
+TimeoutOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        help=(
+            "Time limit of the whole command. Default: 60 on a live cluster, none on a snapshot."
+        ),
+        min=0,
+    ),
+]
+
+
 @on_cluster
 def report(
     what: WhatArgument = None,
     *,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The HTML file to write. Default: stdout.")
-    ] = None,
+    out: OutOption = None,
     cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
-    figures: Annotated[
-        Path | None,
-        typer.Option("--figures", metavar="FILE", help="The plan's figures, from propose rebalance --figures."),
-    ] = None,
+    figures: FiguresOption = None,
     sizes: options.Sizes = None,
     policy: options.Policy = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout",
-            metavar="SECONDS",
-            help="Time limit of the whole command. Default: 60 on a live cluster, none on a snapshot.",
-            min=0,
-        ),
-    ] = None,
+    timeout: TimeoutOption = None,
 ) -> None:
     """Write an HTML report of an operation or of a plan.
 
-    For an operation on a live cluster: its steps with their times, and its partitions now. For a plan on a snapshot:
-    the changes that it would make.
+    For an operation on a live cluster: its steps with their times, and its partitions now. For a
+    plan on a snapshot: the changes that it would make.
     """
     from kadmin.report.pages.html import require_renderer
 
     require_renderer()
     if inventory is not None:
         if what is None:
-            raise UsageError("A snapshot needs a plan.", next_step=command("report", "PLAN", "--inventory", inventory))
+            raise UsageError(
+                "A snapshot needs a plan.",
+                next_step=command("report", "PLAN", "--inventory", inventory),
+            )
         with alarm(timeout):
             text = _plan_report(Path(what), inventory, sizes, policy, figures)
     else:
@@ -81,7 +103,9 @@ def report(
     typer.echo(f"{out}: {len(text.encode()) / 1000:,.0f} kB")
 
 
-def _require_operation(what: str | None, cluster: ClusterAddress | None, figures: Path | None) -> None:
+def _require_operation(
+    what: str | None, cluster: ClusterAddress | None, figures: Path | None
+) -> None:
     """Raise UsageError for a plan on a live cluster: `diff --html` makes its page."""
     if cluster is not None and what is not None and Path(what).is_file():
         raise UsageError(
@@ -92,11 +116,14 @@ def _require_operation(what: str | None, cluster: ClusterAddress | None, figures
         )
     if cluster is not None and figures is not None:
         raise UsageError(
-            "--figures goes with a plan and --inventory.", next_step=command("report", "PLAN", "--inventory", "DIR")
+            "--figures goes with a plan and --inventory.",
+            next_step=command("report", "PLAN", "--inventory", "DIR"),
         )
 
 
-def _plan_report(path: Path, folder: Path, sizes: Path | None, policy: Path | None, figures: Path | None) -> str:
+def _plan_report(
+    path: Path, folder: Path, sizes: Path | None, policy: Path | None, figures: Path | None
+) -> str:
     from kadmin.operations.reading.preview import preview_snapshot
     from kadmin.report.pages.reports import plan_report
 

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.output import answer
+from kadmin.cli.sandbox_answers import answer_sandbox, moved_text, moved_value
 from kadmin.errors import InvalidInputError, UsageError
 from kadmin.wording import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kadmin.sandbox import Sandbox
-    from kadmin.sandbox.processes import Process
-    from kadmin.sandbox.traffic import Moved
 
 sandbox_app = typer.Typer(help="Run Kafka clusters on this machine, for practice.")
 
 DirectoryOption = Annotated[
-    Path, typer.Option("--dir", envvar="KADMIN_SANDBOX", metavar="DIR", help="The folder that holds the sandbox.")
+    Path,
+    typer.Option(
+        "--dir", envvar="KADMIN_SANDBOX", metavar="DIR", help="The folder that holds the sandbox."
+    ),
 ]
 BrokerArgument = Annotated[int, typer.Argument(metavar="ID", help="A broker's id.")]
-ControllerArgument = Annotated[int, typer.Argument(metavar="ID", help="A controller's id, 101 to 103.")]
-ServerArgument = Annotated[int, typer.Argument(metavar="ID", help="A broker's or a controller's id.")]
+ControllerArgument = Annotated[
+    int, typer.Argument(metavar="ID", help="A controller's id, 101 to 103.")
+]
+ServerArgument = Annotated[
+    int, typer.Argument(metavar="ID", help="A broker's or a controller's id.")
+]
 KillOption = Annotated[bool, typer.Option("--kill", help="Stop it with SIGKILL.")]
 DEFAULT_DIRECTORY = Path("sandbox")
 
@@ -43,34 +47,73 @@ class MigrationStep(StrEnum):
     ROLLBACK = "rollback"
 
 
-@sandbox_app.command()
+VersionOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--version", help="Kafka version.", show_default="2.8.2, with --kraft 4.4.0"),
+]
+KraftOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--kraft", help="KRaft mode: three controllers, no ZooKeeper. Implied from 4.0 on."
+    ),
+]
+BrokersOption: TypeAlias = Annotated[
+    int, typer.Option("--brokers", min=1, help="Number of brokers; ids start at 1.")
+]
+RacksOption: TypeAlias = Annotated[
+    int, typer.Option("--racks", min=1, help="Number of racks: r1, r2, ... in turn.")
+]
+ZooKeepersOption: TypeAlias = Annotated[
+    int, typer.Option("--zookeepers", help="Number of ZooKeeper servers, 1 or 3.")
+]
+ChrootOption: TypeAlias = Annotated[
+    str, typer.Option("--chroot", metavar="/PATH", help="Chroot of the cluster.")
+]
+FourLetterWordsOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--four-letter-words/--no-four-letter-words",
+        help="Enable ZooKeeper's four-letter commands.",
+    ),
+]
+ConfigOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--config",
+        metavar="KEY=VALUE",
+        help="Config of every broker and controller. Repeatable.",
+    ),
+]
+
+
+@sandbox_app.command(
+    help=(
+        "Start a cluster, and wait until its brokers are ready. "
+        "Jars are downloaded once, then cached."
+    )
+)
 @bounded
 def up(
     directory: DirectoryOption = DEFAULT_DIRECTORY,
     *,
-    version: Annotated[
-        str | None, typer.Option("--version", help="Kafka version.", show_default="2.8.2, with --kraft 4.4.0")
-    ] = None,
-    kraft: Annotated[
-        bool, typer.Option("--kraft", help="KRaft mode: three controllers, no ZooKeeper. Implied from 4.0 on.")
-    ] = False,
-    brokers: Annotated[int, typer.Option("--brokers", min=1, help="Number of brokers; ids start at 1.")] = 3,
-    racks: Annotated[int, typer.Option("--racks", min=1, help="Number of racks: r1, r2, ... in turn.")] = 3,
-    zookeepers: Annotated[int, typer.Option("--zookeepers", help="Number of ZooKeeper servers, 1 or 3.")] = 1,
-    chroot: Annotated[str, typer.Option("--chroot", metavar="/PATH", help="Chroot of the cluster.")] = "",
-    four_letter_words: Annotated[
-        bool,
-        typer.Option("--four-letter-words/--no-four-letter-words", help="Enable ZooKeeper's four-letter commands."),
-    ] = True,
-    config: Annotated[
-        list[str] | None,
-        typer.Option("--config", metavar="KEY=VALUE", help="Config of every broker and controller. Repeatable."),
-    ] = None,
+    version: VersionOption = None,
+    kraft: KraftOption = False,
+    brokers: BrokersOption = 3,
+    racks: RacksOption = 3,
+    zookeepers: ZooKeepersOption = 1,
+    chroot: ChrootOption = "",
+    four_letter_words: FourLetterWordsOption = True,
+    config: ConfigOption = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Start a cluster, and wait until its brokers are ready. Jars are downloaded once, then cached."""
+    """Start a cluster, and wait until its brokers are ready."""
     from kadmin.sandbox import Sandbox, SandboxSpec
-    from kadmin.sandbox.jars import DEFAULT_KRAFT_VERSION, DEFAULT_VERSION, require_version, runs_zookeeper
+    from kadmin.sandbox.jars import (
+        DEFAULT_KRAFT_VERSION,
+        DEFAULT_VERSION,
+        require_version,
+        runs_zookeeper,
+    )
     from kadmin.sandbox.spec import KRAFT, ZOOKEEPER
 
     version = version or (DEFAULT_KRAFT_VERSION if kraft else DEFAULT_VERSION)
@@ -87,7 +130,7 @@ def up(
         dict(_setting(each) for each in config or ()),
         mode,
     )
-    _answer(Sandbox.up(spec, report=lambda text: typer.echo(text, err=True)), output)
+    answer_sandbox(Sandbox.up(spec, report=lambda text: typer.echo(text, err=True)), output)
 
 
 @sandbox_app.command()
@@ -97,7 +140,11 @@ def seed(directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
     from kadmin.sandbox.seed import seed as fill
 
     seeded = fill(_load(directory))
-    counts = count(seeded.topics, "topic"), count(seeded.partitions, "partition"), count(seeded.records, "record")
+    counts = (
+        count(seeded.topics, "topic"),
+        count(seeded.partitions, "partition"),
+        count(seeded.records, "record"),
+    )
     typer.echo(", ".join(counts))
 
 
@@ -107,25 +154,39 @@ def traffic(
     directory: DirectoryOption = DEFAULT_DIRECTORY,
     *,
     lasting: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="Duration in the workload's time: 7d is a week.")
+        str,
+        typer.Option(
+            "--for", metavar="TIME", help="Duration in the workload's time: 7d is a week."
+        ),
     ] = "1d",
     hour: Annotated[
-        str, typer.Option("--hour", metavar="TIME", help="Duration of an hour of the workload: 1s is fast.")
+        str,
+        typer.Option(
+            "--hour", metavar="TIME", help="Duration of an hour of the workload: 1s is fast."
+        ),
     ] = "1h",
     rate: Annotated[
-        int, typer.Option("--rate", metavar="N", min=1, help="Average number of records in an hour of the workload.")
+        int,
+        typer.Option(
+            "--rate",
+            metavar="N",
+            min=1,
+            help="Average number of records in an hour of the workload.",
+        ),
     ] = 100,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Chooses the workload.")] = 0,
     topics: Annotated[
         list[str] | None,
-        typer.Option("--topic", metavar="NAME", help="Use this topic. Repeatable. Default: all but __*."),
+        typer.Option(
+            "--topic", metavar="NAME", help="Use this topic. Repeatable. Default: all but __*."
+        ),
     ] = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Produce and consume records with a daily pattern.
 
-    A few topics get most of the records, and each topic has its own busy hours. The consumer groups readers-1 and
-    readers-2 read some of the topics. The same seed gives the same records.
+    A few topics get most of the records, and each topic has its own busy hours. The consumer groups
+    readers-1 and readers-2 read some of the topics. The same seed gives the same records.
     """
     from kadmin.cli.inputs import read_duration
     from kadmin.sandbox.traffic import run_traffic, topics_of
@@ -135,20 +196,26 @@ def traffic(
     sandbox = _load(directory)
     workload = Workload.of(topics_of(sandbox, topics or ()), rate, seed)
     moved = run_traffic(sandbox, workload, hours, hour_s)
-    answer(output, lambda: _moved_text(moved), lambda: _moved_value(moved))
+    answer(output, lambda: moved_text(moved), lambda: moved_value(moved))
 
 
 @sandbox_app.command()
 @bounded
-def status(directory: DirectoryOption = DEFAULT_DIRECTORY, output: options.Output = options.OutputFormat.HUMAN) -> None:
+def status(
+    directory: DirectoryOption = DEFAULT_DIRECTORY,
+    output: options.Output = options.OutputFormat.HUMAN,
+) -> None:
     """Show the sandbox's addresses and which of its servers run."""
-    _answer(_load(directory), output)
+    answer_sandbox(_load(directory), output)
 
 
 @sandbox_app.command()
 @bounded
 def stop_broker(
-    broker_id: BrokerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY, *, kill: KillOption = False
+    broker_id: BrokerArgument,
+    directory: DirectoryOption = DEFAULT_DIRECTORY,
+    *,
+    kill: KillOption = False,
 ) -> None:
     """Stop a broker; its data is kept."""
     _load(directory).stop_broker(broker_id, kill=kill)
@@ -169,21 +236,26 @@ def add_broker(
     directory: DirectoryOption = DEFAULT_DIRECTORY,
     *,
     rack: Annotated[
-        str | None, typer.Option("--rack", metavar="RACK", help="Its rack.", show_default="the next in turn")
+        str | None,
+        typer.Option("--rack", metavar="RACK", help="Its rack.", show_default="the next in turn"),
     ] = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Add a broker without data.
 
-    It gets the next id. It has no replicas until a plan assigns some: practise the expansion of a cluster.
+    It gets the next id. It has no replicas until a plan assigns some: practise the expansion of a
+    cluster.
     """
-    _answer(_load(directory).add_broker(rack), output)
+    answer_sandbox(_load(directory).add_broker(rack), output)
 
 
 @sandbox_app.command()
 @bounded
 def stop_controller(
-    controller_id: ControllerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY, *, kill: KillOption = False
+    controller_id: ControllerArgument,
+    directory: DirectoryOption = DEFAULT_DIRECTORY,
+    *,
+    kill: KillOption = False,
 ) -> None:
     """Stop a controller (KRaft mode); its data is kept."""
     _load(directory).stop_controller(controller_id, kill=kill)
@@ -192,7 +264,9 @@ def stop_controller(
 
 @sandbox_app.command()
 @bounded
-def start_controller(controller_id: ControllerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY) -> None:
+def start_controller(
+    controller_id: ControllerArgument, directory: DirectoryOption = DEFAULT_DIRECTORY
+) -> None:
     """Start a stopped controller on its old port and data."""
     _load(directory).start_controller(controller_id)
     typer.echo(f"controller {controller_id} runs")
@@ -220,15 +294,18 @@ def thaw(server_id: ServerArgument, directory: DirectoryOption = DEFAULT_DIRECTO
 @sandbox_app.command()
 @bounded
 def migrate(
-    step: Annotated[MigrationStep, typer.Argument(help="The step; take them in this order.", show_default=False)],
+    step: Annotated[
+        MigrationStep, typer.Argument(help="The step; take them in this order.", show_default=False)
+    ],
     directory: DirectoryOption = DEFAULT_DIRECTORY,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Migrate a cluster from ZooKeeper to KRaft mode.
 
-    For Kafka 3.4 to 3.9. start: start three controllers, which wait. brokers: restart the brokers, so that metadata is
-    written to both sides. kraft: restart the brokers in KRaft mode. finalize: restart the controllers without
-    ZooKeeper. rollback: return to ZooKeeper mode, from any step but finalize.
+    For Kafka 3.4 to 3.9. start: start three controllers, which wait. brokers: restart the brokers,
+    so that metadata is written to both sides. kraft: restart the brokers in KRaft mode. finalize:
+    restart the controllers without ZooKeeper. rollback: return to ZooKeeper mode, from any step but
+    finalize.
     """
     from kadmin.sandbox import migration
 
@@ -239,7 +316,7 @@ def migrate(
         MigrationStep.FINALIZE: migration.finalize,
         MigrationStep.ROLLBACK: migration.rollback,
     }
-    _answer(steps[step](_load(directory)), output)
+    answer_sandbox(steps[step](_load(directory)), output)
 
 
 @sandbox_app.command()
@@ -258,70 +335,6 @@ def _load(directory: Path) -> Sandbox:
     from kadmin.sandbox import Sandbox
 
     return Sandbox.load(directory.absolute())
-
-
-def _answer(sandbox: Sandbox, output: options.OutputFormat) -> None:
-    value = _value(sandbox)
-    answer(output, lambda: _text(value), lambda: value)
-
-
-def _moved_text(moved: Moved) -> str:
-    produced = count(sum(records for records, _ in moved.produced.values()), "record")
-    read = [f"{name} read {sum(each.values()):,}" for name, each in moved.consumed.items()]
-    return "; ".join([f"produced {produced} to {count(len(moved.produced), 'partition')}", *read])
-
-
-def _moved_value(moved: Moved) -> dict[str, Any]:
-    return {
-        "produced": [
-            {"topic": each.topic, "partition": each.partition, "records": records, "value_bytes": value_bytes}
-            for each, (records, value_bytes) in sorted(moved.produced.items())
-        ],
-        "consumed": [
-            {"group": name, "topic": each.topic, "partition": each.partition, "records": records}
-            for name, read in sorted(moved.consumed.items())
-            for each, records in sorted(read.items())
-        ],
-    }
-
-
-def _text(value: Mapping[str, Any]) -> str:
-    from kadmin.report.text import table
-
-    rows = [
-        [f"{kind} {each[f'{kind}_id']}", each.get("rack", ""), each["address"], "runs" if each["alive"] else "stopped"]
-        for kind in ("controller", "broker")
-        for each in value[f"{kind}s"]
-    ]
-    address = value["connect"] or ",".join(value["bootstrap"])
-    return f"Kafka {value['version']} at {address}\n" + table(["server", "rack", "address", ""], rows)
-
-
-def _value(sandbox: Sandbox) -> dict[str, Any]:
-    spec, controllers, brokers = sandbox.spec, sandbox.controllers, sandbox.brokers
-    return {
-        "version": spec.version,
-        "mode": spec.mode,
-        "phase": sandbox.phase.value,
-        "connect": None if spec.kraft else sandbox.connect_string,
-        "bootstrap": list(sandbox.bootstrap),
-        "zookeepers": [
-            {"port": port, "alive": process.alive}
-            for port, process in zip(sandbox.zookeeper_ports, sandbox.zookeepers.values(), strict=True)
-        ],
-        "controllers": [
-            {"controller_id": controller, **_seen(controller, port, controllers)}
-            for controller, port in sorted(sandbox.controller_ports.items())
-        ],
-        "brokers": [
-            {"broker_id": broker, "rack": sandbox.rack(broker), **_seen(broker, port, brokers)}
-            for broker, port in sorted(sandbox.broker_ports.items())
-        ],
-    }
-
-
-def _seen(server_id: int, port: int, running: Mapping[int, Process]) -> dict[str, Any]:
-    return {"address": f"127.0.0.1:{port}", "alive": server_id in running and running[server_id].alive}
 
 
 def _setting(given: str) -> tuple[str, str]:

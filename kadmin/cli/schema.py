@@ -25,7 +25,9 @@ def list_schemas() -> None:
 @schema_app.command("show")
 @bounded
 def show_schema(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The schema's name, from kadmin schema list.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The schema's name, from kadmin schema list.")
+    ],
 ) -> None:
     """Print one schema."""
     typer.echo(bundled().text(name), nl=False)
@@ -34,7 +36,9 @@ def show_schema(
 @schema_app.command("export")
 @bounded
 def export_schemas(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write to; it is created.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to write to; it is created.")
+    ],
 ) -> None:
     """Write all schemas to a folder.
 

@@ -1,4 +1,7 @@
-"""Reads several clusters side by side: each has the command's deadline, and a broken one hides no other."""
+"""Reads several clusters side by side.
+
+Each has the command's deadline, and a broken one hides no other.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,9 @@ class _Reading(Generic[Found]):
 
         cluster = self.fleet.clusters[name]
         try:
-            with connect(cluster, Clock(self.until), _teller(name), reads=self.reads_only) as context:
+            with connect(
+                cluster, Clock(self.until), _teller(name), reads=self.reads_only
+            ) as context:
                 return FromCluster(name, self.read(cluster, context))
         except KadminError as error:
             error.next_step = cluster.named(error.next_step)
@@ -91,7 +96,10 @@ def read_side_by_side(
     *,
     reads_only: bool = True,
 ) -> tuple[FromCluster[Found], ...]:
-    """Read every cluster, and return the results by name; one without a result by the deadline is an error."""
+    """Read every cluster, and return the results by name.
+
+    One without a result by the deadline is an error.
+    """
     with ticking(timeout_s) as clock:
         reading = _Reading(fleet, read, clock.until, reads_only)
         for name in fleet.clusters:
@@ -102,11 +110,15 @@ def read_side_by_side(
         found: dict[str, FromCluster[Found]] = {}
         while len(found) < len(fleet.clusters):
             try:
-                result = reading.results.get(timeout=max(0.0, clock.until + GRACE_S / 2 - time.monotonic()))
+                result = reading.results.get(
+                    timeout=max(0.0, clock.until + GRACE_S / 2 - time.monotonic())
+                )
             except queue.Empty:
                 break
             found[result.name] = result
-    return tuple(found.get(name, FromCluster(name, error=late(timeout_s))) for name in fleet.clusters)
+    return tuple(
+        found.get(name, FromCluster(name, error=late(timeout_s))) for name in fleet.clusters
+    )
 
 
 def answer_fleet(

@@ -31,17 +31,24 @@ def snapshot(
     *,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="The inventory folder to write. Default: that of the context."),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="The inventory folder to write. Default: that of the context.",
+        ),
     ] = None,
     sizes: options.Sizes = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
-    table: Annotated[FileFormat, typer.Option("--table", help="Format of the two tables.")] = FileFormat.PARQUET,
+    table: Annotated[
+        FileFormat, typer.Option("--table", help="Format of the two tables.")
+    ] = FileFormat.PARQUET,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
     """Write the inventory of a cluster: brokers and partitions.
 
-    The planner and every command with --inventory read it. Brokers are asked for sizes of partitions that --sizes does
-    not give (Kafka 1.1 and later). Several contexts give the inventory of a fleet, without clusters that fail.
+    The planner and every command with --inventory read it. Brokers are asked for sizes of
+    partitions that --sizes does not give (Kafka 1.1 and later). Several contexts give the inventory
+    of a fleet, without clusters that fail.
     """
     from kadmin.inventory import write_inventory
     from kadmin.operations.reading.snapshot import take_snapshot
@@ -63,7 +70,9 @@ def snapshot(
     return 0
 
 
-def _of_fleet(fleet: Fleet, folder: Path, table: FileFormat, timeout_s: float, output: options.OutputFormat) -> int:
+def _of_fleet(
+    fleet: Fleet, folder: Path, table: FileFormat, timeout_s: float, output: options.OutputFormat
+) -> int:
     from kadmin.cli.side_by_side import FleetAnswer, answer_fleet, read_side_by_side
     from kadmin.inventory import Inventory, write_inventory
     from kadmin.operations.reading.snapshot import Snapshot, take_snapshot
@@ -75,9 +84,13 @@ def _of_fleet(fleet: Fleet, folder: Path, table: FileFormat, timeout_s: float, o
         row = (taken.brokers, taken.topics, taken.partitions)
         return FleetAnswer([row], snapshot_answer(taken, folder), "\n".join(notes))
 
-    found = read_side_by_side(fleet, lambda _cluster, context: take_snapshot(context, ClusterFacts()), timeout_s)
+    found = read_side_by_side(
+        fleet, lambda _cluster, context: take_snapshot(context, ClusterFacts()), timeout_s
+    )
     taken = {each.name: each.found.inventory for each in found if each.found is not None}
     if taken:
         clusters = {name: inventory.single() for name, inventory in taken.items()}
-        write_inventory(Inventory(max(each.taken_at for each in taken.values()), clusters), folder, table.value)
+        write_inventory(
+            Inventory(max(each.taken_at for each in taken.values()), clusters), folder, table.value
+        )
     return answer_fleet(output, ("brokers", "topics", "partitions"), found, render)

@@ -30,15 +30,19 @@ def status(
     cluster: ClusterAddress | Fleet,
     *,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Refresh every 2 s, until no operation is unfinished, ^C or --timeout.")
+        bool,
+        typer.Option(
+            "--watch", help="Refresh every 2 s, until no operation is unfinished, ^C or --timeout."
+        ),
     ] = False,
     timeout: options.WatchTimeout = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
     """Show unfinished operations and their progress.
 
-    With --watch, a terminal is redrawn; a pipe gets lines on each change, and at least every 30 s. With -o json, each
-    answer is one line. An outage of the cluster does not end the command. Several contexts are read once.
+    With --watch, a terminal is redrawn; a pipe gets lines on each change, and at least every 30 s.
+    With -o json, each answer is one line. An outage of the cluster does not end the command.
+    Several contexts are read once.
     """
     from kadmin.operations.reading.status import StatusReader
     from kadmin.report.operations.status import status_answer, status_text
@@ -62,17 +66,28 @@ def status(
 def _of_fleet(fleet: Fleet, timeout_s: float, output: options.OutputFormat) -> int:
     from kadmin.cli.side_by_side import FleetAnswer, answer_fleet, read_side_by_side
     from kadmin.operations.reading.status import Status, StatusReader
-    from kadmin.report.operations.status import STATUS_COLUMNS, status_answer, status_rows, status_text
+    from kadmin.report.operations.status import (
+        STATUS_COLUMNS,
+        status_answer,
+        status_rows,
+        status_text,
+    )
 
     def render(name: str, found: Status) -> FleetAnswer:
-        text = status_text(found, fleet.clusters[name].named) if found.operations or found.late else ""
+        text = (
+            status_text(found, fleet.clusters[name].named) if found.operations or found.late else ""
+        )
         return FleetAnswer(status_rows(found), status_answer(found), text)
 
-    found = read_side_by_side(fleet, lambda _, context: StatusReader(context).read(), timeout_s, reads_only=False)
+    found = read_side_by_side(
+        fleet, lambda _, context: StatusReader(context).read(), timeout_s, reads_only=False
+    )
     return answer_fleet(output, STATUS_COLUMNS, found, render)
 
 
-def _watch(context: Context, reader: StatusReader, output: options.OutputFormat, cluster: ClusterAddress) -> None:
+def _watch(
+    context: Context, reader: StatusReader, output: options.OutputFormat, cluster: ClusterAddress
+) -> None:
     from kadmin.operations.events import Note
     from kadmin.operations.reading.verify import history as read_history
     from kadmin.report.operations.status import ended_text, status_answer, status_text
@@ -130,8 +145,8 @@ def history(
 ) -> None:
     """List the operations on record, or show one in full.
 
-    For one operation, shows its plan, its steps, its start, pauses and end with time and user, and the values that a
-    heal replaced or deleted.
+    For one operation, shows its plan, its steps, its start, pauses and end with time and user, and
+    the values that a heal replaced or deleted.
     """
     from kadmin.operations.reading.timeline import read_timeline
     from kadmin.operations.reading.verify import history as read
@@ -162,8 +177,8 @@ def verify(
 ) -> int:
     """Check for each partition whether a plan is done.
 
-    Compares the plan with assignment, leader and ISR on the live cluster. Exit code 0 if every partition is done,
-    otherwise 8.
+    Compares the plan with assignment, leader and ISR on the live cluster. Exit code 0 if every
+    partition is done, otherwise 8.
     """
     from kadmin.operations.reading.verify import verify as judge
     from kadmin.report.operations.outcome import verification_answer, verification_text
@@ -195,7 +210,12 @@ def lock_show(
 @changes_cluster
 def lock_release(
     operation_id: Annotated[
-        str, typer.Argument(metavar="ID", autocompletion=complete_unfinished, help="The operation that holds the lock.")
+        str,
+        typer.Argument(
+            metavar="ID",
+            autocompletion=complete_unfinished,
+            help="The operation that holds the lock.",
+        ),
     ],
     cluster: ClusterAddress,
     *,
@@ -206,7 +226,9 @@ def lock_release(
 
     The lock of a runner that has ended expires after some seconds, without this command.
     """
-    what = f"Take the lock from the runner of operation {operation_id}, whose next write then fails,"
+    what = (
+        f"Take the lock from the runner of operation {operation_id}, whose next write then fails,"
+    )
     with open_context(cluster, timeout_s=timeout) as context:
         ask(lambda: f"{what} on {read_cluster_at(context, cluster)}?", cluster, yes=yes)
         holder = context.operations.lock.release_by_hand(operation_id)

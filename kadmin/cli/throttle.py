@@ -34,26 +34,43 @@ _DEFAULT = "default"
 throttle_app = typer.Typer(help="Show, audit, set or clear replication throttles.")
 
 BrokersOption: TypeAlias = Annotated[
-    list[int] | None, typer.Option("--broker", metavar="ID", help="Only this broker. Repeatable.", min=0)
+    list[int] | None,
+    typer.Option("--broker", metavar="ID", help="Only this broker. Repeatable.", min=0),
 ]
 BrokersOrDefaultOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--broker", metavar="ID", help="Only this broker; `default` for the default of all. Repeatable."),
+    typer.Option(
+        "--broker",
+        metavar="ID",
+        help="Only this broker; `default` for the default of all. Repeatable.",
+    ),
 ]
 TopicsOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--topic", metavar="TOPIC", autocompletion=complete_topic, help="Only this topic. Repeatable."),
+    typer.Option(
+        "--topic",
+        metavar="TOPIC",
+        autocompletion=complete_topic,
+        help="Only this topic. Repeatable.",
+    ),
 ]
 RateOption: TypeAlias = Annotated[
-    str | None, typer.Option("--rate", metavar="RATE", help="Bytes per second and broker, with a unit: 50MB/s.")
+    str | None,
+    typer.Option(
+        "--rate", metavar="RATE", help="Bytes per second and broker, with a unit: 50MB/s."
+    ),
 ]
 FinishInOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--finish-in", metavar="TIME", help="Finish an operation's copies within this time: 6h."),
+    typer.Option(
+        "--finish-in", metavar="TIME", help="Finish an operation's copies within this time: 6h."
+    ),
 ]
 LinkBudgetOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--link-budget", metavar="RATE", help="Limit of all replication traffic of a broker."),
+    typer.Option(
+        "--link-budget", metavar="RATE", help="Limit of all replication traffic of a broker."
+    ),
 ]
 
 
@@ -98,7 +115,11 @@ def audit(
 
     with open_context(cluster, timeout_s=timeout) as context:
         found = judge(context)
-    answer(output, lambda: audit_text(found, screen_of(sys.stdout).width, cluster.named), lambda: audit_answer(found))
+    answer(
+        output,
+        lambda: audit_text(found, screen_of(sys.stdout).width, cluster.named),
+        lambda: audit_answer(found),
+    )
 
 
 @throttle_app.command("set")
@@ -118,9 +139,10 @@ def set_(
 ) -> None:
     """Change the throttle of the unfinished operation, or set one by hand.
 
-    The operation's runner sets the rate while copies run, and removes it at the end. Without an operation, kadmin
-    throttles the partitions in flight, or whole topics with --topic. With --broker, it sets only the rate of those
-    brokers. Shows the values that it replaces before it asks for confirmation.
+    The operation's runner sets the rate while copies run, and removes it at the end. Without an
+    operation, kadmin throttles the partitions in flight, or whole topics with --topic. With
+    --broker, it sets only the rate of those brokers. Shows the values that it replaces before it
+    asks for confirmation.
     """
     from kadmin.operations.execute.change_throttle import change_throttle, plan_change, rate_for
     from kadmin.operations.execute.change_throttle import unfinished_reassignment as unfinished
@@ -132,20 +154,22 @@ def set_(
         operation = None if scope.brokers or scope.topics else unfinished(context)
         if operation is None:
             if scope == Scope():
-                typer.echo("no reassignment is unfinished: this throttles the partitions in flight", err=True)
+                typer.echo(
+                    "no reassignment is unfinished: this throttles the partitions in flight",
+                    err=True,
+                )
             plan = partial(plan_set, context, scope, _amount(wanted))
-            _carry_out(context, cluster, plan, partial(write_planned, context, plan, lock_timeout), output, yes=yes)
+            write = partial(write_planned, context, plan, lock_timeout)
+            _carry_out(context, cluster, plan, write, output, yes=yes)
             return
         amount = rate_for(context, operation, wanted)
-        typer.echo(f"operation {operation}: throttle at {readable_rate(amount)}, removed when it ends", err=True)
-        _carry_out(
-            context,
-            cluster,
-            partial(plan_change, context, operation, amount),
-            partial(change_throttle, context, operation, amount, lock_timeout),
-            output,
-            yes=yes,
+        typer.echo(
+            f"operation {operation}: throttle at {readable_rate(amount)}, removed when it ends",
+            err=True,
         )
+        revise = partial(plan_change, context, operation, amount)
+        request = partial(change_throttle, context, operation, amount, lock_timeout)
+        _carry_out(context, cluster, revise, request, output, yes=yes)
 
 
 @throttle_app.command("clear")
@@ -155,7 +179,9 @@ def clear(
     *,
     broker: BrokersOrDefaultOption = None,
     topic: TopicsOption = None,
-    now: Annotated[bool, typer.Option("--now", help="Clear it even while partitions are in flight.")] = False,
+    now: Annotated[
+        bool, typer.Option("--now", help="Clear it even while partitions are in flight.")
+    ] = False,
     yes: options.Yes = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
@@ -163,18 +189,28 @@ def clear(
 ) -> None:
     """Clear throttles.
 
-    Restores the value before an operation's throttle, and removes other throttles. The controller removes the rates of
-    a broker that does not answer (KRaft mode); where that is not possible, the exit code is 8.
+    Restores the value before an operation's throttle, and removes other throttles. The controller
+    removes the rates of a broker that does not answer (KRaft mode); where that is not possible, the
+    exit code is 8.
     """
     from kadmin.operations.throttles.by_hand import Scope, plan_clear, write_planned
 
     named = [each for each in broker or () if each != _DEFAULT]
     if wrong := [each for each in named if not (each.isascii() and each.isdigit())]:
-        raise UsageError(f"--broker {wrong[0]} is no id of a broker.", next_step=command("throttle show"))
+        raise UsageError(
+            f"--broker {wrong[0]} is no id of a broker.", next_step=command("throttle show")
+        )
     scope = Scope(tuple(map(int, named)), tuple(topic or ()), default=_DEFAULT in (broker or ()))
     with open_context(cluster, timeout_s=timeout) as context:
         plan = partial(plan_clear, context, scope, now=now)
-        _carry_out(context, cluster, plan, partial(write_planned, context, plan, lock_timeout), output, yes=yes)
+        _carry_out(
+            context,
+            cluster,
+            plan,
+            partial(write_planned, context, plan, lock_timeout),
+            output,
+            yes=yes,
+        )
 
 
 def _carry_out(
@@ -196,7 +232,10 @@ def _carry_out(
         if not yes:  # the answer shows them anyway
             typer.echo(changes_text(planned), err=True)
         ask_first(
-            context, lambda: throttle_question(planned.changes, read_cluster_at(context, cluster)), cluster, yes=yes
+            context,
+            lambda: throttle_question(planned.changes, read_cluster_at(context, cluster)),
+            cluster,
+            yes=yes,
         )
         written = write()
     answer(

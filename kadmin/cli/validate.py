@@ -39,21 +39,33 @@ class ValidateFormat(StrEnum):
 
 FilesArgument: TypeAlias = Annotated[
     list[str],
-    typer.Argument(metavar="FILE", help="Documents, folders (recursive), globs; - reads standard input."),
+    typer.Argument(
+        metavar="FILE", help="Documents, folders (recursive), globs; - reads standard input."
+    ),
 ]
 InventoryOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--inventory", metavar="DIR", help="Also check names and replicas against this inventory."),
+    typer.Option(
+        "--inventory", metavar="DIR", help="Also check names and replicas against this inventory."
+    ),
 ]
-FormatOption: TypeAlias = Annotated[ValidateFormat, typer.Option("-o", "--format", help="Format of the answer.")]
+FormatOption: TypeAlias = Annotated[
+    ValidateFormat, typer.Option("-o", "--format", help="Format of the answer.")
+]
 OutOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE", help="Write the answer to this file, and human-readable text to stdout."),
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Write the answer to this file, and human-readable text to stdout.",
+    ),
 ]
 SchemaDirOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--schema-dir", metavar="DIR", help="A folder of your own schemas, to check as well (see schema export)."
+        "--schema-dir",
+        metavar="DIR",
+        help="A folder of your own schemas, to check as well (see schema export).",
     ),
 ]
 
@@ -71,16 +83,20 @@ def validate(
 ) -> int:
     """Check plans and requests, and report all problems at once.
 
-    Rules and the inventory are checked only in documents that satisfy their schema. Exit code 3 if there is an error,
-    otherwise 0.
+    Rules and the inventory are checked only in documents that satisfy their schema. Exit code 3 if
+    there is an error, otherwise 0.
     """
     from kadmin.inventory.validation import validate_files
     from kadmin.report.problems.text import tally
 
     if sizes is not None and inventory is None:
         raise UsageError("--sizes goes with --inventory.", next_step="add --inventory DIR")
-    found = validate_files(_read(files), read_policy(policy), inventory, _schemas(schema_dir), read_sizes(sizes))
-    _refuse_to_replace(out, [*(file.source for file in found.files), *filter(None, (policy, sizes))], inventory)
+    found = validate_files(
+        _read(files), read_policy(policy), inventory, _schemas(schema_dir), read_sizes(sizes)
+    )
+    _refuse_to_replace(
+        out, [*(file.source for file in found.files), *filter(None, (policy, sizes))], inventory
+    )
     answer = _render(output_format, found)
     if out is not None:
         write_text(out, f"{answer}\n")
@@ -94,7 +110,9 @@ def validate(
     return InvalidInputError.exit_code if tally(found.diagnostics)[0] else 0
 
 
-def _refuse_to_replace(out: Path | None, names: Sequence[str | Path], inventory: Path | None) -> None:
+def _refuse_to_replace(
+    out: Path | None, names: Sequence[str | Path], inventory: Path | None
+) -> None:
     """Raise UsageError where the answer would overwrite one of the documents."""
     if out is None:
         return
@@ -104,7 +122,9 @@ def _refuse_to_replace(out: Path | None, names: Sequence[str | Path], inventory:
 
         read += inventory_files(inventory)
     if os.path.realpath(out) in map(os.path.realpath, read):
-        raise UsageError(f"--out {out} was read for this answer.", next_step="name another file with --out")
+        raise UsageError(
+            f"--out {out} was read for this answer.", next_step="name another file with --out"
+        )
 
 
 def _schemas(folder: Path | None) -> SchemaSet | None:
@@ -118,7 +138,10 @@ def _schemas(folder: Path | None) -> SchemaSet | None:
 
 
 def _read(names: Sequence[str]) -> Iterator[tuple[str, bytes | InvalidInputError]]:
-    """Yield each file's bytes, or the error where it cannot be read, so that the other files are still checked."""
+    """Yield each file's bytes, or the error of its reading.
+
+    The other files are still checked after an error.
+    """
     for name, refusal in find_files(names):
         try:
             yield name, refusal or read_document(path_of(name))
@@ -144,7 +167,9 @@ def _render(output_format: ValidateFormat, found: Validation) -> str:
             return junit.junit(files, problems)
         case ValidateFormat.HUMAN:
             width = shutil.get_terminal_size((100, 24)).columns
-            return text.problems_text({file.source: file.text for file in found.files}, problems, width)
+            return text.problems_text(
+                {file.source: file.text for file in found.files}, problems, width
+            )
 
 
 def _named(found: Validation) -> str:

@@ -1,4 +1,7 @@
-"""Posts the events of a run to a webhook, from a thread of its own: the run never waits for it, nor fails by it."""
+"""Posts the events of a run to a webhook.
+
+It does so from a thread of its own: the run never waits for it, nor fails by it.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +41,21 @@ class Webhook:
         """Parse the address of a webhook; raises UsageError, which does not show it."""
         try:
             parts = urlsplit(url)
-            usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0 and parts.username is None
+            usable = (
+                parts.scheme in {"http", "https"}
+                and parts.hostname
+                and parts.port != 0
+                and parts.username is None
+            )
         except ValueError:  # a port that is no number, a bracket that is not closed
             usable = None
         if not usable or not url.isascii() or not url.isprintable() or " " in url:
             raise UsageError(
                 "The address of --notify is no URL of a webhook; it is a secret, and not shown.",
-                cause="it begins with https:// or http:// and a host, and has no blank, user or password",
+                cause=(
+                    "it begins with https:// or http:// and a host, and has no blank, user or "
+                    "password"
+                ),
                 next_step="correct --notify, or the variable KADMIN_NOTIFY",
             )
         return cls(url)
@@ -55,7 +66,10 @@ class Webhook:
 
 
 class Poster:
-    """Posts values as JSON, in their order, a few times each; `complain` gets the first failure, and no other."""
+    """Posts values as JSON, in their order, a few times each.
+
+    `complain` gets the first failure, and no other.
+    """
 
     def __init__(self, webhook: Webhook, complain: Callable[[str], None]) -> None:
         self._webhook = webhook
@@ -118,14 +132,20 @@ class Poster:
         except urllib.error.HTTPError as error:
             error.close()
             return f"it answered {error.code}"
-        except (OSError, HTTPException, UnicodeError) as error:  # the last for a host that no resolver takes
+        except (
+            OSError,
+            HTTPException,
+            UnicodeError,
+        ) as error:  # the last for a host that no resolver takes
             return _reason_of(getattr(error, "reason", error))
 
     def _fail(self, reason: str) -> None:
         with self._changed:
             failed_before, self._failed = self._failed, True
         if not failed_before:
-            self._complain(f"warning: events do not reach {self._webhook}: {reason}; the command continues")
+            self._complain(
+                f"warning: events do not reach {self._webhook}: {reason}; the command continues"
+            )
 
 
 def _reason_of(error: object) -> str:

@@ -28,7 +28,10 @@ MinInsyncOption: TypeAlias = Annotated[
     typer.Option(
         "--min-insync-replicas",
         metavar="N",
-        help="min.insync.replicas of topics without a value of their own, if the cluster does not report its default.",
+        help=(
+            "min.insync.replicas of topics without a value of their own, if the cluster does not "
+            "report its default."
+        ),
         min=1,
     ),
 ]
@@ -39,10 +42,12 @@ MinInsyncOption: TypeAlias = Annotated[
 def lose(
     *,
     broker: Annotated[
-        list[str] | None, typer.Option("--broker", metavar="ID[,ID...]", help="Brokers that are lost. Repeatable.")
+        list[str] | None,
+        typer.Option("--broker", metavar="ID[,ID...]", help="Brokers that are lost. Repeatable."),
     ] = None,
     rack: Annotated[
-        list[str] | None, typer.Option("--rack", metavar="RACK", help="A rack whose brokers are lost. Repeatable.")
+        list[str] | None,
+        typer.Option("--rack", metavar="RACK", help="A rack whose brokers are lost. Repeatable."),
     ] = None,
     cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
@@ -54,7 +59,8 @@ def lose(
 ) -> None:
     """Predict the loss of brokers or of a rack.
 
-    Shows the new leaders, the partitions that are offline or refuse acks=all, and the load of the other brokers.
+    Shows the new leaders, the partitions that are offline or refuse acks=all, and the load of the
+    other brokers.
     """
     from kadmin.insight.predict.whatif import brokers_lost, placements_of, predict_loss
     from kadmin.report.whatif import loss_answer, loss_text
@@ -64,7 +70,9 @@ def lose(
     named = [_broker_id(each) for given in broker or () for each in given.split(",")]
     found = _read(cluster, inventory, sizes, timeout)
     lost = brokers_lost(found.state, named, rack or ())
-    placements = placements_of(found.state, found.facts.sizes, unclean=unclean, min_insync=min_insync_replicas)
+    placements = placements_of(
+        found.state, found.facts.sizes, unclean=unclean, min_insync=min_insync_replicas
+    )
     loss = predict_loss(placements, found.state.brokers, lost)
     answer(output, lambda: loss_text(lost, loss), lambda: loss_answer(lost, loss))
 
@@ -94,14 +102,18 @@ def plan_(
     found = _read(cluster, inventory, sizes, timeout)
     state = found.state
     require_fitting(plan, state)
-    before = placements_of(state, found.facts.sizes, unclean=unclean, min_insync=min_insync_replicas)
+    before = placements_of(
+        state, found.facts.sizes, unclean=unclean, min_insync=min_insync_replicas
+    )
     after = planned(plan, before, state)
     change = compare(before, after, state.brokers, state.brokers)
     losses = single_losses(before, state.brokers), single_losses(after, state.brokers)
     answer(output, lambda: plan_text(change, *losses), lambda: plan_answer(change, *losses))
 
 
-def _read(cluster: ClusterAddress | None, inventory: Path | None, sizes: Path | None, timeout_s: float) -> ClusterView:
+def _read(
+    cluster: ClusterAddress | None, inventory: Path | None, sizes: Path | None, timeout_s: float
+) -> ClusterView:
     if inventory is not None:
         from kadmin.operations.reading.preview import read_snapshot
 
@@ -119,5 +131,7 @@ def _read(cluster: ClusterAddress | None, inventory: Path | None, sizes: Path | 
 
 def _broker_id(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise UsageError(f"{text!a} is not a broker id.", next_step="--broker 1 --broker 2, or --broker 1,2")
+        raise UsageError(
+            f"{text!a} is not a broker id.", next_step="--broker 1 --broker 2, or --broker 1,2"
+        )
     return int(text)

@@ -11,7 +11,8 @@ _SERVER = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-
 def parse_server(given: str, usual: str) -> tuple[str, int]:
     """Return host, without brackets, and port; raises ValueError with the cause.
 
-    `usual` is what a cause adds where the port is missing: "Kafka's usual one is {}:9092", with the host put in.
+    `usual` is what a cause adds where the port is missing: "Kafka's usual one is {}:9092", with the
+    host put in.
     """
     found = _SERVER.fullmatch(given)
     if found is not None and 0 < int(found["port"]) <= _LAST_PORT:

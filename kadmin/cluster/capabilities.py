@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PublishLimits:
-    """The limits of one publish, whatever the plan: partitions, bytes, and the bytes of each topic beside its name."""
+    """The limits of one publish, whatever the plan.
+
+    Partitions, bytes, and the bytes of each topic beside its name.
+    """
 
     max_bytes: int
     bytes_per_topic: int
@@ -30,9 +33,11 @@ PUBLISH_LIMITS: Mapping[MetadataMode, PublishLimits] = {
     MetadataMode.ZOOKEEPER: PublishLimits(max_bytes=900_000, bytes_per_topic=120),
     MetadataMode.KRAFT: PublishLimits(max_bytes=900_000, bytes_per_topic=0, max_partitions=1_000),
 }
-"""ZooKeeper cuts the connection at 1,048,575 bytes; each topic adds a check: header, version, path with its chroot.
+"""ZooKeeper cuts the connection at 1,048,575 bytes; each topic adds a check: header, version, path
+with its chroot.
 
-Through the brokers' API the controller takes 10,000 partitions of one request; smaller ones keep its answers quick.
+Through the brokers' API the controller takes 10,000 partitions of one request; smaller ones keep
+its answers quick.
 """
 
 
@@ -41,14 +46,14 @@ class Capabilities:
     """Properties of an access path to a cluster that operations depend on.
 
     `mode`: the storage of the cluster's metadata.
-    `late_requests`: the controller may apply a request that got no answer, even after its operation has ended.
-    `late_configs`: the controller may also apply a change of configs late, and overwrite a later one.
-    `lagging_reads`: the topics may be read as they were before a request was applied.
-    `explains_refusals`: a refused partition has a reason; otherwise one that a finished request left unchanged was
-    refused.
+    `late_requests`: the controller may apply a request that got no answer, even after its operation
+    has ended. `late_configs`: the controller may also apply a change of configs late, and overwrite
+    a later one. `lagging_reads`: the topics may be read as they were before a request was applied.
+    `explains_refusals`: a refused partition has a reason; otherwise one that a finished request
+    left unchanged was refused.
     `restores_lists`: a move is reverted by a reassignment to the original list, and not only ended.
-    `asks_brokers_beside`: brokers are asked on connections of their own, and may refuse credentials that the path to
-    the cluster does not need.
+    `asks_brokers_beside`: brokers are asked on connections of their own, and may refuse credentials
+    that the path to the cluster does not need.
     """
 
     mode: MetadataMode

@@ -1,4 +1,7 @@
-"""Entities with dynamic configs: topics and brokers; in ZooKeeper also users, clients and IP addresses."""
+"""Entities with dynamic configs: topics and brokers.
+
+In ZooKeeper also users, clients and IP addresses.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ BROKER_KIND = "brokers"
 
 @dataclass(frozen=True, order=True, slots=True)
 class ConfigEntity:
-    """An entity with dynamic configs; its text is `topics/orders`, `brokers/1` or `brokers/<default>`.
+    """An entity with dynamic configs.
 
-    Entities sort by kind, then by name. `kind` is topics, brokers, users, clients or ips.
+    Its text is `topics/orders`, `brokers/1` or `brokers/<default>`. Entities sort by kind, then by
+    name. `kind` is topics, brokers, users, clients or ips.
     """
 
     kind: str

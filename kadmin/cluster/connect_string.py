@@ -13,7 +13,10 @@ _USUAL = "ZooKeeper's usual one is {}:2181"
 
 @dataclass(frozen=True, slots=True)
 class ConnectString:
-    """Servers of one ensemble as (host, port), and the chroot: empty, or `/path` without a trailing slash."""
+    """Servers of one ensemble as (host, port), and the chroot.
+
+    The chroot is empty, or `/path` without a trailing slash.
+    """
 
     servers: tuple[tuple[str, int], ...]
     chroot: str = ""
@@ -50,7 +53,9 @@ def parse_connect_string(given: str) -> ConnectString:
 
 def _server(given: str, each: str) -> tuple[str, int]:
     if not each:
-        raise _invalid(given, "a server is missing: between two commas, at an end, or before the chroot")
+        raise _invalid(
+            given, "a server is missing: between two commas, at an end, or before the chroot"
+        )
     try:
         return parse_server(each, _USUAL)
     except ValueError as error:
@@ -70,5 +75,7 @@ def _chroot(given: str, path: str) -> str:
 
 def _invalid(given: str, cause: str) -> InvalidInputError:
     return InvalidInputError(
-        f"Not a ZooKeeper address: {given!r}.", cause=cause, next_step="write host:port[,host:port...][/chroot]"
+        f"Not a ZooKeeper address: {given!r}.",
+        cause=cause,
+        next_step="write host:port[,host:port...][/chroot]",
     )

@@ -24,6 +24,13 @@ class FromBrokers(Generic[Answer]):
 
 
 def why(error: KadminError) -> str:
-    """Return an error as a clause, with its cause; the message of an UnreachableError needs no cause."""
+    """Return an error as a clause, with its cause.
+
+    The message of an UnreachableError needs no cause.
+    """
     message = error.message.removesuffix(".")
-    return message if error.cause is None or type(error) is UnreachableError else f"{message} ({error.cause})"
+    return (
+        message
+        if error.cause is None or type(error) is UnreachableError
+        else f"{message} ({error.cause})"
+    )

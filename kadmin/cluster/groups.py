@@ -21,8 +21,8 @@ CLASSIC = "classic"
 class ListedGroup:
     """A group as its coordinator lists it.
 
-    `kind` is classic, consumer (KIP-848), share or streams, `protocol` the protocol type of a classic group; `state` is
-    empty where brokers do not report it.
+    `kind` is classic, consumer (KIP-848), share or streams, `protocol` the protocol type of a
+    classic group; `state` is empty where brokers do not report it.
     """
 
     name: str
@@ -35,8 +35,8 @@ class ListedGroup:
 class ConsumerGroup:
     """A group that keeps its offsets in Kafka.
 
-    `topics` are those that it has offsets of or subscribes to; `unseen` says why some may be missing, None where all
-    are known. `members` is None where they were not seen.
+    `topics` are those that it has offsets of or subscribes to; `unseen` says why some may be
+    missing, None where all are known. `members` is None where they were not seen.
     """
 
     listed: ListedGroup
@@ -52,7 +52,10 @@ class ConsumerGroup:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups that brokers list, by name; `unlisted` are others that there may be, each with the reason."""
+    """The groups that brokers list, by name.
+
+    `unlisted` are others that there may be, each with the reason.
+    """
 
     listed: tuple[ConsumerGroup, ...]
     unlisted: tuple[tuple[str, str], ...] = ()
@@ -70,14 +73,18 @@ class Groups:
             if group.unseen is not None:
                 names.setdefault(group.unseen, []).append(escaped(group.name))
         groups = (
-            (f"not every topic that these groups use was seen ({name_some(names[reason])})", reason) for reason in names
+            (f"not every topic that these groups use was seen ({name_some(names[reason])})", reason)
+            for reason in names
         )
         return (*self.unlisted, *groups)
 
 
 @dataclass(frozen=True, slots=True)
 class ConsumerRegistration:
-    """A live old consumer: threads per topic (or per pattern, where `pattern` is white_list or black_list)."""
+    """A live old consumer: threads per topic, or per pattern.
+
+    They are per pattern where `pattern` is white_list or black_list.
+    """
 
     consumer_id: str
     subscription: Mapping[str, int]
@@ -85,11 +92,15 @@ class ConsumerRegistration:
     timestamp_ms: int | None
 
     def threads(self, topic: str) -> int:
-        """Return the number of threads that consume a topic, by its name or by a pattern; 0 if it is not consumed."""
+        """Return the number of threads that consume a topic, by its name or by a pattern.
+
+        0 if it is not consumed.
+        """
         if self.pattern not in {"white_list", "black_list"}:
             return self.subscription.get(topic, 0)
         for pattern, threads in self.subscription.items():
-            # Kafka's Whitelist turns commas into alternatives; a pattern that is no regex matches nothing here.
+            # Kafka's Whitelist turns commas into alternatives; a pattern that is no regex matches
+            # nothing here.
             with suppress(re.error):
                 matched = re.fullmatch(pattern.replace(",", "|"), topic) is not None
                 if matched is (self.pattern == "white_list"):

@@ -23,7 +23,8 @@ class KerberosError(Exception):
 class Kerberos:
     """GSSAPI as `user`, with the key table, or else with a ticket of this machine's cache.
 
-    Tickets of a key table are in memory; the library renews them, for the next connection, after half of their time.
+    Tickets of a key table are in memory; the library renews them, for the next connection, after
+    half of their time.
     """
 
     service: str
@@ -38,24 +39,32 @@ class Kerberos:
 
     @property
     def longer_names(self) -> frozenset[str]:
-        """The longer forms of the user's name, for servers whose rules keep the host, the realm or both."""
+        """Longer forms of the user's name, for servers whose rules keep host, realm or both."""
         if self.user is None:
             return frozenset()
         name, _, realm = self.user.partition("@")
         return frozenset({self.user, name, f"{self.principal}@{realm}"}) - {f"{self.principal}"}
 
     def context(self, host: str) -> Any:  # noqa: ANN401 - gssapi ships no types
-        """Return gssapi's context for the service on a host, with a valid ticket; raises KerberosError."""
+        """Return gssapi's context for the service on a host, with a valid ticket.
+
+        Raises KerberosError.
+        """
         import gssapi
 
         with refused():
             service = gssapi.Name(f"{self.service}@{host}", gssapi.NameType.hostbased_service)
             return gssapi.SecurityContext(
-                name=service.canonicalize(gssapi.MechType.kerberos), creds=self._credentials(), usage="initiate"
+                name=service.canonicalize(gssapi.MechType.kerberos),
+                creds=self._credentials(),
+                usage="initiate",
             )
 
     def _credentials(self) -> Any:  # noqa: ANN401 - as above
-        """Return the tickets, with a first one or a renewed one of the key table; raises gssapi's GSSError."""
+        """Return the tickets, with a first one or a renewed one of the key table.
+
+        Raises gssapi's GSSError.
+        """
         from gssapi.exceptions import ExpiredCredentialsError
 
         cache = f"MEMORY:{self.user}:{self.keytab}"
@@ -64,17 +73,24 @@ class Kerberos:
             with suppress(ExpiredCredentialsError):
                 if found.lifetime != 0:
                     return found
-            # The library gives no reason for a failed renewal; for a new cache its error has the reason.
+            # The library gives no reason for a failed renewal; for a new cache its error has the
+            # reason.
             found = self._acquire(f"{cache}:{uuid4()}")
         return found
 
     def _acquire(self, cache: str) -> Any:  # noqa: ANN401 - as above
         import gssapi
 
-        name = None if self.user is None else gssapi.Name(self.user, gssapi.NameType.kerberos_principal)
+        name = (
+            None
+            if self.user is None
+            else gssapi.Name(self.user, gssapi.NameType.kerberos_principal)
+        )
         store = None if self.keytab is None else {"client_keytab": self.keytab, "ccache": cache}
         try:
-            return gssapi.Credentials(name=name, usage="initiate", mechs=[gssapi.MechType.kerberos], store=store)
+            return gssapi.Credentials(
+                name=name, usage="initiate", mechs=[gssapi.MechType.kerberos], store=store
+            )
         except gssapi.exceptions.GSSError as error:
             if self.keytab is None or error.min_code != _NO_CACHE:
                 raise
@@ -91,6 +107,7 @@ def refused() -> Iterator[None]:
         yield
     except GSSError as error:
         # The minor status is Kerberos's error; without one, the major status is the library's.
-        said = [each for each in error.get_all_statuses(error.min_code, False) if each != _NOTHING_SAID]  # noqa: FBT003 - as gssapi has it
+        minor = error.get_all_statuses(error.min_code, False)  # noqa: FBT003 - as gssapi has it
+        said = [each for each in minor if each != _NOTHING_SAID]
         said = said or error.get_all_statuses(error.maj_code, True)  # noqa: FBT003 - as above
         raise KerberosError("; ".join(said)) from error

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LogDirs:
-    """The bytes on disk of every replica, by broker; `failed` holds the error of each broker that gave no sizes.
+    """The bytes on disk of every replica, by broker.
 
-    `failed_dirs` has an error for each log directory that a broker which gave sizes cannot read. `usable` are the bytes
-    that a broker can still write: the sum of its healthy directories that are not cordoned, without an entry where one
-    of them gives none (before Kafka 3.3). Kafka counts by directory: two on one file system both have its bytes.
+    `failed` holds the error of each broker that gave no sizes. `failed_dirs` has an error for each
+    log directory that a broker which gave sizes cannot read. `usable` are the bytes that a broker
+    can still write: the sum of its healthy directories that are not cordoned, without an entry
+    where one of them gives none (before Kafka 3.3). Kafka counts by directory: two on one file
+    system both have its bytes.
     """
 
     sizes: Mapping[int, Mapping[TopicPartition, int]]

@@ -1,7 +1,7 @@
 """Frozen values of a cluster as read, from ZooKeeper or from brokers.
 
-Lists of replicas are ordered (the first is the preferred leader). A `fingerprint` differs between two reads where the
-value was written in between; it has no other meaning.
+Lists of replicas are ordered (the first is the preferred leader). A `fingerprint` differs between
+two reads where the value was written in between; it has no other meaning.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ class MigrationPhase(StrEnum):
     ZOOKEEPER = "zookeeper"
     """Brokers elect the controller among themselves."""
     CONTROLLERS = "controllers"
-    """KRaft controllers run and wait until every broker is restarted with the settings of the migration."""
+    """KRaft controllers run and wait until every broker is restarted with the settings of the
+    migration."""
     DUAL_WRITE = "dual-write"
-    """A KRaft controller has taken over and writes to both sides; brokers are in ZooKeeper mode, or some still are."""
+    """A KRaft controller has taken over and writes to both sides; brokers are in ZooKeeper mode, or
+    some still are."""
     KRAFT_BROKERS = "kraft-brokers"
-    """Every broker is in KRaft mode; controllers still write to ZooKeeper, and the way back is open."""
+    """Every broker is in KRaft mode; controllers still write to ZooKeeper, and the way back is
+    open."""
     FINALIZED = "finalized"
     """Controllers no longer write to ZooKeeper, which keeps their last writes."""
 
@@ -39,7 +42,10 @@ class MigrationPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class TopicPartition:
-    """One partition of one topic; sorts by topic, then by number, and prints as Kafka prints it: `orders-0`."""
+    """One partition of one topic.
+
+    Sorts by topic, then by number, and prints as Kafka prints it: `orders-0`.
+    """
 
     topic: str
     partition: int
@@ -53,7 +59,10 @@ Assignment: TypeAlias = Mapping[TopicPartition, Replicas]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One listener of a broker: `PLAINTEXT://127.0.0.1:9092` with the security protocol that its map gives."""
+    """One listener of a broker.
+
+    `PLAINTEXT://127.0.0.1:9092` with the security protocol that its map gives.
+    """
 
     listener: str
     host: str
@@ -63,7 +72,10 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker, registered since `since_ms` (0: unknown); its znode has a `registration_version`, 1 to 5."""
+    """A broker, registered since `since_ms` (0: unknown).
+
+    Its znode has a `registration_version`, 1 to 5.
+    """
 
     broker_id: int
     rack: str | None
@@ -87,8 +99,9 @@ class Unreadable:
 class Topic:
     """A topic and its assignment.
 
-    `adding_replicas` and `removing_replicas` hold only partitions with something in them (2.4 and later).
-    `topic_id` is the base64 uuid of 2.8 and later. `format_version` is the `version` in its znode, 1 to 3.
+    `adding_replicas` and `removing_replicas` hold only partitions with something in them (2.4 and
+    later). `topic_id` is the base64 uuid of 2.8 and later. `format_version` is the `version` in its
+    znode, 1 to 3.
     """
 
     name: str
@@ -105,7 +118,10 @@ class Topic:
         return frozenset().union(*self.replicas.values())
 
     def target(self, number: int) -> Replicas:
-        """Return the replicas that a reassignment leads to (2.4 and later): the list without those to be removed."""
+        """Return the replicas that a reassignment leads to (2.4 and later).
+
+        The list without those to be removed.
+        """
         removing = self.removing_replicas.get(number, ())
         return tuple(broker for broker in self.replicas[number] if broker not in removing)
 
@@ -120,12 +136,13 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """Leader and ISR of a partition. `leader` is NO_LEADER (-1) where there is none; the ISR keeps its last member.
+    """Leader and ISR of a partition.
 
-    With eligible leader replicas (KIP-966, KRaft mode) the ISR may be empty: then one of `elr` may lead without a loss,
-    and `last_known_elr` names the last leader. `offline_replicas` are on dead brokers or failed disks. These three are
-    empty where they are not served or were not read. `isr_known` is false where an inventory has the leader alone;
-    `isr` is that leader then.
+    `leader` is NO_LEADER (-1) where there is none; the ISR keeps its last member. With eligible
+    leader replicas (KIP-966, KRaft mode) the ISR may be empty: then one of `elr` may lead without a
+    loss, and `last_known_elr` names the last leader. `offline_replicas` are on dead brokers or
+    failed disks. These three are empty where they are not served or were not read. `isr_known` is
+    false where an inventory has the leader alone; `isr` is that leader then.
     """
 
     leader: int
@@ -140,7 +157,9 @@ class PartitionState:
 
 @dataclass(frozen=True, slots=True)
 class QuorumMember:
-    """A server that follows the active controller: seconds since it last fetched, and since it was last caught up.
+    """A server that follows the active controller.
+
+    It has the seconds since it last fetched, and since it was last caught up.
 
     None: it has not fetched since that controller was elected.
     """
@@ -154,7 +173,8 @@ class QuorumMember:
 class Controller:
     """The active controller, elected at `since_ms` (0: unknown).
 
-    In KRaft mode `voters` are the controllers, the active one among them, and `observers` the brokers.
+    In KRaft mode `voters` are the controllers, the active one among them, and `observers` the
+    brokers.
     """
 
     broker_id: int
@@ -175,9 +195,10 @@ class Listening(StrEnum):
 class PendingRequest:
     """A request that the controller has not finished: an admin znode in ZooKeeper.
 
-    `entries` is None where it cannot be decoded; an election's entries map each partition to an empty tuple. `touched`:
-    the controller has started it. `probe`: it is only kadmin's probe. `not_begun` are the entries of a reassignment
-    that are not in flight, as far as their topics were read.
+    `entries` is None where it cannot be decoded; an election's entries map each partition to an
+    empty tuple. `touched`: the controller has started it. `probe`: it is only kadmin's probe.
+    `not_begun` are the entries of a reassignment that are not in flight, as far as their topics
+    were read.
     """
 
     channel_name: str
@@ -199,7 +220,10 @@ class Requests:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One ACL of a topic: `principal` as `User:name`, `operation` by Kafka's name (WRITE), or a denial of it."""
+    """One ACL of a topic.
+
+    `principal` as `User:name`, `operation` by Kafka's name (WRITE), or a denial of it.
+    """
 
     principal: str
     operation: str
@@ -208,9 +232,10 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class OwnRights:
-    """The ACL operations (such as AlterConfigs) that the user of a connection may do, on topics that it may describe.
+    """The ACL operations (such as AlterConfigs) that the user of a connection may do.
 
-    `cluster` is None, and topics are left out, where brokers do not report them.
+    The topics are those that it may describe. `cluster` is None, and topics are left out, where
+    brokers do not report them.
     """
 
     cluster: frozenset[str] | None
@@ -221,12 +246,13 @@ class OwnRights:
 class ClusterState:
     """A cluster as read, with all topics or those named.
 
-    Topics that do not exist are not in `topics`, partitions without a state not in `states`. `brokers` are those alive,
-    `fenced_brokers` those that are registered and not alive (None: unknown). `controller_epoch` counts elections of the
-    controller (-1: unknown). `topic_configs` and `broker_defaults` (the dynamic cluster-wide default, and the values
-    that a broker reports of its properties file) are empty unless they were read. `unsettled` names topics that kept
-    changing while they were read. With `may_hide_topics`, topics that may not be described are left out. `details` is
-    for the back-end that read the state.
+    Topics that do not exist are not in `topics`, partitions without a state not in `states`.
+    `brokers` are those alive, `fenced_brokers` those that are registered and not alive (None:
+    unknown). `controller_epoch` counts elections of the controller (-1: unknown). `topic_configs`
+    and `broker_defaults` (the dynamic cluster-wide default, and the values that a broker reports of
+    its properties file) are empty unless they were read. `unsettled` names topics that kept
+    changing while they were read. With `may_hide_topics`, topics that may not be described are left
+    out. `details` is for the back-end that read the state.
     """
 
     cluster_id: str | None
@@ -244,7 +270,7 @@ class ClusterState:
     may_hide_topics: bool = False
 
     def replicas(self, partition: TopicPartition) -> Replicas | None:
-        """Return the ordered replicas of a partition, or None where topic or partition do not exist."""
+        """Return a partition's ordered replicas, or None where topic or partition do not exist."""
         topic = self.topics.get(partition.topic)
         return None if topic is None else topic.replicas.get(partition.partition)
 

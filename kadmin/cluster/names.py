@@ -18,11 +18,15 @@ def is_legal_topic_name(name: str) -> bool:
 
 
 def escaped(value: str | bytes | None, most: int = _MOST_SHOWN) -> str:
-    """Return text as one line that is safe on any terminal: escaped, and cut after `most` characters."""
+    """Return text as one line, safe on any terminal: escaped, and cut after `most` characters."""
     if value is None:
         return "null"
     text = value.decode("utf-8", errors="backslashreplace") if isinstance(value, bytes) else value
-    cut = "" if len(text) <= most else f"... ({len(value):,} {'bytes' if isinstance(value, bytes) else 'characters'})"
+    cut = (
+        ""
+        if len(text) <= most
+        else f"... ({len(value):,} {'bytes' if isinstance(value, bytes) else 'characters'})"
+    )
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:most]) + cut
 
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class LogEnd(IntEnum):
-    """The end of a partition's log whose offset is requested; the values are those of ListOffsets."""
+    """The end of a partition's log whose offset is requested.
+
+    The values are those of ListOffsets.
+    """
 
     LAST = -1
     """After the last record that consumers can read."""
@@ -24,9 +27,10 @@ class LogEnd(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogOffsets:
-    """The offset of each partition at one end of its log; `refused` counts the other partitions by error.
+    """The offset of each partition at one end of its log.
 
-    `leader_epochs` are those of the leaders that answered for the last offset (2.1 and later).
+    `refused` counts the other partitions by error. `leader_epochs` are those of the leaders that
+    answered for the last offset (2.1 and later).
     """
 
     offsets: Mapping[TopicPartition, int]
@@ -35,7 +39,8 @@ class LogOffsets:
 
 
 EPOCHS_NOT_KEPT = "the log has no leader epochs"
-"""The error of a leader that has no end offset for an epoch: messages older than 0.11, or a topic recreated since."""
+"""The error of a leader that has no end offset for an epoch: messages older than 0.11, or a topic
+recreated since."""
 OFFSETS_AT = {LogEnd.LAST: "end offsets", LogEnd.FIRST: "start offsets"}
 """The words for the offsets at each end."""
 

@@ -1,4 +1,7 @@
-"""Identifies the server at a port, by requests in the protocol of each server that an address may be mistaken for."""
+"""Identifies the server at a port.
+
+It sends requests in the protocol of each server that an address may be mistaken for.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,12 @@ ANSWER_S = 2.0
 _API_VERSIONS = struct.pack(">ihhih6s", 16, 18, 0, 0, 6, b"kadmin")
 """An ApiVersions request, version 0; every Kafka server answers it, before any authentication."""
 _SASL_HANDSHAKE = struct.pack(">ihhih6sh", 18, 17, 0, 0, 6, b"kadmin", 0)
-"""A SaslHandshake request, version 0, for no mechanism: a listener with SASL answers that it has others."""
+"""A SaslHandshake request, version 0, for no mechanism: a listener with SASL answers that it has
+others."""
 _OTHER_MECHANISMS = 33
 _PRODUCE, _LEADER_AND_ISR, _BROKER_REGISTRATION = 0, 4, 62
-"""Keys of requests that only some servers take: brokers, brokers in ZooKeeper mode, and controllers."""
+"""Keys of requests that only some servers take: brokers, brokers in ZooKeeper mode, and
+controllers."""
 _TLS_RECORDS = (b"\x16\x03", b"\x15\x03")
 """First bytes of a TLS server's first record: a handshake or an alert."""
 REFUSED = os.strerror(errno.ECONNREFUSED)
@@ -52,9 +57,10 @@ class Listener(StrEnum):
 def listeners_instead(
     addresses: Sequence[str], *wanted: Listener, within_s: float = ANSWER_S
 ) -> Mapping[str, Listener]:
-    """Return the listeners by address (`host:port`), unless one is of a `wanted` kind: then an empty mapping.
+    """Return the listeners by address (`host:port`).
 
-    The first few are probed, at the same time. Addresses without a listener, or without a known answer, are left out.
+    If one is of a `wanted` kind, return an empty mapping. The first few are probed, at the same
+    time. Addresses without a listener, or without a known answer, are left out.
     """
     found = _of_all(addresses, partial(listener_at, within_s=within_s))
     if any(listener in wanted for listener in found.values()):
@@ -63,7 +69,10 @@ def listeners_instead(
 
 
 def complaints(addresses: Sequence[str]) -> Mapping[str, str]:
-    """Return the errors of addresses, of the first few, without an answer: REFUSED where no process has the port."""
+    """Return the errors of addresses, of the first few, without an answer.
+
+    The reason is REFUSED where no process has the port.
+    """
     return _of_all(addresses, _complaint)
 
 
@@ -77,13 +86,20 @@ def no_answer(error: OSError | UnicodeError) -> str:
 
 
 def listener_at(address: str, *, within_s: float = ANSWER_S) -> Listener | None:
-    """Return the kind of the listener at `host:port`; None where there is none, or none with a known answer."""
+    """Return the kind of the listener at `host:port`.
+
+    None where there is none, or none with a known answer.
+    """
     server, give_up = _server(address), time.monotonic() + within_s
     try:
         if kafka := _kafka(_ask(server, _API_VERSIONS, give_up)):
-            return Listener.SASL if _has_mechanisms(_ask(server, _SASL_HANDSHAKE, give_up)) else kafka
+            return (
+                Listener.SASL if _has_mechanisms(_ask(server, _SASL_HANDSHAKE, give_up)) else kafka
+            )
         # A server that speaks TLS awaits more than the four letters of the last question.
-        return _tls(_ask(server, _client_hello(), give_up)) or _zookeeper(_ask(server, b"srvr", give_up))
+        return _tls(_ask(server, _client_hello(), give_up)) or _zookeeper(
+            _ask(server, b"srvr", give_up)
+        )
     except (OSError, UnicodeError):
         return None
 
@@ -109,7 +125,10 @@ def _complaint(address: str) -> str:
 
 
 def _kafka(answer: bytes) -> Listener | None:
-    """Read an ApiVersions answer: correlation id, error code, then key, oldest and newest version of each request."""
+    """Read an ApiVersions answer.
+
+    It has correlation id, error code, then key, oldest and newest version of each request.
+    """
     with suppress(struct.error):
         size, correlation_id, error, count = struct.unpack_from(">iihi", answer)
         if (correlation_id, error, size) == (0, 0, 10 + 6 * count):
@@ -127,7 +146,10 @@ def _has_mechanisms(answer: bytes) -> bool:
 
 
 def _zookeeper(answer: bytes) -> Listener | None:
-    if answer.startswith((b"Zookeeper version", b"This ZooKeeper instance")) or b"not in the whitelist" in answer:
+    if (
+        answer.startswith((b"Zookeeper version", b"This ZooKeeper instance"))
+        or b"not in the whitelist" in answer
+    ):
         return Listener.ZOOKEEPER
     return None
 
@@ -138,7 +160,9 @@ def _tls(answer: bytes) -> Listener | None:
 
 def _client_hello() -> bytes:
     sent = ssl.MemoryBIO()
-    handshake = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).wrap_bio(ssl.MemoryBIO(), sent, server_hostname="localhost")
+    handshake = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).wrap_bio(
+        ssl.MemoryBIO(), sent, server_hostname="localhost"
+    )
     with suppress(ssl.SSLWantReadError):
         handshake.do_handshake()
     return sent.read()

@@ -1,4 +1,7 @@
-"""Next steps by the error texts of OpenSSL and Kerberos for a refused connection; the caller words the steps."""
+"""Next steps by the error texts of OpenSSL and Kerberos for a refused connection.
+
+The caller words the steps.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ if TYPE_CHECKING:
 def tls_next_steps(*, name: str, expired: str, authority: str, own: str) -> dict[str, str]:
     """Return the next step by error text of OpenSSL.
 
-    `name`: the servers' certificate is for another host; `expired`: it has expired; `authority`: no trusted authority
-    signed it; `own`: servers refuse the client's certificate.
+    `name`: the servers' certificate is for another host; `expired`: it has expired; `authority`: no
+    trusted authority signed it; `own`: servers refuse the client's certificate.
     """
     return {
         "Hostname mismatch": name,
@@ -25,13 +28,18 @@ def tls_next_steps(*, name: str, expired: str, authority: str, own: str) -> dict
 
 
 def kerberos_next_steps(key_table: str, service: str) -> dict[str, str]:
-    """Return the next step by error text of Kerberos; the caller words those for a key table and for the service."""
+    """Return the next step by error text of Kerberos.
+
+    The caller words those for a key table and for the service.
+    """
     have_tickets = f"kinit, or {key_table}"
     return {
         "Ticket expired": have_tickets,
         "No Kerberos credentials available": have_tickets,
         "Can't find client principal": have_tickets,
-        "Cannot contact any KDC": "check that the realm's servers run, and that this machine's krb5.conf names them",
+        "Cannot contact any KDC": (
+            "check that the realm's servers run, and that this machine's krb5.conf names them"
+        ),
         "Server ": service,
     }
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """The right that a request needs: an ACL operation, on the cluster or on a resource of this name."""
+    """The right that a request needs: an ACL operation on the cluster or a named resource."""
 
     operation: str
     topic: str | None = None
@@ -27,11 +27,17 @@ class Right:
     def options(self) -> str:
         """The options of kafka-acls that name it."""
         kind, name = self._resource
-        return f"--operation {self.operation} --{kind.replace(' ', '-')}{f' {shlex.quote(name)}' if name else ''}"
+        return (
+            f"--operation {self.operation} "
+            f"--{kind.replace(' ', '-')}{f' {shlex.quote(name)}' if name else ''}"
+        )
 
     def granted_by(self, servers: Servers) -> str:
         """Return the command that grants it to this client."""
-        return f"kafka-acls.sh {servers.options} --add --allow-principal {servers.principal} {self.options}"
+        return (
+            f"kafka-acls.sh {servers.options} --add --allow-principal {servers.principal} "
+            f"{self.options}"
+        )
 
     @property
     def _resource(self) -> tuple[str, str | None]:

@@ -43,7 +43,10 @@ class Mechanism(Protocol):
 
     @property
     def principal(self) -> str | None:
-        """The name that brokers give the client by default; None where the mechanism does not imply it."""
+        """The name that brokers give the client by default.
+
+        None where the mechanism does not imply it.
+        """
         ...
 
     def settings(self) -> dict[str, Any]:
@@ -53,9 +56,10 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """The security protocol and credentials of a Kafka client; by default it neither encrypts nor authenticates.
+    """The security protocol and credentials of a Kafka client.
 
-    `tls` is given where the protocol has TLS, `sasl` where it has SASL. `source` is the file of these settings.
+    By default it neither encrypts nor authenticates. `tls` is given where the protocol has TLS,
+    `sasl` where it has SASL. `source` is the file of these settings.
     """
 
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
@@ -89,23 +93,31 @@ class Servers:
         return ",".join(self.addresses)
 
     def require(self) -> None:
-        """Raise NotCompletedError where there is no address, or where brokers are not to be asked."""
+        """Raise NotCompletedError where there is no address, or brokers are not to be asked."""
         if self.unasked:
             raise NotCompletedError("brokers are not asked: --without-brokers is set")
         if not self.addresses:
             raise NotCompletedError(
                 f"no broker has a {self.security.protocol} listener",
-                next_step="name a file for another one with --command-config FILE: Kafka's client.properties",
+                next_step=(
+                    "name a file for another one with --command-config FILE: Kafka's "
+                    "client.properties"
+                ),
             )
 
     @property
     def options(self) -> str:
         """The options of Kafka's own tools that connect to them."""
         source = self.security.source
-        return f"--bootstrap-server {self}" + ("" if source is None else f" --command-config {source}")
+        return f"--bootstrap-server {self}" + (
+            "" if source is None else f" --command-config {source}"
+        )
 
     @property
     def principal(self) -> str:
-        """The principal of a grant, such as `User:kadmin`; `User:NAME` where the name is unknown."""
+        """The principal of a grant, such as `User:kadmin`.
+
+        `User:NAME` where the name is unknown.
+        """
         sasl = self.security.sasl
         return f"User:{(sasl and sasl.principal) or 'NAME'}"

@@ -23,9 +23,14 @@ def require_topic_name(name: str) -> str:
 
 
 def require_element(name: str) -> str:
-    """Return a name that is one element of a path (a group, a child); raise InvalidInputError otherwise."""
+    """Return a name that is one element of a path (a group, a child).
+
+    Raise InvalidInputError otherwise.
+    """
     if not name or "/" in name:
-        raise InvalidInputError(f"{_shown(name)} cannot be part of a znode path.", cause="it is empty or contains '/'")
+        raise InvalidInputError(
+            f"{_shown(name)} cannot be part of a znode path.", cause="it is empty or contains '/'"
+        )
     require_path(f"/{name}")
     return name
 

@@ -1,1 +1,5 @@
-"""Named clusters: addresses, credentials by reference, defaults and protection, with the source of each value."""
+"""Named clusters.
+
+A context has addresses, credentials by reference, defaults and protection, with the source of each
+value.
+"""

@@ -18,16 +18,25 @@ if TYPE_CHECKING:
 ZOOKEEPER_VARIABLE = "KADMIN_ZOOKEEPER"
 BOOTSTRAP_VARIABLE = "KADMIN_BOOTSTRAP_SERVER"
 _OF_BOTH_SIDES = {"doctor migration", "history import"}
-_WITHOUT_CLUSTER = ("validate", "convert", "schema", "sandbox", "propose rebalance", "load", "context")
+_WITHOUT_CLUSTER = (
+    "validate",
+    "convert",
+    "schema",
+    "sandbox",
+    "propose rebalance",
+    "load",
+    "context",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterAddress:
-    """The address of a cluster: a `zookeeper` connection string or `bootstrap` brokers; one of the two is set.
+    """The address of a cluster: a `zookeeper` connection string or `bootstrap` brokers.
 
-    `command_config` is the file of the brokers' client settings. `records` is the folder that keeps lock and records in
-    place of the cluster. `context` is the context of the address, `typed_context` whether --context named it, and
-    `confirmed` whether --confirm did, too. `without_brokers`: brokers are not asked for what `zookeeper` lacks.
+    One of the two is set. `command_config` is the file of the brokers' client settings. `records`
+    is the folder that keeps lock and records in place of the cluster. `context` is the context of
+    the address, `typed_context` whether --context named it, and `confirmed` whether --confirm did,
+    too. `without_brokers`: brokers are not asked for what `zookeeper` lacks.
     """
 
     zookeeper: str | None = None
@@ -58,7 +67,7 @@ class ClusterAddress:
 
     @property
     def typed(self) -> tuple[str, ...]:
-        """The options that name this address, without those that the environment or the contexts file has."""
+        """The options that name this address, but those of the environment or the contexts file."""
         context, kafka = self.context, None if self.context is None else self.context.kafka
         default_options = {
             "--context": context and not self.typed_context and context.name,
@@ -67,10 +76,15 @@ class ClusterAddress:
             "--command-config": kafka and str(kafka.command_config),
             "--records": kafka and str(kafka.records),
         }
-        return tuple(word for pair in self.options.items() if pair[1] != default_options[pair[0]] for word in pair)
+        return tuple(
+            word
+            for pair in self.options.items()
+            if pair[1] != default_options[pair[0]]
+            for word in pair
+        )
 
     def named(self, step: NextStep | str | None) -> NextStep | str | None:
-        """Add this address's options to each command of a next step that takes them and has none."""
+        """Add this address's options to each command of a next step that takes and lacks them."""
         return with_commands(step, lambda each: _on_cluster(each, self.typed))
 
 
@@ -82,10 +96,19 @@ class MigratingCluster:
     brokers: ClusterAddress
 
     def named(self, step: NextStep | str | None, *, by_api: bool) -> NextStep | str | None:
-        """Add options to the commands of a next step: of both sides to those that take both, else of one side."""
-        one, both = self.brokers if by_api else self.zookeeper, (self.zookeeper.typed, self.brokers.typed)
+        """Add options to the commands of a next step.
+
+        Those of both sides to those that take both, else of one side.
+        """
+        one, both = (
+            self.brokers if by_api else self.zookeeper,
+            (self.zookeeper.typed, self.brokers.typed),
+        )
         typed = tuple(word for side in dict.fromkeys(both) for word in side)
-        return with_commands(step, lambda each: _on_cluster(each, typed if each.name in _OF_BOTH_SIDES else one.typed))
+        return with_commands(
+            step,
+            lambda each: _on_cluster(each, typed if each.name in _OF_BOTH_SIDES else one.typed),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +120,19 @@ class Fleet:
 
 def _on_cluster(command: CommandLine, typed: tuple[str, ...]) -> CommandLine:
     """Return the command with the options of a cluster, unless it has some or takes none."""
-    if command.name.startswith(_WITHOUT_CLUSTER) or not {"-z", "-b", "--context"}.isdisjoint(command.arguments):
+    if command.name.startswith(_WITHOUT_CLUSTER) or not {"-z", "-b", "--context"}.isdisjoint(
+        command.arguments
+    ):
         return command
     return replace(command, arguments=(*command.arguments, *typed))
 
 
 def address_of(
-    context: NamedContext, command_config: Path | None = None, records: Path | None = None, *, typed: bool
+    context: NamedContext,
+    command_config: Path | None = None,
+    records: Path | None = None,
+    *,
+    typed: bool,
 ) -> ClusterAddress:
     """Return the address of a context; the files that options name outweigh its own."""
     zookeeper, kafka = context.zookeeper, context.kafka

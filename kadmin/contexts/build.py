@@ -1,4 +1,4 @@
-"""Builds contexts from a value that their schema allows, and checks the rules that the schema cannot express."""
+"""Builds contexts from a value that their schema allows, and checks rules beyond the schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from kadmin.diagnostics import Field
 
 _SASL_FIELDS = {
-    user.mechanism: {each.name: each.default is MISSING for each in fields(user)} for user in (SaslUser, KerberosUser)
+    user.mechanism: {each.name: each.default is MISSING for each in fields(user)}
+    for user in (SaslUser, KerberosUser)
 }
 """The fields of each mechanism of SASL, and whether it needs them."""
 _SECRETS = frozenset({"password", "key_password"})
@@ -30,7 +31,10 @@ WRITE_A_REFERENCE = "write {file: PATH}, {env: NAME} or {command: [PROGRAM, ARGU
 
 
 def holds_secret(path: Field) -> bool:
-    """Whether a field of a contexts file names a secret, or is below one: its value is never shown."""
+    """Whether a field of a contexts file names a secret, or is below one.
+
+    Its value is never shown.
+    """
     return not _SECRETS.isdisjoint(path[2:])
 
 
@@ -39,15 +43,21 @@ def check_contexts(value: Mapping[str, Any]) -> Iterator[Diagnostic]:
     current, contexts = value.get("current"), value["contexts"]
     if current is not None and current not in contexts:
         context_names = f"there are {name_some(contexts)}" if contexts else "there is none"
-        yield Diagnostic(codes.NOT_ALLOWED, f"there is no context {current}", context_names, field=("current",))
+        yield Diagnostic(
+            codes.NOT_ALLOWED, f"there is no context {current}", context_names, field=("current",)
+        )
     for name, entry in contexts.items():
         yield from _check_context(entry, ("contexts", name))
 
 
 def build_contexts(value: Mapping[str, Any], folder: Path) -> Contexts:
-    """Return the contexts of a value without problems in `check_contexts`; relative paths begin at `folder`."""
+    """Return the contexts of a value without problems in `check_contexts`.
+
+    Relative paths begin at `folder`.
+    """
     contexts = {
-        name: _anchored(read(NamedContext, entry, name=name), folder) for name, entry in value["contexts"].items()
+        name: _anchored(read(NamedContext, entry, name=name), folder)
+        for name, entry in value["contexts"].items()
     }
     return Contexts(contexts, value.get("current"))
 
@@ -58,18 +68,26 @@ def _check_context(entry: Mapping[str, Any], field: Field) -> Iterator[Diagnosti
         next_step = "add zookeeper.connect or kafka.bootstrap_servers"
         yield Diagnostic(codes.MISSING_FIELD, "the context has no address", next_step, field=field)
     if zookeeper is not None:
-        yield from _refused(parse_connect_string, zookeeper["connect"], (*field, "zookeeper", "connect"))
+        yield from _refused(
+            parse_connect_string, zookeeper["connect"], (*field, "zookeeper", "connect")
+        )
         if "sasl" in zookeeper:
             yield from _check_sasl(zookeeper["sasl"], (*field, "zookeeper", "sasl"))
         tls = zookeeper.get("tls", {})
         if ("key" in tls) != ("certificate" in tls):
             message = "a certificate and its key belong together"
-            yield Diagnostic(codes.MISSING_FIELD, message, "write both", field=(*field, "zookeeper", "tls"))
+            yield Diagnostic(
+                codes.MISSING_FIELD, message, "write both", field=(*field, "zookeeper", "tls")
+            )
         if "records" in kafka:
             message = "records goes with a cluster that is reached through its brokers"
-            yield Diagnostic(codes.CONTRADICTION, message, "remove it", field=(*field, "kafka", "records"))
+            yield Diagnostic(
+                codes.CONTRADICTION, message, "remove it", field=(*field, "kafka", "records")
+            )
     if "bootstrap_servers" in kafka:
-        yield from _refused(parse_bootstrap, kafka["bootstrap_servers"], (*field, "kafka", "bootstrap_servers"))
+        yield from _refused(
+            parse_bootstrap, kafka["bootstrap_servers"], (*field, "kafka", "bootstrap_servers")
+        )
     try:
         read(NamedContext, entry, name="")
     except ImpossibleAmountsError as error:
@@ -78,13 +96,18 @@ def _check_context(entry: Mapping[str, Any], field: Field) -> Iterator[Diagnosti
 
 
 def _check_sasl(sasl: Mapping[str, Any], field: Field) -> Iterator[Diagnostic]:
-    """Yield the fields that the mechanism needs and are not there, and those that are another mechanism's."""
+    """Yield the mechanism's fields that are missing, and fields of another mechanism."""
     mechanism = _mechanism(sasl)
     for owner, needs in _SASL_FIELDS.items():
         for name, required in needs.items():
             if owner == mechanism and required and name not in sasl:
-                next_step = f"{mechanism} needs {name_some(each for each, needed in needs.items() if needed)}"
-                yield Diagnostic(codes.MISSING_FIELD, f"the field {name} is missing", next_step, field=field)
+                next_step = (
+                    f"{mechanism} needs "
+                    f"{name_some(each for each, needed in needs.items() if needed)}"
+                )
+                yield Diagnostic(
+                    codes.MISSING_FIELD, f"the field {name} is missing", next_step, field=field
+                )
             elif owner != mechanism and name in sasl:
                 message = f"{name} goes with {owner}, and the mechanism is {mechanism}"
                 yield Diagnostic(codes.CONTRADICTION, message, "remove it", field=(*field, name))
@@ -99,7 +122,9 @@ def _refused(parse: Callable[[str], object], text: str, field: Field) -> Iterato
     try:
         parse(text)
     except InvalidInputError as error:
-        yield Diagnostic(codes.MALFORMED, error.cause or error.message, error.next_step, field=field)
+        yield Diagnostic(
+            codes.MALFORMED, error.cause or error.message, error.next_step, field=field
+        )
 
 
 def _anchored(value: Any, folder: Path) -> Any:  # noqa: ANN401 - any value of a context
@@ -107,5 +132,8 @@ def _anchored(value: Any, folder: Path) -> Any:  # noqa: ANN401 - any value of a
     if isinstance(value, Path):
         return folder / value.expanduser()
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{each.name: _anchored(getattr(value, each.name), folder) for each in fields(value)})
+        return replace(
+            value,
+            **{each.name: _anchored(getattr(value, each.name), folder) for each in fields(value)},
+        )
     return value

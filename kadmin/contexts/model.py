@@ -1,4 +1,7 @@
-"""Named clusters of a contexts file. Frozen; secrets are references, so that no value is ever shown."""
+"""Named clusters of a contexts file.
+
+Frozen; secrets are references, so that no value is ever shown.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ WAVE_SIZES = ("max_bytes", "max_payload")
 """The limits of waves that are bytes."""
 ZOOKEEPER_SERVICE = "zookeeper"
 """The first part of the principals of ZooKeeper's servers, unless a context has another."""
-_DEFAULTS = FieldGroup("defaults", "What apply and diff use where neither an option nor the plan says it.")
+_DEFAULTS = FieldGroup(
+    "defaults", "What apply and diff use where neither an option nor the plan says it."
+)
 _LINE = r"^[^\u0000-\u001f\u007f-\u009f]{1,4096}$"
 ContextName: TypeAlias = Annotated[
     str,
@@ -32,13 +37,19 @@ ContextName: TypeAlias = Annotated[
 FilePath: TypeAlias = Annotated[
     Path,
     WrittenAs(str, Path),
-    Keywords(title="path", pattern=_LINE, x_hint="a path is up to 4096 characters without control characters"),
+    Keywords(
+        title="path",
+        pattern=_LINE,
+        x_hint="a path is up to 4096 characters without control characters",
+    ),
     "A file or a folder.",
     Defined("path"),
 ]
 Line: TypeAlias = Annotated[
     str,
-    Keywords(title="text", pattern=_LINE, x_hint="up to 4096 characters without control characters"),
+    Keywords(
+        title="text", pattern=_LINE, x_hint="up to 4096 characters without control characters"
+    ),
     "One line of text.",
     Defined("line"),
 ]
@@ -84,7 +95,10 @@ class SecretVariable:
 
 @dataclass(frozen=True, slots=True)
 class SecretCommand:
-    """A secret that a program prints, run in `folder`. Its arguments are not shown: they may hold secrets."""
+    """A secret that a program prints, run in `folder`.
+
+    Its arguments are not shown: they may hold secrets.
+    """
 
     program: str
     arguments: tuple[str, ...] = field(repr=False)
@@ -111,7 +125,9 @@ class SecretFields:
         ),
         "An environment variable.",
     ] = None
-    command: Annotated[tuple[Line, ...] | None, NOT_EMPTY, "A program with its arguments; it prints the secret."] = None
+    command: Annotated[
+        tuple[Line, ...] | None, NOT_EMPTY, "A program with its arguments; it prints the secret."
+    ] = None
 
 
 def _read_secret(value: Mapping[str, Any]) -> SecretReference:
@@ -164,7 +180,9 @@ class SaslFields:
 
     mechanism: Annotated[Literal["DIGEST-MD5", "GSSAPI"], "SASL's mechanism."] = "DIGEST-MD5"
     username: Annotated[
-        UserName | None, Keywords(title="user name"), "The user of DIGEST-MD5; its identity becomes sasl:USER."
+        UserName | None,
+        Keywords(title="user name"),
+        "The user of DIGEST-MD5; its identity becomes sasl:USER.",
     ] = None
     password: Annotated[Secret | None, "The user's password."] = None
     principal: Annotated[
@@ -173,10 +191,13 @@ class SaslFields:
         "The principal of GSSAPI, as kafka/host@EXAMPLE.COM; its identity becomes sasl:kafka.",
     ] = None
     keytab: Annotated[
-        FilePath | None, "The key table that has the principal's key; without it, the ticket of kinit."
+        FilePath | None,
+        "The key table that has the principal's key; without it, the ticket of kinit.",
     ] = None
     service: Annotated[
-        UserName, Keywords(title="service"), "The first part of the principals of ZooKeeper's servers."
+        UserName,
+        Keywords(title="service"),
+        "The first part of the principals of ZooKeeper's servers.",
     ] = ZOOKEEPER_SERVICE
 
 
@@ -215,16 +236,25 @@ class ZooKeeperAccess:
     ] = None
     digest: Annotated[User | None, "ZooKeeper's digest scheme, mainly for its super user."] = None
     tls: Annotated[
-        TlsFiles | None, Keywords(title="TLS"), "TLS to the servers, with host names checked; files in PEM."
+        TlsFiles | None,
+        Keywords(title="TLS"),
+        "TLS to the servers, with host names checked; files in PEM.",
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class KafkaAccess:
-    """The access to brokers; `records` is the folder that keeps lock and records in place of the cluster."""
+    """The access to brokers.
 
-    bootstrap_servers: Annotated[Line | None, Keywords(title="brokers"), "Brokers' addresses: b1:9093,b2:9093."] = None
-    command_config: Annotated[FilePath | None, "Kafka's client.properties: how brokers are asked."] = None
+    `records` is the folder that keeps lock and records in place of the cluster.
+    """
+
+    bootstrap_servers: Annotated[
+        Line | None, Keywords(title="brokers"), "Brokers' addresses: b1:9093,b2:9093."
+    ] = None
+    command_config: Annotated[
+        FilePath | None, "Kafka's client.properties: how brokers are asked."
+    ] = None
     records: Annotated[
         FilePath | None,
         "Without ZooKeeper: the folder that keeps lock and records, in place of the cluster.",
@@ -233,7 +263,10 @@ class KafkaAccess:
 
 PlanKind: TypeAlias = Annotated[
     str,
-    Keywords(title="kind", enum=["PartitionReassignment", "PreferredReplicaElection", "TopicDeletion", "TopicRecipe"]),
+    Keywords(
+        title="kind",
+        enum=["PartitionReassignment", "PreferredReplicaElection", "TopicDeletion", "TopicRecipe"],
+    ),
     "A kind of plan.",
 ]
 
@@ -249,11 +282,16 @@ def _read_waves(value: Mapping[str, Any]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class NamedContext:
-    """One cluster. `allow` None allows plans of every kind; `waves` are those limits that a plan need not set."""
+    """One cluster.
+
+    `allow` None allows plans of every kind; `waves` are those limits that a plan need not set.
+    """
 
     name: str
     description: Annotated[Text | None, "A description, in a sentence."] = None
-    cluster_id: Annotated[ClusterId | None, "The id that the cluster must have; another one is refused."] = None
+    cluster_id: Annotated[
+        ClusterId | None, "The id that the cluster must have; another one is refused."
+    ] = None
     zookeeper: Annotated[
         ZooKeeperAccess | None,
         Keywords(title="ZooKeeper"),
@@ -266,7 +304,8 @@ class NamedContext:
     ] = field(default_factory=KafkaAccess)
     policy: Annotated[FilePath | None, "The Policy for commands without --policy."] = None
     inventory: Annotated[
-        FilePath | None, "The folder of the cluster's inventory, which snapshot writes without --out."
+        FilePath | None,
+        "The folder of the cluster's inventory, which snapshot writes without --out.",
     ] = None
     protect: Annotated[
         Protection,
@@ -294,7 +333,9 @@ class NamedContext:
     @property
     def address(self) -> str:
         """The address of the cluster: its ZooKeeper, or else its brokers."""
-        return (self.zookeeper.connect if self.zookeeper is not None else self.kafka.bootstrap_servers) or ""
+        return (
+            self.zookeeper.connect if self.zookeeper is not None else self.kafka.bootstrap_servers
+        ) or ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,10 @@ _MOST_BYTES = 64 * 1024
 
 
 def read_secret(reference: SecretReference, within_s: float = COMMAND_S) -> str:
-    """Return a secret, without line ends at its end; raises NotAuthorizedError where it cannot be had."""
+    """Return a secret, without line ends at its end.
+
+    Raises NotAuthorizedError where it cannot be had.
+    """
     if isinstance(reference, SecretFile):
         found = _read_file(reference)
     elif isinstance(reference, SecretCommand):
@@ -35,7 +38,9 @@ def _read_file(reference: SecretFile) -> str:
         with reference.path.open("rb") as file:
             return _text(reference, file.read(_MOST_BYTES))
     except OSError as error:
-        raise _missing(reference, error.strerror or "it cannot be read", f"ls -l {reference.path}") from None
+        raise _missing(
+            reference, error.strerror or "it cannot be read", f"ls -l {reference.path}"
+        ) from None
 
 
 def _run(reference: SecretCommand, within_s: float) -> str:
@@ -72,4 +77,6 @@ def _text(reference: SecretReference, data: bytes) -> str:
 
 
 def _missing(reference: SecretReference, cause: str, next_step: str) -> NotAuthorizedError:
-    return NotAuthorizedError(f"A secret cannot be read: {reference}.", cause=cause, next_step=next_step)
+    return NotAuthorizedError(
+        f"A secret cannot be read: {reference}.", cause=cause, next_step=next_step
+    )

@@ -1,4 +1,4 @@
-"""Every value of a context, and its source: an option, the environment, the context, or a default."""
+"""Every value of a context, and its source: option, environment, context, or default."""
 
 from __future__ import annotations
 
@@ -31,28 +31,35 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value as text, None where there is none; `origin` is the option, the variable or the file that has it.
+    """A value as text, None where there is none.
 
-    Of a secret the text is the reference.
+    `origin` is the option, the variable or the file that has it. Of a secret the text is the
+    reference.
     """
 
     name: Annotated[str, "The setting, as zookeeper.connect."]
     value: Annotated[str | None, "Its value; of a secret where it is, never the secret."]
     source: Annotated[Source, "Where the value comes from."]
-    origin: Annotated[str, "The option, the variable or the file that has it; empty for a default."] = ""
+    origin: Annotated[
+        str, "The option, the variable or the file that has it; empty for a default."
+    ] = ""
     secret: Annotated[bool, "Whether the value is a reference to a secret."] = False
 
 
 def name_of(environment: Mapping[str, str], contexts: Contexts, file: str) -> Setting:
     """Return the context of commands that name none: that of KADMIN_CONTEXT, or the current one."""
     if environment.get(CONTEXT_VARIABLE):
-        return Setting("context", environment[CONTEXT_VARIABLE], Source.ENVIRONMENT, CONTEXT_VARIABLE)
+        return Setting(
+            "context", environment[CONTEXT_VARIABLE], Source.ENVIRONMENT, CONTEXT_VARIABLE
+        )
     if contexts.current is not None:
         return Setting("context", contexts.current, Source.CONTEXT, f"current in {file}")
     return Setting("context", None, Source.DEFAULT)
 
 
-def settings_of(context: NamedContext, environment: Mapping[str, str], file: str) -> Iterator[Setting]:
+def settings_of(
+    context: NamedContext, environment: Mapping[str, str], file: str
+) -> Iterator[Setting]:
     """Yield every value that commands use with a context."""
     rows = [*_address(context), *_behaviour(context)]
     variable = environment.get(POLICY_VARIABLE)
@@ -79,7 +86,9 @@ def _address(context: NamedContext) -> Iterator[tuple[str, str | None, str | Non
     yield "kafka.records", _text(kafka.records), None, False
 
 
-def _sasl(user: SaslUser | KerberosUser | None) -> Iterator[tuple[str, str | None, str | None, bool]]:
+def _sasl(
+    user: SaslUser | KerberosUser | None,
+) -> Iterator[tuple[str, str | None, str | None, bool]]:
     if user is not None:
         yield "zookeeper.sasl.mechanism", user.mechanism, None, False
     if isinstance(user, KerberosUser):
@@ -109,10 +118,25 @@ def _behaviour(context: NamedContext) -> Iterator[tuple[str, str | None, str | N
     yield "policy", _text(context.policy), None, False
     yield "inventory", _text(context.inventory), None, False
     protect = context.protect
-    yield "protect", None if protect is Protection.NONE else protect.value, Protection.NONE.value, False
-    yield "allow", None if context.allow is None else ", ".join(sorted(context.allow)) or "none", _ALL, False
+    yield (
+        "protect",
+        None if protect is Protection.NONE else protect.value,
+        Protection.NONE.value,
+        False,
+    )
+    yield (
+        "allow",
+        None if context.allow is None else ", ".join(sorted(context.allow)) or "none",
+        _ALL,
+        False,
+    )
     throttle = context.throttle
-    yield "defaults.throttle", None if throttle is None else format_rate(throttle.amount), None, False
+    yield (
+        "defaults.throttle",
+        None if throttle is None else format_rate(throttle.amount),
+        None,
+        False,
+    )
     usual = WaveLimits()
     for name in usual.__slots__:
         write = format_size if name in WAVE_SIZES else str

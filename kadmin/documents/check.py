@@ -1,4 +1,7 @@
-"""Checks a document: strict reading, then its schema, then the rules of its kind. Never raises, whatever the bytes."""
+"""Checks a document: strict reading, then its schema, then the rules of its kind.
+
+Never raises, whatever the bytes.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.contexts.build import SECRETS_BELONG_ELSEWHERE, WRITE_A_REFERENCE, check_contexts, holds_secret
+from kadmin.contexts.build import (
+    SECRETS_BELONG_ELSEWHERE,
+    WRITE_A_REFERENCE,
+    check_contexts,
+    holds_secret,
+)
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents.events import MOST_FAULTS, ReadResult, assemble
 from kadmin.documents.explain import amount_problem, code_of
@@ -59,15 +67,17 @@ _UNREAD = {
     codes.KEY_NOT_TEXT: "a key that is not a string",
     codes.DUPLICATE_KEY: "a key is repeated",
 }
-"""Messages for contexts that cannot be read; they quote no text, because any part of it may be a secret."""
+"""Messages for contexts that cannot be read; they quote no text, because any part of it may be a
+secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A document that was read, and its problems, in order of place.
 
-    `document` is there when its schema holds, even where a rule is broken; an inventory's header, names of Prometheus
-    and contexts have only `value`. The `text` of contexts is empty: a line of it may hold a secret, and is not shown.
+    `document` is there when its schema holds, even where a rule is broken; an inventory's header,
+    names of Prometheus and contexts have only `value`. The `text` of contexts is empty: a line of
+    it may hold a secret, and is not shown.
     """
 
     source: str
@@ -81,23 +91,33 @@ class Checked:
         if self.document is None or not diagnostics:
             return ()
         finder = PlaceFinder(self.document)
-        found = [PendingDiagnostic(replace(each, field=finder.find(each)), finder.first(each)) for each in diagnostics]
+        found = [
+            PendingDiagnostic(replace(each, field=finder.find(each)), finder.first(each))
+            for each in diagnostics
+        ]
         return place(found, self.source, self.text, events_of(self.text, self.source))
 
 
 def examine(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
-    """Read a document and check it by every rule that needs nothing else; parameters and errors are those of `read`."""
+    """Read a document and check it by every rule that needs nothing else.
+
+    Parameters and errors are those of `read`.
+    """
     checked = read(data, source, schemas)
-    return checked if checked.document is None else replace(checked, problems=checked.place(check(checked.document)))
+    return (
+        checked
+        if checked.document is None
+        else replace(checked, problems=checked.place(check(checked.document)))
+    )
 
 
 def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
     """Read a document and check it by its schema; a result with a `document` has no problems yet.
 
-    `source` names the file in locations; by its ending (.json, .yaml, .yml), else by the text's first character, it is
-    read as JSON or YAML.
-    `schemas` are further ones that must hold too, by the names of those of kadmin. Raises InvalidInputError only where
-    one of them is no schema.
+    `source` names the file in locations; by its ending (.json, .yaml, .yml), else by the text's
+    first character, it is read as JSON or YAML.
+    `schemas` are further ones that must hold too, by the names of those of kadmin. Raises
+    InvalidInputError only where one of them is no schema.
     """
     try:
         text = decode(data, source)
@@ -105,7 +125,11 @@ def read(data: bytes, source: str, schemas: SchemaSet | None = None) -> Checked:
         return Checked(source, "", None, None, (error.diagnostic,))
     reading = _read(text, source)
     found = [PendingDiagnostic(each, _first(each)) for each in reading.faults]
-    if reading.complete and _is_json(text, source) and (kafka_file := kafka_file_of(reading.value)) is not None:
+    if (
+        reading.complete
+        and _is_json(text, source)
+        and (kafka_file := kafka_file_of(reading.value)) is not None
+    ):
         message = f"this is a JSON file of Kafka's tools ({kafka_file}), not a document of kadmin"
         next_step = command("convert", source, "--to", "plan", "--out", "plan.yaml")
         found.append(PendingDiagnostic(Diagnostic(codes.KIND, message, next_step)))
@@ -138,7 +162,9 @@ def _read(text: str, source: str) -> ReadResult:
     reading = assemble(events_of(text, source), source)
     if reading.complete and reading.value is None and not reading.faults:
         next_step, location = f"begin with kind: {'|'.join(KINDS)}", Location(source, 1, 1)
-        empty = Diagnostic(codes.NOT_ONE_DOCUMENT, "the document is empty", next_step, location=location)
+        empty = Diagnostic(
+            codes.NOT_ONE_DOCUMENT, "the document is empty", next_step, location=location
+        )
         return ReadResult(None, [empty], complete=False)
     misplaced = [each for each in reading.number_keys if each.field[:-1] not in _NUMBER_KEYS]
     reading.faults.extend(misplaced)
@@ -148,7 +174,9 @@ def _read(text: str, source: str) -> ReadResult:
 
 def _is_json(text: str, source: str) -> bool:
     name = source.lower()
-    return name.endswith(".json") or (not name.endswith((".yaml", ".yml")) and text.lstrip()[:1] in {"{", "["})
+    return name.endswith(".json") or (
+        not name.endswith((".yaml", ".yml")) and text.lstrip()[:1] in {"{", "["}
+    )
 
 
 def events_of(text: str, source: str) -> Iterator[Event]:
@@ -164,10 +192,16 @@ def _first(fault: Diagnostic) -> Field | None:
     return fault.field if fault.code == codes.DUPLICATE_KEY else None
 
 
-def _schema_problems(value: object, unjudged: set[Field], schemas: SchemaSet | None) -> list[PendingDiagnostic]:
+def _schema_problems(
+    value: object, unjudged: set[Field], schemas: SchemaSet | None
+) -> list[PendingDiagnostic]:
     """Return violations of the schema of the value's kind, except in `unjudged` fields."""
     if not isinstance(value, dict):
-        return [PendingDiagnostic(Diagnostic(codes.WRONG_TYPE, "a document is a mapping", "begin with kind and spec"))]
+        return [
+            PendingDiagnostic(
+                Diagnostic(codes.WRONG_TYPE, "a document is a mapping", "begin with kind and spec")
+            )
+        ]
     if "kind" not in value:
         answers = (answer for each in value if (answer := answer_to(each)) is not None)
         next_step = next(answers, f"one of {', '.join(KINDS)}")
@@ -175,13 +209,21 @@ def _schema_problems(value: object, unjudged: set[Field], schemas: SchemaSet | N
     kind = value["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         close = difflib.get_close_matches(str(kind)[:60], KINDS, n=1)
-        next_step = answer_to(kind) or (f"did you mean {close[0]}?" if close else f"one of {', '.join(KINDS)}")
+        next_step = answer_to(kind) or (
+            f"did you mean {close[0]}?" if close else f"one of {', '.join(KINDS)}"
+        )
         unknown = Diagnostic(codes.KIND, f"unknown kind {show(kind)}", next_step, field=("kind",))
         return [] if ("kind",) in unjudged else [PendingDiagnostic(unknown)]
     found = validate_value(value, KINDS[kind])
     if schemas is not None and KINDS[kind] in schemas.names():
-        found.extend(violation for violation in schemas.violations(value, KINDS[kind]) if violation not in found)
-    problems = [_of_schema(violation) for violation in found if not _is_unjudged(violation.path, unjudged)]
+        found.extend(
+            violation
+            for violation in schemas.violations(value, KINDS[kind])
+            if violation not in found
+        )
+    problems = [
+        _of_schema(violation) for violation in found if not _is_unjudged(violation.path, unjudged)
+    ]
     if len(found) >= MOST_FAULTS:
         message = f"the first {MOST_FAULTS} problems are listed; there may be more"
         problems.append(PendingDiagnostic(Diagnostic(codes.MORE_PROBLEMS, message)))

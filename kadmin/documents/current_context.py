@@ -23,13 +23,14 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 def with_current(data: bytes, source: str, name: str) -> bytes:
     """Return the bytes of a valid contexts file with another `current`.
 
-    Only its value is replaced; where there is none, it is added before `contexts`. Raises InvalidInputError for a
-    layout in which that would change the contexts.
+    Only its value is replaced; where there is none, it is added before `contexts`. Raises
+    InvalidInputError for a layout in which that would change the contexts.
     """
     text = decode(data, source)
     wanted = {**examine(data, source).value, "current": name}
     for changed in _candidates(text, source, name):
-        encoded = data[: len(data) - len(text.encode())] + changed.encode()  # a byte order mark stays
+        # A byte order mark stays.
+        encoded = data[: len(data) - len(text.encode())] + changed.encode()
         found = examine(encoded, source)
         if not found.problems and found.value == wanted:
             return encoded
@@ -49,5 +50,7 @@ def _candidates(text: str, source: str, name: str) -> Iterator[str]:
         return
     begin = index.position(places[_CONTEXTS].key)
     line_end = _LINE_END.search(text)
-    yield f"{text[:begin]}current: {yaml_scalar(name)}{line_end[0] if line_end else ''}{text[begin:]}"
+    yield (
+        f"{text[:begin]}current: {yaml_scalar(name)}{line_end[0] if line_end else ''}{text[begin:]}"
+    )
     yield f'{text[:begin]}"current": {json.dumps(name)}, {text[begin:]}'

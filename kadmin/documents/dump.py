@@ -31,7 +31,10 @@ def dump_yaml(document: Document) -> str:
 
 
 def plan_digest(document: Document) -> str:
-    """Return `sha256:` and the digest of the value: the same for YAML, JSON and any layout of one plan."""
+    """Return `sha256:` and the digest of the value.
+
+    It is the same for YAML, JSON and any layout of one plan.
+    """
     text = json.dumps(to_value(document), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
@@ -42,9 +45,16 @@ def _json_lines(value: Any, indent: int) -> str:  # noqa: ANN401 - any JSON valu
         return _COMPACT.encode(value)
     inner, outer = "  " * (indent + 1), "  " * indent
     if isinstance(value, dict):
-        items = (f"{inner}{_COMPACT.encode(key)}: {_json_lines(part, indent + 1)}" for key, part in value.items())
+        items = (
+            f"{inner}{_COMPACT.encode(key)}: {_json_lines(part, indent + 1)}"
+            for key, part in value.items()
+        )
         return "{\n" + ",\n".join(items) + f"\n{outer}}}"
-    return "[\n" + ",\n".join(f"{inner}{_json_lines(part, indent + 1)}" for part in value) + f"\n{outer}]"
+    return (
+        "[\n"
+        + ",\n".join(f"{inner}{_json_lines(part, indent + 1)}" for part in value)
+        + f"\n{outer}]"
+    )
 
 
 _DEEPEST = 2
@@ -52,10 +62,11 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False)
 
 
 def _yaml_lines(value: dict[str, Any], indent: int) -> Iterator[str]:
-    """Lay YAML out: mappings and long lists in block style, values that fit on a line of 120 in flow style.
+    """Lay YAML out.
 
-    PyYAML's dumper with the same layout needs as much code, and 4 s for a plan of 50,000 partitions (11 s without
-    libyaml) instead of 1 s.
+    Mappings and long lists in block style, values that fit on a line of 120 in flow style. PyYAML's
+    dumper with the same layout needs as much code, and 4 s for a plan of 50,000 partitions (11 s
+    without libyaml) instead of 1 s.
     """
     for key, part in value.items():
         start = f"{'  ' * indent}{yaml_scalar(key)}:"
@@ -77,7 +88,11 @@ def _is_table(value: object) -> bool:
 
 def _yaml_flow(value: Any) -> str:  # noqa: ANN401 - any JSON value
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{yaml_scalar(key)}: {_yaml_flow(part)}" for key, part in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{yaml_scalar(key)}: {_yaml_flow(part)}" for key, part in value.items())
+            + "}"
+        )
     if isinstance(value, list):
         return "[" + ", ".join(map(_yaml_flow, value)) + "]"
     return yaml_scalar(value)
@@ -105,5 +120,8 @@ def _quote(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return JSON with escapes for characters that a reader may take for a line's end, or that are invisible."""
+    """Return JSON with escapes for characters that a reader may take for a line's end.
+
+    Invisible characters are escaped, too.
+    """
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

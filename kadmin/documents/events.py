@@ -1,7 +1,7 @@
-"""The stream of events of a YAML or JSON text, and the value, or the places, that are built from it.
+"""The events of a YAML or JSON text, and the value, or the places, that are built from it.
 
-A value is built without places, which would cost ten times its memory. To find the place of a path, the text is read
-once more.
+A value is built without places, which would cost ten times its memory. To find the place of a path,
+the text is read once more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from kadmin.diagnostics import Field
 
 MOST_EVENTS = 3_000_000
-"""The most keys, values and ends of mappings and lists: those of a plan of 150,000 partitions with every field."""
+"""The most keys, values and ends of mappings and lists: those of a plan of 150,000 partitions with
+every field."""
 MOST_DEPTH = 100
 MOST_FAULTS = 1_000
 
@@ -40,10 +41,11 @@ class EventKind(Enum):
 
 
 Event: TypeAlias = tuple[EventKind, Any, int, int]
-"""Kind, payload, line and column. The payload is a scalar's value, or the Diagnostic of a FAULT, PLACEHOLDER or STOP.
+"""Kind, payload, line and column. The payload is a scalar's value, or the Diagnostic of a FAULT,
+PLACEHOLDER or STOP.
 
-A FAULT or PLACEHOLDER concerns the node that follows it. After a PLACEHOLDER that node only replaces a value that
-cannot be read, and is not checked by the schema. A STOP ends the stream.
+A FAULT or PLACEHOLDER concerns the node that follows it. After a PLACEHOLDER that node only
+replaces a value that cannot be read, and is not checked by the schema. A STOP ends the stream.
 """
 
 
@@ -58,8 +60,8 @@ class Place(NamedTuple):
 class ReadResult:
     """A value, and the problems of its text; each diagnostic has its field and location.
 
-    `number_keys` are keys written as plain integers, which some fields allow. `unjudged_fields` have placeholders for
-    values. `complete` is False where reading had to stop.
+    `number_keys` are keys written as plain integers, which some fields allow. `unjudged_fields`
+    have placeholders for values. `complete` is False where reading had to stop.
     """
 
     value: Any = None
@@ -71,7 +73,10 @@ class ReadResult:
 
 @dataclass(slots=True)
 class _Frame:
-    """One open mapping or sequence, and its step in its parent. `key` None: a mapping that expects a key."""
+    """One open mapping or sequence, and its step in its parent.
+
+    `key` None: a mapping that expects a key.
+    """
 
     container: Any
     is_mapping: bool
@@ -97,7 +102,10 @@ def assemble(events: Iterable[Event], source: str) -> ReadResult:
 
 
 class _Assembly:
-    """A value under construction: a stack of open containers, and faults that wait for the node they concern."""
+    """A value under construction.
+
+    It has a stack of open containers, and faults that wait for the node they concern.
+    """
 
     def __init__(self, source: str) -> None:
         self.reading = ReadResult()
@@ -150,7 +158,9 @@ class _Assembly:
     def _take_key(self, kind: EventKind, payload: object, mark: Mark) -> None:
         if kind is not EventKind.SCALAR:
             self._add(
-                Diagnostic(codes.KEY_NOT_TEXT, "a key must be a string, not a list or mapping"), self._path(), mark
+                Diagnostic(codes.KEY_NOT_TEXT, "a key must be a string, not a list or mapping"),
+                self._path(),
+                mark,
             )
             raise _StopReadingError
         key = _key(payload)
@@ -167,7 +177,9 @@ class _Assembly:
             self.reading.unjudged_fields.add(path)
             self._add(_quote_it(key), path, mark)
         if key in self._frames[-1].container:
-            self._add(Diagnostic(codes.DUPLICATE_KEY, f"the key {show(key)} is repeated"), path, mark)
+            self._add(
+                Diagnostic(codes.DUPLICATE_KEY, f"the key {show(key)} is repeated"), path, mark
+            )
 
     def _take_fault(self, kind: EventKind, fault: Diagnostic, mark: Mark) -> None:
         if kind is EventKind.STOP:
@@ -189,10 +201,18 @@ class _Assembly:
     def _add(self, fault: Diagnostic, path: Field, mark: Mark) -> None:
         self.reading.faults.append(self._located(fault, path, mark))
         if len(self.reading.faults) >= MOST_FAULTS:
-            self._stop(f"{MOST_FAULTS} problems; nothing is read beyond here", mark, code=codes.MORE_PROBLEMS)
+            self._stop(
+                f"{MOST_FAULTS} problems; nothing is read beyond here",
+                mark,
+                code=codes.MORE_PROBLEMS,
+            )
 
-    def _stop(self, message: str, mark: Mark, next_step: str | None = None, *, code: str = codes.TOO_LARGE) -> NoReturn:
-        self.reading.faults.append(self._located(Diagnostic(code, message, next_step), self._path(), mark))
+    def _stop(
+        self, message: str, mark: Mark, next_step: str | None = None, *, code: str = codes.TOO_LARGE
+    ) -> NoReturn:
+        self.reading.faults.append(
+            self._located(Diagnostic(code, message, next_step), self._path(), mark)
+        )
         raise _StopReadingError
 
     def _path(self) -> Field:
@@ -219,7 +239,11 @@ def locate(events: Iterable[Event], paths: Iterable[Field]) -> dict[Field, Place
     missing = set(paths)
     wanted = {path[:length] for path in missing for length in range(len(path) + 1)}
     found: dict[Field, Place] = {}
-    nodes = (event for event in events if event[0] is not EventKind.FAULT and event[0] is not EventKind.PLACEHOLDER)
+    nodes = (
+        event
+        for event in events
+        if event[0] is not EventKind.FAULT and event[0] is not EventKind.PLACEHOLDER
+    )
     for path, place in _places(nodes, lambda path: path in wanted and path not in found):
         found[path] = place
         missing.discard(path)
@@ -228,7 +252,9 @@ def locate(events: Iterable[Event], paths: Iterable[Field]) -> dict[Field, Place
     return found
 
 
-def _places(events: Iterable[Event], wanted: Callable[[Field], bool]) -> Iterator[tuple[Field, Place]]:
+def _places(
+    events: Iterable[Event], wanted: Callable[[Field], bool]
+) -> Iterator[tuple[Field, Place]]:
     """Yield the wanted paths; a container that is not wanted is skipped with its contents."""
     outer: list[_Container] = []
     skipped = 0

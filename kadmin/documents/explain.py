@@ -56,9 +56,13 @@ def code_of(violation: SchemaViolation) -> str:
 
 
 def amount_problem(violation: SchemaViolation) -> tuple[str, str] | None:
-    """Return code and message where the violation is about an amount with a unit, written as text or number."""
+    """Return code and message of a violation about an amount with a unit, as text or number."""
     parse = _AMOUNTS.get(violation.title)
-    if parse is None or violation.rule not in {"type", "pattern"} or isinstance(violation.instance, bool):
+    if (
+        parse is None
+        or violation.rule not in {"type", "pattern"}
+        or isinstance(violation.instance, bool)
+    ):
         return None
     if not isinstance(violation.instance, str | int | float):
         return None
@@ -76,7 +80,10 @@ def hint_of(violation: SchemaViolation, line: str, column: int) -> NextStep | st
         for field, parse in _WITHIN.get(violation.title, {}).items():
             if _is_amount(parse, violation.instance):
                 return f"write {{{field}: {violation.instance}}}"
-    if violation.rule == "additionalProperties" and (answer := answer_to(violation.path[-1])) is not None:
+    if (
+        violation.rule == "additionalProperties"
+        and (answer := answer_to(violation.path[-1])) is not None
+    ):
         return f"{violation.hint}; " + answer
     if violation.hint != QUOTE_IT:
         return violation.hint

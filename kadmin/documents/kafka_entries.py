@@ -1,4 +1,4 @@
-"""Files of Kafka's own tools: the kind of a value, and problems of its entries beyond the schema of a plan."""
+"""Files of Kafka's own tools: a value's kind, and problems beyond the schema of a plan."""
 
 from __future__ import annotations
 
@@ -37,11 +37,16 @@ def kafka_file_of(value: object) -> KafkaFile | None:
     entries = value.get("partitions")
     if not isinstance(entries, list):
         return None
-    replicas = any(isinstance(entry, dict) and not entry.keys().isdisjoint(_OF_REASSIGNMENTS) for entry in entries)
+    replicas = any(
+        isinstance(entry, dict) and not entry.keys().isdisjoint(_OF_REASSIGNMENTS)
+        for entry in entries
+    )
     return KafkaFile.REASSIGNMENT if replicas else KafkaFile.ELECTION
 
 
-def note(code: str, message: str, next_step: str | None, field: Field, *, at_key: bool = False) -> PendingDiagnostic:
+def note(
+    code: str, message: str, next_step: str | None, field: Field, *, at_key: bool = False
+) -> PendingDiagnostic:
     """Return a diagnostic about a field of the file."""
     return PendingDiagnostic(Diagnostic(code, message, next_step, field=field), at_key=at_key)
 
@@ -51,21 +56,40 @@ def root_notes(value: Mapping[str, Any], items: str) -> Iterator[PendingDiagnost
     for key in value:
         if key not in {"version", items}:
             next_step = f"allowed here: version, {items}"
-            yield note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", next_step, (key,), at_key=True)
+            yield note(
+                codes.UNKNOWN_FIELD, f"unknown field {show(key)}", next_step, (key,), at_key=True
+            )
     version = value.get("version", 1)
     if type(version) is not int or version != 1:
-        yield note(codes.NOT_ALLOWED, f"version is {show(version)}", "the only known version is 1", ("version",))
+        yield note(
+            codes.NOT_ALLOWED,
+            f"version is {show(version)}",
+            "the only known version is 1",
+            ("version",),
+        )
     if value[items] == []:
-        yield note(codes.EMPTY, f"{items} is empty", "Kafka's tools refuse a file that names nothing", (items,))
+        yield note(
+            codes.EMPTY,
+            f"{items} is empty",
+            "Kafka's tools refuse a file that names nothing",
+            (items,),
+        )
 
 
-def key_notes(items: str, entries: Sequence[Any], allowed: Sequence[str]) -> Iterator[PendingDiagnostic]:
-    """Find keys that no entry of the list `items` may have; entries that are no objects are passed."""
+def key_notes(
+    items: str, entries: Sequence[Any], allowed: Sequence[str]
+) -> Iterator[PendingDiagnostic]:
+    """Find keys that no entry of the list `items` may have.
+
+    Entries that are no objects are passed.
+    """
     for index, entry in enumerate(entries):
         for key in entry if isinstance(entry, dict) else ():
             if key not in allowed:
                 next_step, path = f"allowed here: {', '.join(allowed)}", (items, index, key)
-                yield note(codes.UNKNOWN_FIELD, f"unknown field {show(key)}", next_step, path, at_key=True)
+                yield note(
+                    codes.UNKNOWN_FIELD, f"unknown field {show(key)}", next_step, path, at_key=True
+                )
 
 
 def log_dir_notes(entries: Sequence[Any]) -> Iterator[PendingDiagnostic]:
@@ -73,7 +97,11 @@ def log_dir_notes(entries: Sequence[Any]) -> Iterator[PendingDiagnostic]:
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict) or "log_dirs" not in entry:
             continue
-        path, listed, replicas = ("partitions", index, "log_dirs"), entry["log_dirs"], entry.get("replicas")
+        path, listed, replicas = (
+            ("partitions", index, "log_dirs"),
+            entry["log_dirs"],
+            entry.get("replicas"),
+        )
         if not isinstance(listed, list):
             yield note(codes.WRONG_TYPE, "log_dirs is a list: one per replica", None, path)
             continue
@@ -89,7 +117,9 @@ def log_dir_notes(entries: Sequence[Any]) -> Iterator[PendingDiagnostic]:
 def _log_dir(whose: str, name: object, path: Field) -> PendingDiagnostic:
     if not isinstance(name, str) or not name.startswith("/"):
         return note(codes.NOT_ALLOWED, f"{show(name)} is no log directory", 'write "any"', path)
-    message = f"{whose} asks for the log directory {show(name)}, and a reassignment names brokers alone"
+    message = (
+        f"{whose} asks for the log directory {show(name)}, and a reassignment names brokers alone"
+    )
     next_step = "use the AlterReplicaLogDirs RPC: kafka-reassign-partitions with --bootstrap-server"
     return note(codes.NOT_ALLOWED, message, next_step, path)
 

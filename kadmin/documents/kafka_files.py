@@ -1,13 +1,16 @@
-"""Converts the JSON files of Kafka's own tools to plans and back. A part that cannot be converted is refused.
+"""Converts the JSON files of Kafka's own tools to plans and back.
+
+A part that cannot be converted is refused.
 
 ::
 
-    reassignment     {"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2],"log_dirs":["any",…]}]}
+    reassignment     {"version":1,"partitions":[
+                         {"topic":"foo","partition":0,"replicas":[1,2],"log_dirs":["any",…]}]}
     election         {"partitions":[{"topic":"foo","partition":0}]}
     topics to move   {"version":1,"topics":[{"topic":"foo"}]}
 
-`kafka-reassign-partitions --generate` prints two reassignments, each under a heading; that text is read as well.
-Kafka's tools ignore unknown keys; here every such key is an error, with its place.
+`kafka-reassign-partitions --generate` prints two reassignments, each under a heading; that text is
+read as well. Kafka's tools ignore unknown keys; here every such key is an error, with its place.
 """
 
 from __future__ import annotations
@@ -69,7 +72,8 @@ _HEADING = re.compile(rf"^(?:{_CURRENT}|{_PROPOSED})[ \t\r]*$", re.MULTILINE)
 _BEFORE_HEADINGS = re.compile(r"(?:Warning: [^\n]*\n|[ \t\r]*\n)*")
 _NOT_LINE_END = re.compile(r"[^\r\n]")
 _SHAPES = (
-    'known are a reassignment {"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2]}]}, '
+    'known are a reassignment {"version":1,'
+    '"partitions":[{"topic":"foo","partition":0,"replicas":[1,2]}]}, '
     'an election {"partitions":[{"topic":"foo","partition":0}]}, '
     'topics to move {"version":1,"topics":[{"topic":"foo"}]}, '
     "and the output of kafka-reassign-partitions --generate"
@@ -79,7 +83,10 @@ _ELECTION_SCHEMA = ("PreferredReplicaElection", "preferred-replica-election")
 
 
 class _Section(NamedTuple):
-    """One JSON document of a file: the file's text with the rest blanked, which preserves lines and columns."""
+    """One JSON document of a file.
+
+    It is the file's text with the rest blanked, which preserves lines and columns.
+    """
 
     text: str
     source: str
@@ -87,14 +94,17 @@ class _Section(NamedTuple):
     def refuse(self, found: Sequence[PendingDiagnostic]) -> None:
         """Raise the error that lists the diagnostics with their places, where there are any."""
         if found:
-            raise _refusal(self.source, place(found, self.source, self.text, json_events(self.text)))
+            raise _refusal(
+                self.source, place(found, self.source, self.text, json_events(self.text))
+            )
 
 
 def parse_kafka_file(data: bytes, source: str) -> KafkaDocument:
-    """Return the document of a file of Kafka's tools; raises InvalidInputError that lists every problem with its place.
+    """Return the document of a file of Kafka's tools.
 
-    A reassignment or election becomes a plan in the file's order, topics to move become the topics of a
-    RebalanceRequest. `log_dirs` of "any" alone are dropped; the output of --generate fills `current`.
+    Raises InvalidInputError that lists every problem with its place. A reassignment or election
+    becomes a plan in the file's order, topics to move become the topics of a RebalanceRequest.
+    `log_dirs` of "any" alone are dropped; the output of --generate fills `current`.
     """
     try:
         text = decode(data, source)
@@ -107,7 +117,10 @@ def parse_kafka_file(data: bytes, source: str) -> KafkaDocument:
 
 
 def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
-    """Name the fields of a plan that Kafka's file cannot hold; with `current` it holds the `current` lists."""
+    """Name the fields of a plan that Kafka's file cannot hold.
+
+    With `current` it holds the `current` lists.
+    """
     found = {"metadata": plan.header != PlanHeader()}
     if isinstance(plan, ReassignmentPlan):
         found |= {
@@ -121,25 +134,30 @@ def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
             or plan.allow_topics_deleted,
             "spec.partitions[].current": not current
             and any(target.current is not None for target in plan.reassignments),
-            "spec.partitions[].size_bytes": any(target.size_bytes is not None for target in plan.reassignments),
+            "spec.partitions[].size_bytes": any(
+                target.size_bytes is not None for target in plan.reassignments
+            ),
         }
     return tuple(name for name, lost in found.items() if lost)
 
 
 def dump_kafka_file(plan: Document, *, current: bool) -> str:
-    """Return the file of Kafka's tools, in the plan's order, without the fields that `losses` names.
+    """Return the file of Kafka's tools, in plan order, without the fields that `losses` names.
 
-    With `current` it has the lists that the plan was made on instead of its targets: the file that reverts it. Raises
-    InvalidInputError for a plan that no such file can express.
+    With `current` it has the lists that the plan was made on instead of its targets: the file that
+    reverts it. Raises InvalidInputError for a plan that no such file can express.
     """
     if isinstance(plan, ReassignmentPlan):
         return _reassignment_text(plan, current=current)
     if not isinstance(plan, ElectionPlan):
         raise InvalidInputError(
-            "Only a PartitionReassignment or a PreferredReplicaElection can become a file of Kafka's tools."
+            "Only a PartitionReassignment or a PreferredReplicaElection can become a file of "
+            "Kafka's tools."
         )
     if current:
-        raise InvalidInputError("An election has no current replicas.", next_step="leave out --current")
+        raise InvalidInputError(
+            "An election has no current replicas.", next_step="leave out --current"
+        )
     if plan.all_partitions or plan.topics:
         raise InvalidInputError(
             f"The election names {'all partitions' if plan.all_partitions else 'whole topics'}.",
@@ -154,16 +172,23 @@ def dump_kafka_file(plan: Document, *, current: bool) -> str:
 def _reassignment_text(plan: ReassignmentPlan, *, current: bool) -> str:
     if not plan.reassignments:
         raise _nothing_named()
-    lists = {target.partition: target.current if current else target.replicas for target in plan.reassignments}
+    lists = {
+        target.partition: target.current if current else target.replicas
+        for target in plan.reassignments
+    }
     unknown = [partition for partition, replicas in lists.items() if replicas is None]
     if unknown:
         raise InvalidInputError(f"The plan has no current replicas of {name_some(unknown)}.")
-    with_replicas = {partition: replicas for partition, replicas in lists.items() if replicas is not None}
+    with_replicas = {
+        partition: replicas for partition, replicas in lists.items() if replicas is not None
+    }
     return encode_reassignment(with_replicas).decode() + "\n"
 
 
 def _nothing_named() -> InvalidInputError:
-    return InvalidInputError("The plan names no partition.", cause="Kafka's tools refuse a file that names nothing")
+    return InvalidInputError(
+        "The plan names no partition.", cause="Kafka's tools refuse a file that names nothing"
+    )
 
 
 def _generated(text: str, headings: list[re.Match[str]], source: str) -> ReassignmentPlan:
@@ -172,9 +197,14 @@ def _generated(text: str, headings: list[re.Match[str]], source: str) -> Reassig
     if not whole or _BEFORE_HEADINGS.fullmatch(text[: headings[0].start()]) is None:
         mark = LineIndex(text).mark(headings[0].start())
         message = "this is not the output of kafka-reassign-partitions --generate, whole and alone"
-        next_step = f'that is "{_CURRENT}", JSON, "{_PROPOSED}", JSON; or keep one JSON document and no other text'
+        next_step = (
+            f'that is "{_CURRENT}", JSON, "{_PROPOSED}", JSON; or keep one JSON document and no '
+            "other text"
+        )
         location = Location(source, *mark)
-        raise _refusal(source, [Diagnostic(codes.NOT_ONE_DOCUMENT, message, next_step, location=location)])
+        raise _refusal(
+            source, [Diagnostic(codes.NOT_ONE_DOCUMENT, message, next_step, location=location)]
+        )
     (_, middle), (end, start) = headings[0].span(), headings[1].span()
     first = _Section(_blank(text[:middle]) + text[middle:end], source)
     second = _Section(_blank(text[:start]) + text[start:], source)
@@ -193,10 +223,17 @@ def _under_heading(section: _Section) -> ReassignmentPlan:
     return _reassignment(section, value)
 
 
-def _require_known(section: _Section, plan: ReassignmentPlan, others: Container[TopicPartition], heading: str) -> None:
+def _require_known(
+    section: _Section, plan: ReassignmentPlan, others: Container[TopicPartition], heading: str
+) -> None:
     section.refuse(
         [
-            note(codes.CONTRADICTION, f'{target.partition} is not under "{heading}"', None, ("partitions", index))
+            note(
+                codes.CONTRADICTION,
+                f'{target.partition} is not under "{heading}"',
+                None,
+                ("partitions", index),
+            )
             for index, target in enumerate(plan.reassignments)
             if target.partition not in others
         ]
@@ -239,7 +276,9 @@ def _refuse(section: _Section, value: object) -> NoReturn:
     ours = isinstance(value, dict) and "kind" in value
     message = "this is a document of kadmin already" if ours else "this is no file of Kafka's tools"
     found = note(codes.KIND, message, _SHAPES, ("kind",) if ours else (), at_key=ours)
-    raise _refusal(section.source, place([found], section.source, section.text, json_events(section.text)))
+    raise _refusal(
+        section.source, place([found], section.source, section.text, json_events(section.text))
+    )
 
 
 def _reassignment(section: _Section, value: Mapping[str, Any]) -> ReassignmentPlan:
@@ -262,7 +301,10 @@ def _election(section: _Section, value: Mapping[str, Any]) -> ElectionPlan:
 
 
 def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceRequest:
-    """Read topics to move; an election of whole topics has the same rules for names, so its schema is used."""
+    """Read topics to move.
+
+    An election of whole topics has the same rules for names, so its schema is used.
+    """
     entries = value["topics"]
     section.refuse([*root_notes(value, "topics"), *topic_notes(entries)])
     names = [entry["topic"] for entry in entries]
@@ -274,7 +316,10 @@ def _topics_to_move(section: _Section, value: Mapping[str, Any]) -> RebalanceReq
 
 
 def _by_schema(kind: str, name: str, spec: Mapping[str, Any]) -> list[PendingDiagnostic]:
-    """Return the violations of the schema of a kadmin document; Kafka's file has the same below `spec`."""
+    """Return the violations of the schema of a kadmin document.
+
+    Kafka's file has the same below `spec`.
+    """
     found = validate_value({"kind": kind, "spec": spec}, name)
     return [note(code_of(each), each.message, each.hint, each.path[1:]) for each in found]
 
@@ -293,9 +338,14 @@ def _sound(section: _Section, plan: Plan) -> Plan:
 
 
 def _only(entries: Sequence[Any], keys: Sequence[str]) -> list[Any]:
-    """Return the entries with no other keys than these, as in a plan; values other than objects are kept."""
+    """Return the entries with no other keys than these, as in a plan.
+
+    Values other than objects are kept.
+    """
     return [
-        {key: part for key, part in entry.items() if key in keys} if isinstance(entry, dict) else entry
+        {key: part for key, part in entry.items() if key in keys}
+        if isinstance(entry, dict)
+        else entry
         for entry in entries
     ]
 

@@ -35,20 +35,27 @@ _NAMES = {shape: name for name, shape in SHAPES.items()}
 
 
 def build(value: Mapping[str, Any]) -> tuple[Document | None, list[Diagnostic]]:
-    """Return the document of a value that its schema allows, or None and the amounts that are impossible."""
+    """Return the document of a value that its schema allows.
+
+    Where amounts are impossible, return None and these.
+    """
     header = read(PlanHeader, value.get("metadata", {}))
     try:
         document: Document = read(SHAPES[value["kind"]], value["spec"], header=header)
     except ImpossibleAmountsError as error:
-        return None, [Diagnostic(codes.MALFORMED, message, field=("spec", *path)) for path, message in error.problems]
+        return None, [
+            Diagnostic(codes.MALFORMED, message, field=("spec", *path))
+            for path, message in error.problems
+        ]
     return document, []
 
 
 def to_value(document: Document) -> dict[str, Any]:
-    """Return a document as JSON's types: fields in the order of the schema, defaults left out where harmless.
+    """Return a document as JSON's types.
 
-    Fields that bound or change an execution (wave limits, `order`, `elect`, `layout`, `more_than`) are always written,
-    so that a plan means the same under a version of kadmin with other defaults.
+    Fields in the order of the schema, defaults left out where harmless. Fields that bound or change
+    an execution (wave limits, `order`, `elect`, `layout`, `more_than`) are always written, so that
+    a plan means the same under a version of kadmin with other defaults.
     """
     head: dict[str, Any] = {"apiVersion": "kadmin/v1", "kind": kind_name(type(document))}
     metadata = write(document.header)

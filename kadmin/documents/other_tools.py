@@ -1,4 +1,4 @@
-"""Maps words of Kafka's own tools, where a document has them for a kind or a key, to the command of kadmin."""
+"""Maps words of Kafka's own tools in a document's kinds and keys to kadmin's commands."""
 
 from __future__ import annotations
 
@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from kadmin.next_step import NextStep
 
 _ELECT = "to elect leaders: " + command("propose election", "--inventory", "DIR", "--out", "PLAN")
-_MOVE = "to move topics: " + command("propose rebalance", "REQUEST", "--inventory", "DIR", "--out", "PLAN")
-_UNREGISTER = "to unregister a broker, in KRaft mode: kafka-cluster unregister --bootstrap-server HOST:PORT --id ID"
+_MOVE = "to move topics: " + command(
+    "propose rebalance", "REQUEST", "--inventory", "DIR", "--out", "PLAN"
+)
+_UNREGISTER = (
+    "to unregister a broker, in KRaft mode: kafka-cluster unregister --bootstrap-server HOST:PORT "
+    "--id ID"
+)
 _ANSWERS: Mapping[str, NextStep | str] = {
     "elect": _ELECT,
     "election": _ELECT,

@@ -23,10 +23,15 @@ _MOST_LISTED = 50
 
 
 def parse_document(data: bytes, source: str) -> Document:
-    """Return a valid plan, request, recipe or policy; raises InvalidInputError that lists every problem."""
+    """Return a valid plan, request, recipe or policy.
+
+    Raises InvalidInputError that lists every problem.
+    """
     checked = _valid(data, source)
     if checked.document is None and checked.value["kind"] == CONTEXTS:
-        raise InvalidInputError(f"{source} is a contexts file, not a plan.", next_step=command("context list"))
+        raise InvalidInputError(
+            f"{source} is a contexts file, not a plan.", next_step=command("context list")
+        )
     if checked.document is None and checked.value["kind"] == PROMETHEUS_NAMES:
         raise InvalidInputError(
             f"{source} has names of Prometheus, it is not a plan.",
@@ -41,7 +46,10 @@ def parse_document(data: bytes, source: str) -> Document:
 
 
 def parse_inventory_header(data: bytes, source: str) -> Mapping[str, Any]:
-    """Return the fields of an `inventory.json` by its schema; raises InvalidInputError that lists every problem."""
+    """Return the fields of an `inventory.json` by its schema.
+
+    Raises InvalidInputError that lists every problem.
+    """
     return _fields(data, source, "ClusterInventory")
 
 
@@ -52,7 +60,10 @@ def parse_prometheus_names(data: bytes, source: str) -> Mapping[str, Any]:
 
 
 def parse_contexts(data: bytes, source: str) -> Contexts:
-    """Return the contexts of the file `source`, whose folder is that of relative paths; raises as `parse_document`."""
+    """Return the contexts of the file `source`, whose folder is that of relative paths.
+
+    Raises as `parse_document`.
+    """
     checked = _valid(data, source)
     if checked.value["kind"] != CONTEXTS:
         raise InvalidInputError(f"{source} is a {checked.value['kind']}, not a contexts file.")
@@ -71,7 +82,9 @@ def _valid(data: bytes, source: str) -> Checked:
     errors = [problem for problem in checked.problems if problem.severity == "error"]
     if errors:
         commands = (each.next_step for each in errors if each.names_command)
-        raise refusal_of(f"{source} is not valid", errors, next_step=next(commands, command("validate", source)))
+        raise refusal_of(
+            f"{source} is not valid", errors, next_step=next(commands, command("validate", source))
+        )
     return checked
 
 

@@ -21,7 +21,8 @@ _FIELDS = {
     codes.FEWER_RACKS: "replicas",
     codes.RACKS_LOST: "replicas",
 }
-"""The field of a partition's entry that a code is about; codes that are not here are about the entry."""
+"""The field of a partition's entry that a code is about; codes that are not here are about the
+entry."""
 
 REPEATS = frozenset({codes.DUPLICATE_PARTITION, codes.DUPLICATE_ENTRY})
 """Codes of repetitions: their place is the second occurrence, and they name the first."""
@@ -73,6 +74,12 @@ class PlaceFinder:
             return ("spec", "partitions", indexes[1])
         for index in indexes if diagnostic.broker is not None else ():
             if diagnostic.broker in self._targets[index]:
-                return ("spec", "partitions", index, "replicas", self._targets[index].index(diagnostic.broker))
+                return (
+                    "spec",
+                    "partitions",
+                    index,
+                    "replicas",
+                    self._targets[index].index(diagnostic.broker),
+                )
         entry: Field = ("spec", "partitions", indexes[0])
         return (*entry, _FIELDS[diagnostic.code]) if diagnostic.code in _FIELDS else entry

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class PendingDiagnostic(NamedTuple):
-    """A diagnostic without a place: it gets its location where that is known, else that of its field.
+    """A diagnostic without a place: it gets its own location if known, else its field's.
 
-    `first` is the field that it repeats. `at_key`: the place is the field's key, not its value. `schema` is the
-    violation whose next step depends on the text.
+    `first` is the field that it repeats. `at_key`: the place is the field's key, not its value.
+    `schema` is the violation whose next step depends on the text.
     """
 
     diagnostic: Diagnostic
@@ -34,7 +34,10 @@ class PendingDiagnostic(NamedTuple):
 def place(
     found: Sequence[PendingDiagnostic], source: str, text: str, events: Iterable[Event]
 ) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics with their locations, by line and column; `events` are those of the text, read again."""
+    """Return the diagnostics with their locations, by line and column.
+
+    `events` are those of the text, read again.
+    """
     if not found:
         return ()
     wanted = {each.diagnostic.field for each in found if each.diagnostic.location == NOWHERE}
@@ -49,28 +52,45 @@ def by_place(diagnostic: Diagnostic) -> tuple[int, int, str, str]:
     return diagnostic.location.line, diagnostic.location.column, diagnostic.code, diagnostic.message
 
 
-def _placed(each: PendingDiagnostic, source: str, places: Mapping[Field, Place], lines: Sequence[str]) -> Diagnostic:
+def _placed(
+    each: PendingDiagnostic, source: str, places: Mapping[Field, Place], lines: Sequence[str]
+) -> Diagnostic:
     diagnostic, location = each.diagnostic, each.diagnostic.location
     mark = Mark(location.line, location.column)
     if location == NOWHERE:
         mark = _mark(diagnostic.field, places, at_key=each.at_key)
     mark = _within(mark, lines)
     first_line = None if each.first is None else _mark(each.first, places, at_key=True).line
-    next_step = diagnostic.next_step if each.schema is None else hint_of(each.schema, lines[mark.line - 1], mark.column)
-    message = diagnostic.message if first_line is None else f"{diagnostic.message}; the first is on line {first_line}"
-    return replace(diagnostic, message=message, next_step=next_step, location=Location(source, *mark, first_line))
+    next_step = (
+        diagnostic.next_step
+        if each.schema is None
+        else hint_of(each.schema, lines[mark.line - 1], mark.column)
+    )
+    message = (
+        diagnostic.message
+        if first_line is None
+        else f"{diagnostic.message}; the first is on line {first_line}"
+    )
+    return replace(
+        diagnostic,
+        message=message,
+        next_step=next_step,
+        location=Location(source, *mark, first_line),
+    )
 
 
 def _mark(field: Field, places: Mapping[Field, Place], *, at_key: bool) -> Mark:
     """Return the place of a field, or of the nearest container that is in the text."""
-    nearest = next((field[:length] for length in range(len(field), -1, -1) if field[:length] in places), None)
+    nearest = next(
+        (field[:length] for length in range(len(field), -1, -1) if field[:length] in places), None
+    )
     if nearest is None:
         return Mark(1, 1)
     return places[nearest].key if at_key else places[nearest].value
 
 
 def _within(mark: Mark, lines: Sequence[str]) -> Mark:
-    """Return a parser's mark, or the end of its line or of the text where the mark is behind that."""
+    """Return a parser's mark, or the end of its line or of the text if the mark is behind it."""
     if mark.line > len(lines):
         return Mark(len(lines), len(lines[-1]) + 1)
     return Mark(mark.line, min(mark.column, len(lines[mark.line - 1]) + 1))

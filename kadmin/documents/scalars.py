@@ -1,8 +1,9 @@
-"""Resolves plain YAML scalars: the core schema of YAML 1.2, without the spellings that readers understand differently.
+"""Resolves plain YAML scalars.
 
-`no`, `on`, dates and `12:30:45` are strings. Integers are decimal digits without sign prefix, leading zero or
-underscore; other spellings (`0123`, `0x1F`, `1_000`, `+5`, `.nan`) are refused, because YAML 1.1 and YAML 1.2 readers
-take them for different values.
+They follow the core schema of YAML 1.2, without the spellings that readers understand differently.
+`no`, `on`, dates and `12:30:45` are strings. Integers are decimal digits without sign prefix,
+leading zero or underscore; other spellings (`0123`, `0x1F`, `1_000`, `+5`, `.nan`) are refused,
+because YAML 1.1 and YAML 1.2 readers take them for different values.
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ import re
 
 _FIRST_OF_NUMBERS = frozenset("0123456789-+.")
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_BOOLEANS = {
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})", re.ASCII)
 _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]{0,18})(?:\.[0-9]{1,20})?(?:[eE][-+]?[0-9]{1,2})?", re.ASCII)
 _NUMBER_OF_SOME_READER = re.compile(
@@ -25,7 +33,10 @@ _LONGEST_SHOWN = 40
 
 
 class OddNumberError(ValueError):
-    """A number in a spelling that readers understand differently; the message says how to write it."""
+    """A number in a spelling that readers understand differently.
+
+    The message says how to write it.
+    """
 
 
 def resolve(text: str) -> str | int | float | bool | None:

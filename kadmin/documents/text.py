@@ -21,8 +21,9 @@ _BOMS_OTHER = {
 }
 _SHOWN = {"\t": "\N{RIGHTWARDS ARROW}"}
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-# C0 and C1 controls but tab and line ends; Unicode's own line ends, which YAML 1.1 and 1.2 treat differently;
-# the byte order mark inside a text, and noncharacters. YAML forbids most of them, and no name has any.
+# C0 and C1 controls but tab and line ends; Unicode's own line ends, which YAML 1.1 and 1.2 treat
+# differently; the byte order mark inside a text, and noncharacters. YAML forbids most of them, and
+# no name has any.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
@@ -42,10 +43,15 @@ class UnreadableTextError(ValueError):
 
 
 def decode(data: bytes, source: str) -> str:
-    """Return the text of the file `source`, without a leading UTF-8 byte order mark; raises UnreadableTextError."""
+    """Return the text of the file `source`, without a leading UTF-8 byte order mark.
+
+    Raises UnreadableTextError.
+    """
 
     def unreadable(code: str, message: str, mark: Mark, next_step: str) -> UnreadableTextError:
-        return UnreadableTextError(Diagnostic(code, message, next_step, location=Location(source, *mark)))
+        return UnreadableTextError(
+            Diagnostic(code, message, next_step, location=Location(source, *mark))
+        )
 
     if len(data) > MOST_BYTES:
         message = f"the file has more than {format_size(MOST_BYTES)}"
@@ -59,11 +65,15 @@ def decode(data: bytes, source: str) -> str:
     except UnicodeDecodeError as error:
         offset = error.start + (len(_BOM_UTF8) if data.startswith(_BOM_UTF8) else 0)
         message = f"byte {offset} (0x{data[offset]:02x}) is not UTF-8"
-        raise unreadable(codes.UNREADABLE, message, _mark_of_byte(data, offset), "save it as UTF-8") from error
+        raise unreadable(
+            codes.UNREADABLE, message, _mark_of_byte(data, offset), "save it as UTF-8"
+        ) from error
     found = _FORBIDDEN.search(text)
     if found is not None:
         message = f"character U+{ord(found[0]):04X} is not allowed in a document"
-        raise unreadable(codes.UNREADABLE, message, LineIndex(text).mark(found.start()), _nul_hint(found[0]))
+        raise unreadable(
+            codes.UNREADABLE, message, LineIndex(text).mark(found.start()), _nul_hint(found[0])
+        )
     return text
 
 
@@ -89,8 +99,14 @@ def lines_of(text: str) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """Replace characters that are not printable, one by one, so that columns stay; a tab by an arrow."""
-    return "".join(char if char.isprintable() else _SHOWN.get(char, "\N{REPLACEMENT CHARACTER}") for char in text)
+    """Replace characters that are not printable, one by one, so that columns stay.
+
+    A tab by an arrow.
+    """
+    return "".join(
+        char if char.isprintable() else _SHOWN.get(char, "\N{REPLACEMENT CHARACTER}")
+        for char in text
+    )
 
 
 def _mark_of_byte(data: bytes, offset: int) -> Mark:

@@ -19,15 +19,25 @@ if TYPE_CHECKING:
 
 
 def check_together(documents: Sequence[Checked]) -> tuple[Diagnostic, ...]:
-    """Return the conflicts of each document with those before it; files that hold no document are skipped."""
-    readable = {each.source: (each, each.document) for each in documents if each.document is not None}
-    found = check_side_by_side([(printable(source), document) for source, (_, document) in readable.items()])
+    """Return the conflicts of each document with those before it.
+
+    Files that hold no document are skipped.
+    """
+    readable = {
+        each.source: (each, each.document) for each in documents if each.document is not None
+    }
+    found = check_side_by_side(
+        [(printable(source), document) for source, (_, document) in readable.items()]
+    )
     pairs = zip(readable.values(), found, strict=True)
     return tuple(diagnostic for (checked, _), one in pairs for diagnostic in checked.place(one))
 
 
 def switched(problems: Iterable[Diagnostic], policy: Policy) -> Iterator[Diagnostic]:
-    """Yield the diagnostics with the severity that the policy gives their codes, without those that it switches off."""
+    """Yield the diagnostics with the severity that the policy gives their codes.
+
+    Leave out those that it switches off.
+    """
     for problem in problems:
         switch = policy.codes.get(problem.code)
         if switch is None:

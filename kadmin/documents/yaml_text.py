@@ -1,4 +1,4 @@
-"""Reads YAML as events: plain data of YAML 1.2, without text that other readers understand differently.
+"""Reads YAML as events: plain data of YAML 1.2, without text that readers understand differently.
 
 Aliases are never followed, so a text cannot grow into more than its own bytes.
 """
@@ -33,7 +33,10 @@ _KINDS = {
 
 
 def yaml_events(text: str) -> Iterator[Event]:
-    """Yield the events of the first document, with a FAULT, PLACEHOLDER or STOP for parts that no document may have."""
+    """Yield the events of the first document.
+
+    Parts that no document may have give a FAULT, PLACEHOLDER or STOP.
+    """
     begun = False
     try:
         for event in yaml.parse(text, Loader=_LOADER):
@@ -49,14 +52,20 @@ def yaml_events(text: str) -> Iterator[Event]:
                     yield EventKind.STOP, fault, mark.line + 1, mark.column + 1
                     return
                 begun = True
-    except yaml.MarkedYAMLError as error:  # the reader of yaml, whose errors are not marked, never fails here
+    except (
+        yaml.MarkedYAMLError
+    ) as error:  # the reader of yaml, whose errors are not marked, never fails here
         yield _syntax_error(error, text)
 
 
 _SECOND = Diagnostic(
-    codes.NOT_ONE_DOCUMENT, "a second document starts here; a file holds one", "put it into a file of its own"
+    codes.NOT_ONE_DOCUMENT,
+    "a second document starts here; a file holds one",
+    "put it into a file of its own",
 )
-_DIRECTIVES = Diagnostic(codes.FORBIDDEN_YAML, "directives (%YAML, %TAG) are not read", "remove the line")
+_DIRECTIVES = Diagnostic(
+    codes.FORBIDDEN_YAML, "directives (%YAML, %TAG) are not read", "remove the line"
+)
 _KEYS_OF_YAML_1_1 = {
     "<<": Diagnostic(codes.FORBIDDEN_YAML, "<< is a merge key", "write the fields out"),
     "=": Diagnostic(codes.FORBIDDEN_YAML, "= is the value key of YAML 1.1", 'quote it: "="'),
@@ -64,7 +73,10 @@ _KEYS_OF_YAML_1_1 = {
 
 
 def _node_events(kind: EventKind, event: Any, line: int, column: int) -> tuple[Event, ...]:  # noqa: ANN401 - PyYAML's events carry no common type
-    """Return the events of a node that is no alias. A large plan has a million of them: its time is spent here."""
+    """Return the events of a node that is no alias.
+
+    A large plan has a million of them: its time is spent here.
+    """
     if kind is EventKind.END:
         return ((kind, None, line, column),)
     value = unreadable = None
@@ -82,7 +94,9 @@ def _node_events(kind: EventKind, event: Any, line: int, column: int) -> tuple[E
 
 
 def _alias(event: Any, line: int, column: int) -> Iterator[Event]:  # noqa: ANN401 - as above
-    fault = Diagnostic(codes.FORBIDDEN_YAML, f"{_short(f'*{event.anchor}')} is an alias", "write the value out")
+    fault = Diagnostic(
+        codes.FORBIDDEN_YAML, f"{_short(f'*{event.anchor}')} is an alias", "write the value out"
+    )
     yield EventKind.PLACEHOLDER, fault, line, column
     yield EventKind.SCALAR, f"*{event.anchor}", line, column
 
@@ -99,7 +113,9 @@ def _plain_scalar(text: str) -> tuple[str | int | float | bool | None, Diagnosti
 
 def _decorations(event: Any) -> Iterator[Diagnostic]:  # noqa: ANN401 - as above
     if event.anchor is not None:
-        yield Diagnostic(codes.FORBIDDEN_YAML, f"{_short(f'&{event.anchor}')} is an anchor", "remove it")
+        yield Diagnostic(
+            codes.FORBIDDEN_YAML, f"{_short(f'&{event.anchor}')} is an anchor", "remove it"
+        )
     if event.tag is not None:
         yield Diagnostic(
             codes.FORBIDDEN_YAML,
@@ -115,7 +131,9 @@ def _short(text: str) -> str:
 def _syntax_error(error: yaml.MarkedYAMLError, text: str) -> Event:
     mark: Any = error.problem_mark
     if text[mark.index : mark.index + 1] == "\t":
-        fault = Diagnostic(codes.SYNTAX, "not well-formed YAML: a tab in the indentation", "indent with spaces")
+        fault = Diagnostic(
+            codes.SYNTAX, "not well-formed YAML: a tab in the indentation", "indent with spaces"
+        )
     else:
         parts = [_short(part) for part in (error.context, error.problem) if part]
         begun: Any = error.context_mark

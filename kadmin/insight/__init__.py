@@ -1,1 +1,1 @@
-"""Pure functions on the state of a cluster: troubles (`diagnosis`), predictions (`predict`), rows (`tables`)."""
+"""Pure functions on a cluster's state: troubles (`diagnosis`), predictions, rows (`tables`)."""

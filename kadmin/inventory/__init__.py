@@ -1,6 +1,13 @@
 """Reads, checks and writes inventories: a folder with tables of brokers and partitions."""
 
-from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
+from kadmin.inventory.model import (
+    SINGLE_CLUSTER,
+    BrokerRow,
+    ClusterInventory,
+    Inventory,
+    KafkaFacts,
+    PartitionRow,
+)
 from kadmin.inventory.reading import inventory_files, read_inventory
 from kadmin.inventory.state import facts_of, inventory_of, publish_limits_of, state_of, world_of
 from kadmin.inventory.writing import write_inventory

@@ -1,6 +1,7 @@
 """Defines the columns of the two tables, and checks their values.
 
-Goals: report every bad row in one run: table, column, what is wrong, the number of rows and the first of them.
+Goals: report every bad row in one run: table, column, what is wrong, the number of rows and the
+first of them.
 Constraints: the same messages for CSV, JSON lines and Parquet; no third-party library.
 Example: `partitions.csv: size_bytes: 2 rows negative (first: row 7)`.
 """
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Columns: TypeAlias = "Mapping[str, Sequence[Any]]"
-"""Values by column name. All columns of a table have the same length; None is null, Misread a value of a wrong type."""
+"""Values by column name. All columns of a table have the same length; None is null, Misread a value
+of a wrong type."""
 
 MOST_INT = 2**31 - 1
 MOST_LONG = 2**63 - 1
@@ -43,8 +45,8 @@ class ColumnKind(StrEnum):
 class Column:
     """One column. `lowest` is the least integer allowed; null is allowed unless `required`.
 
-    A column that is `left_out` is not written where every value is null: `kadmin snapshot` never has a value for it,
-    and versions of kadmin without the column can read the table.
+    A column that is `left_out` is not written where every value is null: `kadmin snapshot` never
+    has a value for it, and versions of kadmin without the column can read the table.
     """
 
     name: str
@@ -56,7 +58,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class InventoryTable:
-    """One of the two tables: its columns in order, and the columns whose values together are unique."""
+    """One of the two tables: its columns in order.
+
+    It also has the columns whose values together are unique.
+    """
 
     name: str
     columns: tuple[Column, ...]
@@ -68,7 +73,11 @@ class InventoryTable:
 
     def as_written(self, values: Columns) -> InventoryTable:
         """Return the table with the columns that are written for these values."""
-        kept = (each for each in self.columns if not each.left_out or any(v is not None for v in values[each.name]))
+        kept = (
+            each
+            for each in self.columns
+            if not each.left_out or any(v is not None for v in values[each.name])
+        )
         return InventoryTable(self.name, tuple(kept), self.key)
 
 
@@ -108,22 +117,32 @@ PARTITIONS = InventoryTable(
 
 
 def check_columns(table: InventoryTable, columns: Columns, *, name: str) -> Iterator[Diagnostic]:
-    """Yield the problems of the values of a table, called `name` in messages; rows count from 1 below its header."""
+    """Yield the problems of the values of a table, called `name` in messages.
+
+    Rows count from 1 below its header.
+    """
     for column in table.columns:
         if column.name in columns:
             values = columns[column.name]
-            different = set(values)  # in a large table far fewer than rows, because replica lists repeat
+            # In a large table far fewer than rows, because replica lists repeat.
+            different = set(values)
             for what, test in _tests(column):
                 bad = {value for value in different if test(value)}
-                yield from _wrong_rows(name, column.name, what, (value in bad for value in values) if bad else ())
-    yield from _wrong_rows(name, ", ".join(table.key), "with a duplicate key", _repeated(table, columns))
+                yield from _wrong_rows(
+                    name, column.name, what, (value in bad for value in values) if bad else ()
+                )
+    yield from _wrong_rows(
+        name, ", ".join(table.key), "with a duplicate key", _repeated(table, columns)
+    )
 
 
 def _wrong_rows(table: str, column: str, what: str, wrong: Iterable[bool]) -> Iterator[Diagnostic]:
     rows = [number for number, bad in enumerate(wrong, start=1) if bad]
     if rows:
         counted = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
-        yield Diagnostic(codes.UNREADABLE, f"{table}: {column}: {counted} {what} (first: row {rows[0]})")
+        yield Diagnostic(
+            codes.UNREADABLE, f"{table}: {column}: {counted} {what} (first: row {rows[0]})"
+        )
 
 
 def _tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:
@@ -132,7 +151,10 @@ def _tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:
         yield "null", lambda value: value is None
     if column.kind in (ColumnKind.INT, ColumnKind.LONG):
         bound = column.lowest
-        yield ("negative" if bound == 0 else f"below {bound}"), lambda value: isinstance(value, int) and value < bound
+        yield (
+            ("negative" if bound == 0 else f"below {bound}"),
+            lambda value: isinstance(value, int) and value < bound,
+        )
         most = MOST_INT if column.kind is ColumnKind.INT else MOST_LONG
         yield f"above {most}", lambda value: isinstance(value, int) and value > most
     if column.kind is ColumnKind.DOUBLE:
@@ -149,7 +171,10 @@ def _tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:
 def _list_tests(column: Column) -> Iterator[tuple[str, Callable[[Any], bool]]]:
     yield "with null in the list", lambda value: isinstance(value, tuple) and None in value
     yield "with a negative broker id", lambda value: any(broker < 0 for broker in _ids(value))
-    yield f"with a broker id above {MOST_INT}", lambda value: any(broker > MOST_INT for broker in _ids(value))
+    yield (
+        f"with a broker id above {MOST_INT}",
+        lambda value: any(broker > MOST_INT for broker in _ids(value)),
+    )
     yield "with a broker twice", lambda value: len(set(_ids(value))) < len(_ids(value))
     if column.required:
         yield "empty", lambda value: value == ()

@@ -1,4 +1,7 @@
-"""Reads and encodes `inventory.json`: the time of the inventory, its cluster or clusters, and their facts."""
+"""Reads and encodes `inventory.json`.
+
+It has the time of the inventory, its cluster or clusters, and their facts.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,9 @@ class HeaderFields:
         ),
         "When it was taken: ISO 8601 in UTC.",
     ]
-    cluster_id: Annotated[ClusterId | None, "The cluster's id; absent before Kafka 0.10.1, which had none."] = None
+    cluster_id: Annotated[
+        ClusterId | None, "The cluster's id; absent before Kafka 0.10.1, which had none."
+    ] = None
     clusters: Annotated[
         Mapping[
             Annotated[
@@ -99,8 +104,12 @@ class HeaderFields:
         Keywords(minProperties=1),
         "A fleet: cluster ids by the names in the column cluster; null where a cluster has no id.",
     ] = None
-    zookeeper: Annotated[ReadFrom | None, Keywords(title="ZooKeeper"), "Where the inventory was read."] = None
-    kafka: Annotated[_Facts | None, "Facts of the cluster; a fleet's stand in kafka_by_cluster."] = None
+    zookeeper: Annotated[
+        ReadFrom | None, Keywords(title="ZooKeeper"), "Where the inventory was read."
+    ] = None
+    kafka: Annotated[
+        _Facts | None, "Facts of the cluster; a fleet's stand in kafka_by_cluster."
+    ] = None
     kafka_by_cluster: Annotated[
         Mapping[str, _Facts] | None,
         Keywords(title="Kafka by cluster"),
@@ -110,7 +119,10 @@ class HeaderFields:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The content of `inventory.json`: ids and facts by cluster name; a single cluster is named SINGLE_CLUSTER."""
+    """The content of `inventory.json`: ids and facts by cluster name.
+
+    A single cluster is named SINGLE_CLUSTER.
+    """
 
     taken_at: str
     clusters: Mapping[str, str | None]
@@ -122,7 +134,7 @@ class Header:
         return SINGLE_CLUSTER not in self.clusters
 
     def shape(self, table: InventoryTable) -> InventoryTable:
-        """Return the table with its columns under this header: a fleet's has the column `cluster`."""
+        """Return the table with its columns under this header: a fleet's has a column `cluster`."""
         return table.of_fleet() if self.fleet else table
 
 
@@ -132,7 +144,9 @@ def read_header(directory: Path) -> Header:
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
-        raise InvalidInputError(f"There is no {path}.", next_step=command("snapshot", "--out", directory)) from error
+        raise InvalidInputError(
+            f"There is no {path}.", next_step=command("snapshot", "--out", directory)
+        ) from error
     except OSError as error:
         raise InvalidInputError(
             f"Cannot read {path}.",
@@ -154,21 +168,31 @@ def encode_header(header: Header) -> str:
     found = {name: facts for name, facts in sorted(header.facts.items()) if facts != KafkaFacts()}
     if header.fleet:
         fields = HeaderFields(
-            header.taken_at, clusters=dict(sorted(header.clusters.items())), kafka_by_cluster=found or None
+            header.taken_at,
+            clusters=dict(sorted(header.clusters.items())),
+            kafka_by_cluster=found or None,
         )
     else:
-        fields = HeaderFields(header.taken_at, header.clusters[SINGLE_CLUSTER], kafka=found.get(SINGLE_CLUSTER))
+        fields = HeaderFields(
+            header.taken_at, header.clusters[SINGLE_CLUSTER], kafka=found.get(SINGLE_CLUSTER)
+        )
     value = {"apiVersion": "kadmin/v1", "kind": "ClusterInventory", **write(fields)}
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def _facts_of(path: Path, fields: HeaderFields, clusters: Mapping[str, str | None]) -> Mapping[str, KafkaFacts]:
+def _facts_of(
+    path: Path, fields: HeaderFields, clusters: Mapping[str, str | None]
+) -> Mapping[str, KafkaFacts]:
     fleet = SINGLE_CLUSTER not in clusters
     wrong, right = ("kafka", "kafka_by_cluster") if fleet else ("kafka_by_cluster", "kafka")
     if getattr(fields, wrong) is not None:
         what = "a fleet" if fleet else "one cluster"
-        raise InvalidInputError(f"{path} is of {what} and has {wrong}.", cause=f"the facts of {what} belong in {right}")
-    found = (fields.kafka_by_cluster or {}) if fleet else {SINGLE_CLUSTER: fields.kafka or KafkaFacts()}
+        raise InvalidInputError(
+            f"{path} is of {what} and has {wrong}.", cause=f"the facts of {what} belong in {right}"
+        )
+    found = (
+        (fields.kafka_by_cluster or {}) if fleet else {SINGLE_CLUSTER: fields.kafka or KafkaFacts()}
+    )
     if unknown := sorted(set(found) - set(clusters)):
         raise InvalidInputError(
             f"{path} has facts of clusters that it does not name: {name_some(unknown)}.",

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def parse_log_dirs_json(text: str) -> dict[TopicPartition, int]:
-    """Return bytes per partition, of its largest replica, without future copies; raises InvalidInputError."""
+    """Return bytes per partition, of its largest replica, without future copies.
+
+    Raises InvalidInputError.
+    """
     start = text.find("{")
     try:
         value = json.loads(text[start:] if start >= 0 else text)

@@ -17,14 +17,17 @@ from kadmin.wording import name_some
 SINGLE_CLUSTER = ""
 """The name of the only cluster in an inventory that is not a fleet's."""
 
-MinIsr: TypeAlias = Annotated[int, Keywords(title="number of replicas", minimum=0, maximum=MAX_INT16)]
+MinIsr: TypeAlias = Annotated[
+    int, Keywords(title="number of replicas", minimum=0, maximum=MAX_INT16)
+]
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerRow:
     """One broker. `alive` None means unknown; the planner treats it as alive.
 
-    The last three are its capacities: network in and out, and CPU in any unit that all brokers share.
+    The last three are its capacities: network in and out, and CPU in any unit that all brokers
+    share.
     """
 
     broker_id: int
@@ -38,7 +41,10 @@ class BrokerRow:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRow:
-    """One partition. `replicas` are ordered; `leader` is -1 where there is none, None where it is not known."""
+    """One partition.
+
+    `replicas` are ordered; `leader` is -1 where there is none, None where it is not known.
+    """
 
     topic: str
     partition: int
@@ -54,8 +60,9 @@ class PartitionRow:
 class KafkaFacts:
     """Facts about a cluster in `inventory.json`; empty or None where unknown.
 
-    `consumers` maps a topic to the groups that use it; `min_insync_replicas` has the topics that set it. `unavailable`
-    lists the failed requests to the brokers, with reasons. `mode` is the storage of the cluster's metadata.
+    `consumers` maps a topic to the groups that use it; `min_insync_replicas` has the topics that
+    set it. `unavailable` lists the failed requests to the brokers, with reasons. `mode` is the
+    storage of the cluster's metadata.
     """
 
     min_insync_replicas: Annotated[
@@ -67,7 +74,9 @@ class KafkaFacts:
         MinIsr | None, "The cluster-wide dynamic default of min.insync.replicas."
     ] = None
     consumers: Annotated[
-        Mapping[TopicName, Annotated[tuple[Text, ...], Keywords(title="groups"), "Names of groups."]],
+        Mapping[
+            TopicName, Annotated[tuple[Text, ...], Keywords(title="groups"), "Names of groups."]
+        ],
         "Per topic the consumer groups that use it.",
     ] = field(default_factory=dict)
     reassigning: Annotated[
@@ -97,7 +106,10 @@ class KafkaFacts:
 
 @dataclass(frozen=True, slots=True)
 class ClusterInventory:
-    """Brokers by id and partitions by topic and number. `cluster_id` None: the cluster has none (before 0.10.1)."""
+    """Brokers by id and partitions by topic and number.
+
+    `cluster_id` None: the cluster has none (before 0.10.1).
+    """
 
     cluster_id: str | None
     brokers: tuple[BrokerRow, ...]
@@ -107,7 +119,10 @@ class ClusterInventory:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """One cluster under the name SINGLE_CLUSTER, or a fleet's clusters by name. `taken_at` is ISO 8601 in UTC."""
+    """One cluster under the name SINGLE_CLUSTER, or a fleet's clusters by name.
+
+    `taken_at` is ISO 8601 in UTC.
+    """
 
     taken_at: str
     clusters: Mapping[str, ClusterInventory]
@@ -121,7 +136,8 @@ class Inventory:
         """Return the only cluster; raises UsageError for a fleet."""
         if self.fleet:
             raise UsageError(
-                f"The inventory holds a fleet ({name_some(self.clusters)}); this command works on one cluster.",
+                f"The inventory holds a fleet ({name_some(self.clusters)}); this command works on "
+                "one cluster.",
                 next_step=command("snapshot", "--out", "DIR"),
             )
         return self.clusters[SINGLE_CLUSTER]

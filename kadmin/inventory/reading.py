@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kadmin.errors import InvalidInputError
 from kadmin.inventory.columns import BROKERS, CLUSTER, PARTITIONS, check_columns
 from kadmin.inventory.header import HEADER, read_header
-from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
+from kadmin.inventory.model import (
+    SINGLE_CLUSTER,
+    BrokerRow,
+    ClusterInventory,
+    Inventory,
+    KafkaFacts,
+    PartitionRow,
+)
 from kadmin.inventory.parquet_tables import read_parquet
 from kadmin.inventory.text_tables import read_csv, read_jsonl
 from kadmin.next_step import command
@@ -30,8 +37,8 @@ Row = TypeVar("Row", BrokerRow, PartitionRow)
 def read_inventory(directory: Path) -> Inventory:
     """Read and check a whole inventory.
 
-    Raises InvalidInputError, which names every column with bad rows and their number. A broker without a row that holds
-    replicas is dead, not an error.
+    Raises InvalidInputError, which names every column with bad rows and their number. A broker
+    without a row that holds replicas is dead, not an error.
     """
     header = read_header(directory)
     broker_columns, partition_columns = _read_checked(directory, header)
@@ -58,20 +65,25 @@ def refuse_unknown_clusters(directory: Path, header: Header, found: Collection[s
     """Raise InvalidInputError for rows of clusters that `inventory.json` does not name."""
     if unknown := sorted(set(found) - set(header.clusters)):
         raise InvalidInputError(
-            f"{directory}: rows of clusters that inventory.json does not name: {name_some(unknown)}.",
+            f"{directory}: rows of clusters that inventory.json does not name: "
+            f"{name_some(unknown)}.",
             cause=f"its clusters are {name_some(header.clusters)}",
         )
 
 
 def table_path(directory: Path, table: InventoryTable) -> Path:
-    """Return the path of a table in its format; raises InvalidInputError unless it exists in exactly one."""
+    """Return the path of a table in its format.
+
+    Raises InvalidInputError unless it exists in exactly one.
+    """
     found = [path for path in _paths(directory, table) if path.exists()]
     if len(found) == 1:
         return found[0]
     if found:
         names = name_some(path.name for path in found)
         raise InvalidInputError(
-            f"{directory} holds the table {table.name} twice: {names}.", next_step="keep one of them"
+            f"{directory} holds the table {table.name} twice: {names}.",
+            next_step="keep one of them",
         )
     raise InvalidInputError(
         f"{directory} holds no table {table.name} (.parquet, .csv or .jsonl).",
@@ -88,12 +100,16 @@ def refuse_columns(path: Path, table: InventoryTable, found: Collection[str]) ->
     allowed = [column.name for column in table.columns]
     if unknown := sorted(set(found) - set(allowed)):
         raise InvalidInputError(
-            f"{path} has unknown columns: {name_some(unknown)}.", cause=f"its columns are {', '.join(allowed)}"
+            f"{path} has unknown columns: {name_some(unknown)}.",
+            cause=f"its columns are {', '.join(allowed)}",
         )
-    missing = [column.name for column in table.columns if column.required and column.name not in found]
+    missing = [
+        column.name for column in table.columns if column.required and column.name not in found
+    ]
     if missing:
         raise InvalidInputError(
-            f"{path} lacks the columns: {', '.join(missing)}.", cause=f"it has {', '.join(sorted(found)) or 'none'}"
+            f"{path} lacks the columns: {', '.join(missing)}.",
+            cause=f"it has {', '.join(sorted(found)) or 'none'}",
         )
 
 
@@ -112,13 +128,18 @@ def _read_checked(directory: Path, header: Header) -> tuple[Columns, Columns]:
 
 
 def read_columns(path: Path, table: InventoryTable, names: Sequence[str] | None = None) -> Columns:
-    """Read the columns of a table, unchecked: all, or at least those of `names`; raises InvalidInputError."""
+    """Read the columns of a table, unchecked: all, or at least those of `names`.
+
+    Raises InvalidInputError.
+    """
     if path.suffix == ".parquet":
         return read_parquet(path, table, names)
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise InvalidInputError(f"Cannot read {path}.", cause=error.strerror or str(error)) from error
+        raise InvalidInputError(
+            f"Cannot read {path}.", cause=error.strerror or str(error)
+        ) from error
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"{path} is not UTF-8.", cause=str(error)) from error
     read = read_csv if path.suffix == ".csv" else read_jsonl
@@ -137,14 +158,19 @@ def _rows(row: type[Row], columns: Columns) -> defaultdict[str, list[Row]]:
 
 
 def snapshot_topics(directory: Path, cluster: str) -> list[str]:
-    """Return the topics of an inventory, sorted; in the inventory of a fleet, those of the cluster of this name.
+    """Return the topics of an inventory, sorted.
 
-    Only the files' form is checked; raises InvalidInputError.
+    In the inventory of a fleet, those of the cluster of this name. Only the files' form is checked;
+    raises InvalidInputError.
     """
     fleet = read_header(directory).fleet
     names = [CLUSTER.name, "topic"] if fleet else ["topic"]
     columns = read_columns(table_path(directory, PARTITIONS), PARTITIONS, names)
     topics = columns["topic"]
     if fleet:
-        topics = [topic for name, topic in zip(columns[CLUSTER.name], topics, strict=True) if name == cluster]
+        topics = [
+            topic
+            for name, topic in zip(columns[CLUSTER.name], topics, strict=True)
+            if name == cluster
+        ]
     return sorted({topic for topic in topics if isinstance(topic, str)})

@@ -34,8 +34,8 @@ _PLAIN = "value"
 def write_sample(folder: Path, sample: LoadSample) -> Path:
     """Write a sample and return its file. The same sample gives the same bytes.
 
-    Raises StalePlanError for a folder with samples of another cluster, SampleExistsError where there is one of that
-    second, and NotCompletedError where the file cannot be written.
+    Raises StalePlanError for a folder with samples of another cluster, SampleExistsError where
+    there is one of that second, and NotCompletedError where the file cannot be written.
     """
     arrow, parquet = pyarrow_modules()
     path = folder / file_name(sample.taken_at)
@@ -51,15 +51,22 @@ def write_sample(folder: Path, sample: LoadSample) -> Path:
                 cause="another process keeps its samples in this folder",
                 next_step="give each its own --out DIR",
             ) from error
-        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
+        raise NotCompletedError(
+            f"Cannot write {path}.", cause=error.strerror or str(error)
+        ) from error
     return path
 
 
 def _write(arrow: Any, parquet: Any, file: Any, sample: LoadSample) -> None:  # noqa: ANN401 - pyarrow ships no type information
     columns, types = sample_columns(sample), arrow_types(arrow)
-    fields = [arrow.field(each.name, types[each.kind], nullable=not each.required) for each in SAMPLE_COLUMNS]
+    fields = [
+        arrow.field(each.name, types[each.kind], nullable=not each.required)
+        for each in SAMPLE_COLUMNS
+    ]
     schema = arrow.schema(fields, metadata={_CLUSTER_ID: sample.cluster_id or ""})
-    table = arrow.Table.from_arrays([arrow.array(columns[each.name], each.type) for each in fields], schema=schema)
+    table = arrow.Table.from_arrays(
+        [arrow.array(columns[each.name], each.type) for each in fields], schema=schema
+    )
     parquet.write_table(
         table.sort_by([(name, "ascending") for name in ROW_ORDER]),
         file,

@@ -1,4 +1,7 @@
-"""Names the columns, metrics and files of samples of a cluster's load, and lays out their rows. Pure."""
+"""Names the columns, metrics and files of samples of a cluster's load, and lays out their rows.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Metric(StrEnum):
-    """The metric of a row of a sample; bytes and requests are of a topic on a broker, without a partition."""
+    """The metric of a row of a sample.
+
+    Bytes and requests are of a topic on a broker, without a partition.
+    """
 
     LOG_END_OFFSET = "log_end_offset"
     LOG_START_OFFSET = "log_start_offset"
@@ -61,9 +67,10 @@ _NAME = "samples-%Y%m%dT%H%M%SZ.parquet"
 
 @dataclass(frozen=True, slots=True)
 class LoadSample:
-    """The answers of brokers at one time: end offsets by the leader, bytes of each replica by broker, offsets by group.
+    """The answers of brokers at one time.
 
-    Times are those of the requests. `unavailable` describes the requests without an answer.
+    They are end offsets by the leader, bytes of each replica by broker, offsets by group. Times are
+    those of the requests. `unavailable` describes the requests without an answer.
     """
 
     taken_at: datetime
@@ -115,7 +122,13 @@ def sample_columns(sample: LoadSample) -> Columns:
         group: str | None = None,
     ) -> None:
         at = sample.taken_at if group is None else sample.groups_at
-        alike = {"ts": at, "broker_id": broker_id, "group": group, "metric": metric.value, "kind": kind.value}
+        alike = {
+            "ts": at,
+            "broker_id": broker_id,
+            "group": group,
+            "metric": metric.value,
+            "kind": kind.value,
+        }
         for name, value in alike.items():
             columns[name].extend([value] * len(values))
         columns["topic"].extend([each.topic for each in values])

@@ -15,7 +15,14 @@ from kadmin.cluster.model import (
     Topic,
     TopicPartition,
 )
-from kadmin.inventory.model import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, KafkaFacts, PartitionRow
+from kadmin.inventory.model import (
+    SINGLE_CLUSTER,
+    BrokerRow,
+    ClusterInventory,
+    Inventory,
+    KafkaFacts,
+    PartitionRow,
+)
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
 from kadmin.plan.progress import in_flight
@@ -35,17 +42,25 @@ def inventory_of(
     usage: ClusterFacts | None = None,
     mode: MetadataMode | None = None,
 ) -> Inventory:
-    """Return the inventory of one cluster; `usage` has the consumer groups of topics and the deletion settings.
+    """Return the inventory of one cluster.
 
-    Fenced brokers get a row with `alive` false, and so do those that hold replicas and are not registered, without a
-    rack. `sizes` is in bytes; a partition that it lacks gets null. `taken_at` is ISO 8601 in UTC.
+    `usage` has the consumer groups of topics and the deletion settings. Fenced brokers get a row
+    with `alive` false, and so do those that hold replicas and are not registered, without a rack.
+    `sizes` is in bytes; a partition that it lacks gets null. `taken_at` is ISO 8601 in UTC.
     """
-    held = {broker for topic in state.topics.values() for ids in topic.replicas.values() for broker in ids}
+    held = {
+        broker
+        for topic in state.topics.values()
+        for ids in topic.replicas.values()
+        for broker in ids
+    }
     fenced = state.fenced_brokers or {}
     gone = held - set(state.brokers) - set(fenced)
     dead = [BrokerRow(broker, alive=False) for broker in gone]
     dead += [BrokerRow(broker.broker_id, broker.rack, alive=False) for broker in fenced.values()]
-    alive = [BrokerRow(broker.broker_id, broker.rack, alive=True) for broker in state.brokers.values()]
+    alive = [
+        BrokerRow(broker.broker_id, broker.rack, alive=True) for broker in state.brokers.values()
+    ]
     partitions = [
         _partition_row(partition, topic.replicas[partition.partition], state, sizes or {})
         for topic in state.topics.values()
@@ -61,10 +76,11 @@ def inventory_of(
 
 
 def state_of(cluster: ClusterInventory) -> ClusterState:
-    """Return the state of a cluster as its inventory has it; an inventory has no epochs and no pending requests.
+    """Return the state of a cluster as its inventory has it.
 
-    Brokers marked dead count as fenced. A partition without a known leader has no state, as if its state znode were
-    missing; the ISR of a partition without a known ISR is its leader alone.
+    An inventory has no epochs and no pending requests. Brokers marked dead count as fenced. A
+    partition without a known leader has no state, as if its state znode were missing; the ISR of a
+    partition without a known ISR is its leader alone.
     """
     replicas: dict[str, dict[int, Replicas]] = {}
     for row in cluster.partitions:
@@ -73,12 +89,20 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
         cluster_id=cluster.cluster_id,
         controller=None,
         controller_epoch=0,
-        brokers={row.broker_id: Broker(row.broker_id, row.rack) for row in cluster.brokers if row.alive is not False},
+        brokers={
+            row.broker_id: Broker(row.broker_id, row.rack)
+            for row in cluster.brokers
+            if row.alive is not False
+        },
         fenced_brokers={
-            row.broker_id: Broker(row.broker_id, row.rack) for row in cluster.brokers if row.alive is False
+            row.broker_id: Broker(row.broker_id, row.rack)
+            for row in cluster.brokers
+            if row.alive is False
         },
         topics={name: Topic(name, numbers) for name, numbers in replicas.items()},
-        topic_configs={name: _min_isr(wanted) for name, wanted in cluster.facts.min_insync_replicas.items()},
+        topic_configs={
+            name: _min_isr(wanted) for name, wanted in cluster.facts.min_insync_replicas.items()
+        },
         broker_defaults=_min_isr(cluster.facts.default_min_insync_replicas),
         states={
             TopicPartition(row.topic, row.partition): PartitionState(
@@ -92,16 +116,24 @@ def state_of(cluster: ClusterInventory) -> ClusterState:
 
 
 _PLACE = "the list of partitions that were being reassigned"
-_NO_FACTS = ("the inventory does not say which groups use a topic, nor whether the brokers delete topics",)
+_NO_FACTS = (
+    "the inventory does not say which groups use a topic, nor whether the brokers delete topics",
+)
 
 
-def facts_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None) -> ClusterFacts:
+def facts_of(
+    cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None
+) -> ClusterFacts:
     """Return the facts that checks need beside the state; `sizes`, in bytes, take precedence."""
     return ClusterFacts(
         consumers=cluster.facts.consumers,
         sizes={**_known(cluster, "size_bytes"), **(sizes or {})},
         inbound=_known(cluster, "bytes_in_per_s"),
-        capacities={row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None},
+        capacities={
+            row.broker_id: row.capacity_bytes
+            for row in cluster.brokers
+            if row.capacity_bytes is not None
+        },
         links={row.broker_id: link for row in cluster.brokers if (link := _link(row)) is not None},
         deletion_enabled=cluster.facts.delete_topic_enable,
         topics_create_themselves=cluster.facts.auto_create_topics_enable,
@@ -111,12 +143,20 @@ def facts_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | No
 
 
 def publish_limits_of(cluster: ClusterInventory) -> PublishLimits:
-    """Return the limits of one publish on a cluster; an inventory without a mode is of ZooKeeper mode."""
+    """Return the limits of one publish on a cluster.
+
+    An inventory without a mode is of ZooKeeper mode.
+    """
     return PUBLISH_LIMITS[cluster.facts.mode or MetadataMode.ZOOKEEPER]
 
 
-def world_of(cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None) -> ClusterView:
-    """Return the view of a cluster that rules compare documents with; `sizes`, in bytes, take precedence."""
+def world_of(
+    cluster: ClusterInventory, sizes: Mapping[TopicPartition, int] | None = None
+) -> ClusterView:
+    """Return the view of a cluster that rules compare documents with.
+
+    `sizes`, in bytes, take precedence.
+    """
     return ClusterView(state_of(cluster), facts_of(cluster, sizes))
 
 
@@ -136,7 +176,11 @@ def _link(row: BrokerRow) -> float | None:
 
 def _known(cluster: ClusterInventory, column: str) -> dict[TopicPartition, Any]:
     values = ((row, getattr(row, column)) for row in cluster.partitions)
-    return {TopicPartition(row.topic, row.partition): value for row, value in values if value is not None}
+    return {
+        TopicPartition(row.topic, row.partition): value
+        for row, value in values
+        if value is not None
+    }
 
 
 def _facts(state: ClusterState, usage: ClusterFacts, mode: MetadataMode | None) -> KafkaFacts:
@@ -144,7 +188,9 @@ def _facts(state: ClusterState, usage: ClusterFacts, mode: MetadataMode | None) 
     return KafkaFacts(
         min_insync_replicas={name: limit for name, limit in limits.items() if limit is not None},
         default_min_insync_replicas=_limit(state.broker_defaults),
-        consumers={topic: tuple(groups) for topic, groups in sorted(usage.consumers.items()) if groups},
+        consumers={
+            topic: tuple(groups) for topic, groups in sorted(usage.consumers.items()) if groups
+        },
         reassigning=in_flight(state),
         delete_topic_enable=usage.deletion_enabled,
         auto_create_topics_enable=usage.topics_create_themselves,
@@ -165,7 +211,10 @@ def _isr(row: PartitionRow) -> Replicas:
 
 
 def _partition_row(
-    partition: TopicPartition, replicas: Replicas, state: ClusterState, sizes: Mapping[TopicPartition, int]
+    partition: TopicPartition,
+    replicas: Replicas,
+    state: ClusterState,
+    sizes: Mapping[TopicPartition, int],
 ) -> PartitionRow:
     found = state.states.get(partition)
     return PartitionRow(

@@ -1,7 +1,7 @@
 """Reads and writes CSV and JSON lines, with the standard library alone.
 
-CSV follows RFC 4180, in UTF-8 with a header line. An empty cell is null; a list of integers is `1;2;3`, the empty list
-`;`. JSON lines have one object per line; an absent key is null.
+CSV follows RFC 4180, in UTF-8 with a header line. An empty cell is null; a list of integers is
+`1;2;3`, the empty list `;`. JSON lines have one object per line; an absent key is null.
 """
 
 from __future__ import annotations
@@ -25,27 +25,38 @@ EMPTY_LIST = ";"
 CSV_CELLS = {
     ColumnKind.INT: re.compile(_INTEGER),
     ColumnKind.LONG: re.compile(_INTEGER),
-    ColumnKind.DOUBLE: re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?|[nN][aA][nN]|[iI][nN][fF])"),
+    ColumnKind.DOUBLE: re.compile(
+        r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?|[nN][aA][nN]|[iI][nN][fF])"
+    ),
     ColumnKind.BOOL: re.compile("[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]"),
     ColumnKind.INTS: re.compile(f"{EMPTY_LIST}|{_INTEGER}(?:{EMPTY_LIST}{_INTEGER})*"),
     ColumnKind.STRING: re.compile("(?s:.*)"),
 }
-"""The grammar of cells that are not empty, by kind of column; valid as RE2's regular expressions too, for Arrow."""
+"""The grammar of cells that are not empty, by kind of column; valid as RE2's regular expressions
+too, for Arrow."""
 
 
 def read_csv(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]]:
-    """Decode a CSV table; raises InvalidInputError for a malformed file. Cells of a wrong type become Misread."""
+    """Decode a CSV table; raises InvalidInputError for a malformed file.
+
+    Cells of a wrong type become Misread.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        rows = [row for row in reader if len(row) > 1 or "".join(row).strip()]  # blank lines are skipped
+        # Blank lines are skipped.
+        rows = [row for row in reader if len(row) > 1 or "".join(row).strip()]
     except csv.Error as error:
-        raise InvalidInputError(f"{name} is not CSV: line {reader.line_num}.", cause=str(error)) from error
+        raise InvalidInputError(
+            f"{name} is not CSV: line {reader.line_num}.", cause=str(error)
+        ) from error
     if not rows:
         raise InvalidInputError(f"{name} is empty; it needs a header line.")
     header, *body = rows
     for number, row in enumerate(body, start=1):
         if len(row) != len(header):
-            raise InvalidInputError(f"{name} row {number} has {len(row)} cells, the header has {len(header)}.")
+            raise InvalidInputError(
+                f"{name} row {number} has {len(row)} cells, the header has {len(header)}."
+            )
     if len(set(header)) < len(header):
         raise InvalidInputError(f"{name} names a column twice: {', '.join(header)}.")
     kinds = {column.name: column.kind for column in table.columns}
@@ -57,12 +68,18 @@ def read_csv(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]
 
 
 def read_jsonl(text: str, table: InventoryTable, name: str) -> dict[str, list[Any]]:
-    """Decode JSON lines; raises InvalidInputError for a malformed line. Values of a wrong type become Misread."""
+    """Decode JSON lines; raises InvalidInputError for a malformed line.
+
+    Values of a wrong type become Misread.
+    """
     kinds = {column.name: column.kind for column in table.columns}
     rows = [_json_row(line, number, name) for number, line in enumerate(_lines(text), start=1)]
     seen = dict.fromkeys(key for row in rows for key in row)
     names = list(seen) if rows else [column.name for column in table.columns]
-    return {key: [json_cell(row.get(key), kinds.get(key, ColumnKind.STRING)) for row in rows] for key in names}
+    return {
+        key: [json_cell(row.get(key), kinds.get(key, ColumnKind.STRING)) for row in rows]
+        for key in names
+    }
 
 
 def write_csv(columns: Columns, table: InventoryTable) -> str:
@@ -70,7 +87,9 @@ def write_csv(columns: Columns, table: InventoryTable) -> str:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.name for column in table.columns])
-    writer.writerows(zip(*(_csv_texts(column, columns[column.name]) for column in table.columns), strict=True))
+    writer.writerows(
+        zip(*(_csv_texts(column, columns[column.name]) for column in table.columns), strict=True)
+    )
     return out.getvalue()
 
 
@@ -90,13 +109,17 @@ def write_jsonl(columns: Columns, table: InventoryTable) -> str:
 
 
 def json_cell(value: object, kind: ColumnKind) -> object:
-    """Convert a decoded JSON value to its column's type: lists to tuples, numbers of DOUBLE to float."""
+    """Convert a decoded JSON value to its column's type: lists to tuples, DOUBLE to float."""
     if value is None:
         return None
     if kind in (ColumnKind.INT, ColumnKind.LONG):
         return value if _is_int(value) else Misread()
     if kind is ColumnKind.DOUBLE:
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else Misread()
+        return (
+            float(value)
+            if isinstance(value, int | float) and not isinstance(value, bool)
+            else Misread()
+        )
     if kind is ColumnKind.BOOL:
         return value if isinstance(value, bool) else Misread()
     if kind is ColumnKind.STRING:

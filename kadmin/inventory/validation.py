@@ -34,10 +34,11 @@ APPLIED = "applied"
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """The files as they were read, an inventory that cannot be read among them, and every diagnostic in order.
+    """The files as they were read, and every diagnostic in order.
 
-    `schema_alone` names the documents that were checked neither by other rules nor against the inventory, because their
-    schema does not hold. Without an inventory none are named.
+    An inventory that cannot be read is among the files. `schema_alone` names the documents that
+    were checked neither by other rules nor against the inventory, because their schema does not
+    hold. Without an inventory none are named.
     """
 
     files: tuple[Checked, ...]
@@ -54,10 +55,11 @@ def validate_files(
 ) -> Validation:
     """Validate files by their names and bytes, or the error of one that cannot be read.
 
-    `directory` is an inventory; where that cannot be read, it is one more file with a problem. `sizes`, in bytes, take
-    precedence over those of its only cluster; raises UsageError for a fleet. The policy switches diagnostics, except
-    those that keep documents from being compared with the inventory. Documents in a folder APPLIED, or below one, have
-    been applied: they are checked by their schemas alone.
+    `directory` is an inventory; where that cannot be read, it is one more file with a problem.
+    `sizes`, in bytes, take precedence over those of its only cluster; raises UsageError for a
+    fleet. The policy switches diagnostics, except those that keep documents from being compared
+    with the inventory. Documents in a folder APPLIED, or below one, have been applied: they are
+    checked by their schemas alone.
     """
     read_files = [_read(name, data, schemas) for name, data in files]
     proposed = [each for each in read_files if not is_applied(each.source)]
@@ -75,7 +77,9 @@ def validate_files(
     found.extend(check_together(proposed))
     everything = (*read_files, *broken)
     ordered = in_order([*switched(found, policy), *unchecked], [each.source for each in everything])
-    schema_alone = tuple(each.source for each in proposed if each.problems) if inventory is not None else ()
+    schema_alone = (
+        tuple(each.source for each in proposed if each.problems) if inventory is not None else ()
+    )
     return Validation(everything, tuple(ordered), schema_alone)
 
 
@@ -103,7 +107,9 @@ def _read_inventory(directory: Path | None) -> tuple[Inventory | None, tuple[Che
 class _Fits:
     """Checks documents by the rules on the clusters of an inventory that they are about."""
 
-    def __init__(self, inventory: Inventory | None, policy: Policy, sizes: Mapping[TopicPartition, int]) -> None:
+    def __init__(
+        self, inventory: Inventory | None, policy: Policy, sizes: Mapping[TopicPartition, int]
+    ) -> None:
         if sizes and inventory is not None:
             inventory.single()
         self._policy = policy
@@ -112,11 +118,16 @@ class _Fits:
         self._worlds = {name: world_of(cluster, sizes) for name, cluster in clusters.items()}
 
     def check(self, document: Document) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
-        """Return the problems, and those that keep a document of a fleet from being about one of its clusters."""
+        """Return the problems, and those that keep a document from its cluster.
+
+        A document of a fleet is about one of the fleet's clusters.
+        """
         if not self._worlds or isinstance(document, Policy):
             return check(document, None, self._policy), ()
         if isinstance(document, RebalanceRequest):
-            return missing_everywhere([check(document, world, self._policy) for world in self._worlds.values()]), ()
+            return missing_everywhere(
+                [check(document, world, self._policy) for world in self._worlds.values()]
+            ), ()
         wanted = document.header.cluster_id
         named = {
             name: world
@@ -124,7 +135,9 @@ class _Fits:
             if not self._fleet or (wanted is not None and world.state.cluster_id == wanted)
         }
         if len(named) != 1:
-            return check(document, None, self._policy), (_of_no_cluster(wanted, named, self._worlds),)
+            return check(document, None, self._policy), (
+                _of_no_cluster(wanted, named, self._worlds),
+            )
         (world,) = named.values()
         return check(document, world, self._policy), ()
 
@@ -134,6 +147,11 @@ def _of_no_cluster(
 ) -> Diagnostic:
     who = f"{name_some(named)} have" if named else "no cluster of it has"
     what = "the document has no cluster_id" if wanted is None else f"{who} cluster_id {wanted}"
-    cluster_ids = name_some(f"{world.state.cluster_id or 'no id'} ({name})" for name, world in worlds.items())
-    message, next_step = f"the inventory holds a fleet, and {what}", f"name one of its clusters: {cluster_ids}"
+    cluster_ids = name_some(
+        f"{world.state.cluster_id or 'no id'} ({name})" for name, world in worlds.items()
+    )
+    message, next_step = (
+        f"the inventory holds a fleet, and {what}",
+        f"name one of its clusters: {cluster_ids}",
+    )
     return Diagnostic(codes.OTHER_CLUSTER, message, next_step, field=("metadata", "cluster_id"))

@@ -1,4 +1,7 @@
-"""Writes an inventory folder: the same values give the same bytes, and each file is replaced atomically."""
+"""Writes an inventory folder.
+
+The same values give the same bytes, and each file is replaced atomically.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,10 @@ if TYPE_CHECKING:
 
 
 def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet") -> None:
-    """Write an inventory with sorted rows; `table` is one of FORMATS. Tables in the other formats are removed.
+    """Write an inventory with sorted rows; `table` is one of FORMATS.
 
-    `inventory.json` is written last. Raises NotCompletedError with the path that cannot be written.
+    Tables in the other formats are removed. `inventory.json` is written last. Raises
+    NotCompletedError with the path that cannot be written.
     """
     if table not in FORMATS:
         raise UsageError(f"Unknown table format {table}.", next_step=f"--table {'|'.join(FORMATS)}")
@@ -40,11 +44,17 @@ def write_inventory(inventory: Inventory, directory: Path, table: str = "parquet
         path = directory / HEADER
         write_whole(path, encode_header(header))
     except OSError as error:
-        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror or str(error)) from error
+        raise NotCompletedError(
+            f"Cannot write {path}.", cause=error.strerror or str(error)
+        ) from error
 
 
 def _columns(inventory: Inventory, shape: InventoryTable) -> Columns:
-    named = [(name, row) for name, cluster in sorted(inventory.clusters.items()) for row in _rows(cluster, shape)]
+    named = [
+        (name, row)
+        for name, cluster in sorted(inventory.clusters.items())
+        for row in _rows(cluster, shape)
+    ]
     columns: dict[str, Any] = {
         column.name: [getattr(row, column.name) for _, row in named]
         for column in shape.columns
@@ -64,7 +74,9 @@ def _write_table(path: Path, columns: Columns, shape: InventoryTable) -> None:
         if path.suffix == ".parquet":
             write_parquet(file, columns, shape)
         else:
-            file.write((write_csv if path.suffix == ".csv" else write_jsonl)(columns, shape).encode())
+            file.write(
+                (write_csv if path.suffix == ".csv" else write_jsonl)(columns, shape).encode()
+            )
 
 
 def _remove_others(path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Context of a use case: the cluster, the store of its operations, the command's clock, and the sink of events."""
+"""Context of a use case.
+
+It has the cluster, the store of its operations, the command's clock, and the sink of events.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +43,10 @@ POLL_S = 0.2
 
 
 class Clock:
-    """A monotonic clock, a wall clock for messages, and waits that a signal or the command's end interrupts.
+    """A monotonic clock, a wall clock for messages, and waits.
 
-    Changes of the wall clock move no deadline. `until` is the end of the command; `stop_signal` the signal that
-    interrupted it, None before.
+    A signal or the command's end interrupts a wait. Changes of the wall clock move no deadline.
+    `until` is the end of the command; `stop_signal` the signal that interrupted it, None before.
     """
 
     def __init__(self, until: float = math.inf) -> None:
@@ -69,11 +72,17 @@ class Clock:
         self._interrupted.wait(max(0.0, min(seconds, self.until - self.now())))
 
     def poll(self, for_s: float, every_s: float = POLL_S) -> Iterator[None]:
-        """Yield at once, and every `every_s` seconds until `for_s` have passed or the command's end has come."""
+        """Yield at once, and then every `every_s` seconds.
+
+        Ends when `for_s` have passed or the command's end has come.
+        """
         return poll(min(for_s, self.until - self.now()), every_s, self.now, self.wait)
 
     def interrupt(self, signal_number: int) -> None:
-        """End the present wait and every later one; raises StoppedError unless signals are deferred."""
+        """End the present wait and every later one.
+
+        Raises StoppedError unless signals are deferred.
+        """
         self.stop_signal = signal_number
         self._interrupted.set()
         if not self._deferring:
@@ -81,7 +90,10 @@ class Clock:
 
     @contextmanager
     def deferring_signals(self) -> Iterator[None]:
-        """Let no signal end what runs: lock and record are left whole. `stop_if_asked` ends it at a safe point."""
+        """Let no signal end what runs: lock and record are left whole.
+
+        `stop_if_asked` ends it at a safe point.
+        """
         self._deferring += 1
         try:
             yield
@@ -94,7 +106,10 @@ class Clock:
         return self.now() >= self.until
 
     def stop_if_asked(self, kept: str, next_step: NextStep | str | None = None) -> None:
-        """Raise StoppedError once a signal has come; `kept` describes the state that is left on the cluster."""
+        """Raise StoppedError once a signal has come.
+
+        `kept` describes the state that is left on the cluster.
+        """
         if self.stop_signal is not None:
             raise StoppedError(kept, signal_number=self.stop_signal, next_step=next_step)
 
@@ -114,7 +129,10 @@ class Context(ABC):
 
     @abstractmethod
     def inspect(self, table: str) -> Inspection:
-        """Read a table of `inspect`; raises UsageError for one that this way to the cluster does not have."""
+        """Read a table of `inspect`.
+
+        Raises UsageError for one that this way to the cluster does not have.
+        """
 
     @abstractmethod
     def rights(self) -> RightsFound:
@@ -127,21 +145,38 @@ class Context(ABC):
 
     def died_here(self, holder: Holder | None) -> bool:
         """Whether the lock's holder was a process of this user on this machine, and has ended."""
-        return died_here(holder, self.author, exists=holder is not None and _exists(holder.author.pid))
+        return died_here(
+            holder, self.author, exists=holder is not None and _exists(holder.author.pid)
+        )
 
     def new_holder(self, operation_id: str | None = None) -> Holder:
-        """Return this process as the holder of the lock for an operation from now on; None: for a new one."""
-        now = self.clock.timestamp()
-        return Holder(self.author, operation_id or new_operation_id(now), now, self.operations.lock.session_timeout_s)
+        """Return this process as the holder of the lock for an operation from now on.
 
-    def read_each(self, listings: Iterable[Listing], read: Callable[[Listing], Value]) -> dict[str, Value]:
-        """Return the result of `read` by operation id; an operation that cannot be decoded is left out, with a note."""
+        None: for a new one.
+        """
+        now = self.clock.timestamp()
+        return Holder(
+            self.author,
+            operation_id or new_operation_id(now),
+            now,
+            self.operations.lock.session_timeout_s,
+        )
+
+    def read_each(
+        self, listings: Iterable[Listing], read: Callable[[Listing], Value]
+    ) -> dict[str, Value]:
+        """Return the result of `read` by operation id.
+
+        An operation that cannot be decoded is left out, with a note.
+        """
         found: dict[str, Value] = {}
         for listing in listings:
             try:
                 found[listing.operation_id] = read(listing)
             except UndecodableError as error:
-                self.tell(events.Note(f"operation {listing.operation_id} is left out: {error.message}"))
+                self.tell(
+                    events.Note(f"operation {listing.operation_id} is left out: {error.message}")
+                )
         return found
 
 
@@ -152,9 +187,8 @@ def new_operation_id(now: str) -> str:
 
 def _exists(pid: int) -> bool:
     try:
-        with suppress(
-            PermissionError, OverflowError
-        ):  # of another user; a number that no process can have is not judged
+        # Of another user; a number that no process can have is not judged.
+        with suppress(PermissionError, OverflowError):
             os.kill(pid, 0)
     except ProcessLookupError:
         return False

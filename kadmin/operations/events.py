@@ -21,7 +21,7 @@ class OperationStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepPublished:
-    """A request was published: `what` says which kind, `count` how many partitions or topics it names.
+    """A request was published: `what` is its kind, `count` the partitions or topics that it names.
 
     `attempt` counts the requests to return to the original replicas; some controllers need several.
     """
@@ -36,8 +36,8 @@ class StepPublished:
 class Progressed:
     """Progress of the whole operation. Bytes are None where sizes are unknown.
 
-    `wave` counts from 1, of `waves`; both 0 for work without waves. `rate` is in bytes per second, of this run alone;
-    `eta_s` the seconds that are left; both None where they are not known.
+    `wave` counts from 1, of `waves`; both 0 for work without waves. `rate` is in bytes per second,
+    of this run alone; `eta_s` the seconds that are left; both None where they are not known.
     """
 
     done: int
@@ -62,7 +62,8 @@ class Note:
 class LostRecords:
     """Records of a partition that are gone: from `offset` on, up to the one before `offset_before`.
 
-    That many were there in epoch `leader_epoch_before`, as far as compaction left them; `leader` leads it now.
+    That many were there in epoch `leader_epoch_before`, as far as compaction left them; `leader`
+    leads it now.
     """
 
     partition: TopicPartition
@@ -87,7 +88,7 @@ class StateChanged:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The command ends: its exit code, the result or the error in a sentence, and the command to type next."""
+    """The command ends: its exit code, result or error in a sentence, and the next command."""
 
     exit_code: int
     text: str
@@ -101,5 +102,13 @@ class ServerRequestLogged:
     text: str
 
 
-Event: TypeAlias = OperationStarted | StepPublished | Progressed | Note | StateChanged | Ended | ServerRequestLogged
+Event: TypeAlias = (
+    OperationStarted
+    | StepPublished
+    | Progressed
+    | Note
+    | StateChanged
+    | Ended
+    | ServerRequestLogged
+)
 EventSink: TypeAlias = Callable[[Event], None]

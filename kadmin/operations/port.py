@@ -1,10 +1,11 @@
-"""Protocols between the executor and a cluster: `Backend`, `LiveBrokers`, `Lock` and `Values`, for every world.
+"""Protocols between the executor and a cluster.
 
-`Backend` reads the cluster and asks its controller for changes; where the controller answers no request, it has a
-`MetadataStore`. `LiveBrokers` asks brokers over their own protocol. `Values` keep lock, fence, records, steps and
-requests for the `OperationStore`. A world implements `Backend` and `Values` together: `publish` and `take_back` also
-write the step of their request, because ZooKeeper writes step and request in one transaction, and the brokers' API
-needs the step on record first.
+They are `Backend`, `LiveBrokers`, `Lock` and `Values`, for every world. `Backend` reads the cluster
+and asks its controller for changes; where the controller answers no request, it has a
+`MetadataStore`. `LiveBrokers` asks brokers over their own protocol. `Values` keep lock, fence,
+records, steps and requests for the `OperationStore`. A world implements `Backend` and `Values`
+together: `publish` and `take_back` also write the step of their request, because ZooKeeper writes
+step and request in one transaction, and the brokers' API needs the step on record first.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class PublishOutcome(StrEnum):
     OCCUPIED = "occupied"
     """Another request is pending where ours would go; nothing was written."""
     UNANSWERED = "unanswered"
-    """The step is on record, and the request may have left; the cluster shows what becomes of it."""
+    """The step is on record, and the request may have left; the cluster shows what becomes of
+    it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,8 @@ class ConfigsOutcome(StrEnum):
 class Backend(Protocol):
     """Reads a cluster and asks its controller for changes. Every call has a deadline.
 
-    Reads raise UnreachableError where the cluster does not answer. Writes with an unknown outcome raise
-    UnknownOutcomeError.
+    Reads raise UnreachableError where the cluster does not answer. Writes with an unknown outcome
+    raise UnknownOutcomeError.
     """
 
     @property
@@ -83,50 +85,81 @@ class Backend(Protocol):
 
     @property
     def metadata_store(self) -> MetadataStore | None:
-        """The store into which requests are written; None where the controller receives and answers them."""
+        """The store into which requests are written.
+
+        None where the controller receives and answers them.
+        """
         ...
 
     def check(self) -> None:
-        """Raise UnreachableError unless a cluster of this kind answers; later readings are as new as the call."""
+        """Raise UnreachableError unless a cluster of this kind answers.
+
+        Later readings are as new as the call.
+        """
         ...
 
     def read(
-        self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
+        self,
+        topics: Iterable[str] | None = None,
+        *,
+        with_configs: bool = False,
+        settle: bool = False,
     ) -> ClusterState:
-        """Read all topics, or those named; with `settle`, topics that change meanwhile are read again."""
+        """Read all topics, or those named.
+
+        With `settle`, topics that change meanwhile are read again.
+        """
         ...
 
     def brokers(self, state: ClusterState) -> LiveBrokers:
-        """Return a client of the live brokers of `state`; it has no address where no listener serves the client."""
+        """Return a client of the live brokers of `state`.
+
+        It has no address where no listener serves the client.
+        """
         ...
 
     def channel_name(self, channel: Channel) -> str:
         """Return the channel's name in messages."""
         ...
 
-    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishResult:
-        """Write the step and the request that `action` describes, provided that the cluster is as `seen`."""
+    def publish(
+        self, step: Step, action: Publish, seen: ClusterState, lease: Lease
+    ) -> PublishResult:
+        """Write the step and the request of `action`, provided that the cluster is as `seen`."""
         ...
 
-    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishResult:
+    def take_back(
+        self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease
+    ) -> PublishResult:
         """Return moves in flight to their original replicas."""
         ...
 
     def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
-        """Return the dynamic configs of entities; a broker whose configs cannot be read now is left out."""
+        """Return the dynamic configs of entities.
+
+        A broker whose configs cannot be read now is left out.
+        """
         ...
 
     def configured_entities(self) -> Mapping[ConfigEntity, bool]:
-        """Return every topic and broker that may have configs, and whether it exists; a broker exists while alive."""
+        """Return every topic and broker that may have configs, and whether it exists.
+
+        A broker exists while alive.
+        """
         ...
 
     def change_configs(
-        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self,
+        entities: Iterable[ConfigEntity],
+        edit: EditConfigs,
+        lease: Lease,
+        step: Step | None = None,
     ) -> ConfigsOutcome:
-        """Apply the edits that `edit` derives from the values found; an edit to None deletes the key.
+        """Apply the edits that `edit` derives from the values found.
 
-        Entities whose configs cannot be read now are left out. Where a request may be applied late, `step` is on record
-        as unanswered until every answer is there. Raises LostLockError.
+        An edit to None deletes the key. Entities whose configs cannot be read now are left out.
+        Where a request may be applied late, `step` is on record as unanswered until every answer is
+        there. Raises LostLockError.
         """
         ...
 
@@ -135,25 +168,29 @@ class Backend(Protocol):
     ) -> Mapping[ConfigEntity, str]:
         """Write configs of entities that cannot be read now; None deletes the key.
 
-        Returns the reasons by entity, for those not written. `step` as in `change_configs`. Raises LostLockError.
+        Returns the reasons by entity, for those not written. `step` as in `change_configs`. Raises
+        LostLockError.
         """
         ...
 
 
 class MetadataStore(Protocol):
-    """A store of the cluster's metadata beside the controller; a request that is written there gets no answer.
+    """A store of the cluster's metadata beside the controller.
 
-    Its questions find, before a request is written, the reasons for which it would not be executed.
+    A request that is written there gets no answer. Its questions find, before a request is written,
+    the reasons for which it would not be executed.
     """
 
     def listening(self, channel: Channel, state: ClusterState) -> Listening:
         """Ask whether the controller of `state` would see a request on the channel."""
         ...
 
-    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> KadminError | None:
-        """Return the error for missing rights of the work, None if none is known to be missing; writes nothing.
+    def denied(
+        self, work: OperationSpec, throttled: Collection[ConfigEntity]
+    ) -> KadminError | None:
+        """Return the error for missing rights of the work, None if none is known to be missing.
 
-        `throttled` are the entities whose configs the work changes.
+        Writes nothing. `throttled` are the entities whose configs the work changes.
         """
         ...
 
@@ -167,10 +204,11 @@ class MetadataStore(Protocol):
 
 
 class LiveBrokers(Protocol):
-    """Asks live brokers over their own protocol, several at once; the answers of the others count if one fails.
+    """Asks live brokers over their own protocol, several at once.
 
-    Nothing is asked before a method is called. Each raises UnreachableError where none of the addresses answers and
-    NotCompletedError where there is none. `replica_sizes` leaves its connections open until `close`.
+    The answers of the others count if one fails. Nothing is asked before a method is called. Each
+    raises UnreachableError where none of the addresses answers and NotCompletedError where there is
+    none. `replica_sizes` leaves its connections open until `close`.
     """
 
     @property
@@ -179,15 +217,25 @@ class LiveBrokers(Protocol):
         ...
 
     def log_dirs(self, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
-        """Return replica sizes and disk space (DescribeLogDirs, 1.1 and later); raises where no broker gives sizes."""
+        """Return replica sizes and disk space (DescribeLogDirs, 1.1 and later).
+
+        Raises where no broker gives sizes.
+        """
         ...
 
-    def replica_sizes(self, wanted: Mapping[int, Collection[TopicPartition]], timeout_s: float) -> LogDirs:
+    def replica_sizes(
+        self, wanted: Mapping[int, Collection[TopicPartition]], timeout_s: float
+    ) -> LogDirs:
         """Return the sizes of some partitions' replicas on brokers; raises as `log_dirs` does."""
         ...
 
-    def settings(self, brokers: Iterable[int], names: Sequence[str]) -> FromBrokers[Mapping[str, str]]:
-        """Return the effective settings of brokers, defaults included; one that a broker lacks is left out."""
+    def settings(
+        self, brokers: Iterable[int], names: Sequence[str]
+    ) -> FromBrokers[Mapping[str, str]]:
+        """Return the effective settings of brokers, defaults included.
+
+        One that a broker lacks is left out.
+        """
         ...
 
     def groups(self, brokers: Iterable[int]) -> Groups:
@@ -205,15 +253,23 @@ class LiveBrokers(Protocol):
     def log_offsets(
         self, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, until: float
     ) -> FromBrokers[LogOffsets]:
-        """Return the first or last offset of partitions, from their leaders; `until` is monotonic seconds."""
+        """Return the first or last offset of partitions, from their leaders.
+
+        `until` is monotonic seconds.
+        """
         ...
 
-    def epoch_ends(self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float) -> FromBrokers[LogOffsets]:
-        """Return the end offsets of leader epochs in the logs of partitions, from their leaders (KIP-320)."""
+    def epoch_ends(
+        self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float
+    ) -> FromBrokers[LogOffsets]:
+        """Return end offsets of leader epochs in partitions' logs, from their leaders (KIP-320)."""
         ...
 
     def refused_credentials(self) -> NotAuthorizedError | None:
-        """Return the error where brokers refuse the client's credentials, else None; other errors are not raised."""
+        """Return the error where brokers refuse the client's credentials, else None.
+
+        Other errors are not raised.
+        """
         ...
 
     def close(self) -> None:
@@ -234,21 +290,26 @@ class Lock(Protocol):
         ...
 
     def to_create(self) -> str:
-        """Describe the topic that `take` would create for lock and record; '' where it would create none.
+        """Describe the topic that `take` would create for lock and record.
 
-        Raises NotCompletedError where the storage would lose the records.
+        '' where it would create none. Raises NotCompletedError where the storage would lose the
+        records.
         """
         ...
 
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
-        """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
+        """Take the lock, waiting at most `wait_s` for another's.
 
-        A topic that it creates for lock and record is on none of the brokers to `avoid` where others are enough.
+        Raises BusyError naming the holder. A topic that it creates for lock and record is on none
+        of the brokers to `avoid` where others are enough.
         """
         ...
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:
-        """Take a lock again that expired with our session; raises LostLockError where it was taken from us."""
+        """Take a lock again that expired with our session.
+
+        Raises LostLockError where it was taken from us.
+        """
         ...
 
     def release(self, lease: Lease) -> None:
@@ -268,7 +329,10 @@ class Lock(Protocol):
 
 
 class Values(Lock, Protocol):
-    """A storage of values by key (kadmin/operations/record/keys.py), and the lock that `put` needs."""
+    """A storage of values by key (kadmin/operations/record/keys.py).
+
+    It also has the lock that `put` needs.
+    """
 
     def get(self, key: str) -> bytes | None:
         """Return a value, None where there is none."""
@@ -279,9 +343,10 @@ class Values(Lock, Protocol):
         ...
 
     def put(self, values: Sequence[tuple[str, bytes | None]], lease: Lease) -> None:
-        """Write values in this order; None removes a value. A failure leaves a first part of the values written.
+        """Write values in this order; None removes a value.
 
-        Raises LostLockError unless the lease holds the lock, also for an empty sequence.
+        A failure leaves a first part of the values written. Raises LostLockError unless the lease
+        holds the lock, also for an empty sequence.
         """
         ...
 

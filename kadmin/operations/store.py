@@ -1,7 +1,7 @@
 """Operations on record: lock, records, statuses, steps and requests, on the values of any storage.
 
-A storage keeps values by key (`Values`; the keys are in kadmin/operations/record/keys.py). Encoding, versions
-of the layout, transitions and their errors belong to this module alone.
+A storage keeps values by key (`Values`; the keys are in kadmin/operations/record/keys.py).
+Encoding, versions of the layout, transitions and their errors belong to this module alone.
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ from kadmin.operations.record.codec import (
     decode_record,
     decode_request,
     decode_status,
-    decode_step,
     decode_throttle_request,
     decoding,
     encode_record,
     encode_request,
     encode_status,
-    encode_step,
     encode_throttle_request,
     restate,
 )
@@ -39,6 +37,7 @@ from kadmin.operations.record.record import (
     beyond_kept,
     require_transition,
 )
+from kadmin.operations.record.step_codec import decode_step, encode_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,10 +55,11 @@ Request = TypeVar("Request")
 
 
 class OperationStore:
-    """The operations of one cluster. Writes need the lease of `lock`; `ask` and `ask_throttle` need none.
+    """The operations of one cluster.
 
-    Raises UndecodableError with the place of a value that cannot be decoded, InvalidInputError for an operation that
-    is not on record, and LostLockError for a write without the lock.
+    Writes need the lease of `lock`; `ask` and `ask_throttle` need none. Raises UndecodableError
+    with the place of a value that cannot be decoded, InvalidInputError for an operation that is not
+    on record, and LostLockError for a write without the lock.
     """
 
     def __init__(self, values: Values, tell: EventSink) -> None:
@@ -67,22 +67,35 @@ class OperationStore:
         self._values = values
         self._listings = Listings(lambda text: tell(Note(text)))
         self._decoded: dict[str, tuple[bytes, Step]] = {}
-        """Steps by key, with their values: a runner reads all of them at every look, and decodes each once."""
+        """Steps by key, with their values: a runner reads all of them at every look, and decodes
+        each once."""
 
     def listings(self) -> tuple[Listing, ...]:
-        """Return every operation, oldest first; one whose status cannot be decoded is left out, with a note."""
+        """Return every operation, oldest first.
+
+        One whose status cannot be decoded is left out, with a note.
+        """
         return self._listings.all(self._statuses())
 
     def unfinished(self) -> tuple[Listing, ...]:
-        """Return the operations that are not finished; raises for an undecodable status: it may be of one of them."""
+        """Return the operations that are not finished.
+
+        Raises for an undecodable status: it may be of one of them.
+        """
         return self._listings.unfinished(self._statuses())
 
     def _statuses(self) -> list[tuple[str, str, bytes]]:
         found = self._values.below(OPERATIONS, "/status")
-        return [(name, self._values.locate(key_of(name, "status")), data) for name, data in found.items()]
+        return [
+            (name, self._values.locate(key_of(name, "status")), data)
+            for name, data in found.items()
+        ]
 
     def record(self, operation_id: str) -> OperationRecord:
-        """Return the record of an operation; raises NotCompletedError where its record was not completed."""
+        """Return the record of an operation.
+
+        Raises NotCompletedError where its record was not completed.
+        """
         return self._decode_record(operation_id, self._record(operation_id))
 
     def status(self, operation_id: str) -> OperationStatus:
@@ -107,9 +120,9 @@ class OperationStore:
         return self._asked(key_of(operation_id, "request"), decode_request, REPLACE_REQUEST)
 
     def ask(self, operation_id: str, request: StopRequest) -> StopRequest:
-        """Write a request to stop for the runner, and return the request in force: this one, or a stronger one.
+        """Write a request to stop for the runner, and return the request in force.
 
-        It replaces a request that cannot be decoded.
+        It is this one, or a stronger one. It replaces a request that cannot be decoded.
         """
         before = None
         with suppress(UndecodableError):
@@ -121,7 +134,9 @@ class OperationStore:
 
     def throttle_request(self, operation_id: str) -> ThrottleRequest | None:
         """Return the last request to change the throttle of an operation."""
-        return self._asked(key_of(operation_id, "throttle"), decode_throttle_request, REPLACE_THROTTLE_REQUEST)
+        return self._asked(
+            key_of(operation_id, "throttle"), decode_throttle_request, REPLACE_THROTTLE_REQUEST
+        )
 
     def ask_throttle(self, operation_id: str, request: ThrottleRequest) -> None:
         """Write a request to change the throttle for the runner; it replaces an earlier request."""
@@ -132,7 +147,9 @@ class OperationStore:
         preparing = encode_status(OperationStatus(OperationState.PREPARING, now), record)
         running = restate(preparing, OperationStatus(OperationState.RUNNING, now))
         status, body = (key_of(record.operation_id, name) for name in ("status", "record"))
-        self._values.put([(status, preparing), (body, encode_record(record)), (status, running)], lease)
+        self._values.put(
+            [(status, preparing), (body, encode_record(record)), (status, running)], lease
+        )
 
     def export(self, operation_id: str) -> StoredOperation:
         """Return the values of an operation for another store; raises as `record` does."""
@@ -152,7 +169,9 @@ class OperationStore:
             *([] if stored.throttle_request is None else [("throttle", stored.throttle_request)]),
             ("status", stored.status),
         ]
-        self._values.put([(key_of(stored.operation_id, name), value) for name, value in values], lease)
+        self._values.put(
+            [(key_of(stored.operation_id, name), value) for name, value in values], lease
+        )
 
     def set_status(self, operation_id: str, status: OperationStatus, lease: Lease) -> None:
         """Change the status; raises KadminError for a transition that TRANSITIONS does not list."""
@@ -168,7 +187,13 @@ class OperationStore:
         for each in beyond_kept(self.listings()):
             steps = self._values.below(key_of(each.operation_id, "steps"))
             # The status comes last, so that a removal that was cut short is repeated.
-            names = (*(f"steps/{name}" for name in steps), "request", "throttle", "record", "status")
+            names = (
+                *(f"steps/{name}" for name in steps),
+                "request",
+                "throttle",
+                "record",
+                "status",
+            )
             self._values.put([(key_of(each.operation_id, name), None) for name in names], lease)
 
     def confirm(self, lease: Lease) -> None:
@@ -179,7 +204,9 @@ class OperationStore:
         """Write a step; a step with this number is overwritten, as with its outcome."""
         self._values.put([(step_key(lease.operation_id, step.number), encode_step(step))], lease)
 
-    def _asked(self, key: str, decode: Callable[[bytes], Request], replaced_by: NextStep) -> Request | None:
+    def _asked(
+        self, key: str, decode: Callable[[bytes], Request], replaced_by: NextStep
+    ) -> Request | None:
         data = self._values.get(key)
         if data is None:
             return None
@@ -190,7 +217,9 @@ class OperationStore:
         with decoding(self._values.locate(key_of(operation_id, "record"))):
             return decode_record(data, operation_id)
 
-    def _restated(self, operation_id: str, status: OperationStatus, lease: Lease) -> tuple[str, bytes]:
+    def _restated(
+        self, operation_id: str, status: OperationStatus, lease: Lease
+    ) -> tuple[str, bytes]:
         key, data = key_of(operation_id, "status"), self._status(operation_id)
         with decoding(self._values.locate(key)):
             before, restated = decode_status(data).state, restate(data, status)
@@ -207,5 +236,7 @@ class OperationStore:
         data = self._values.get(key_of(operation_id, "record"))
         if data is None:
             self._status(operation_id)
-            raise NotCompletedError(f"Operation {operation_id} has no record.", next_step=command("history"))
+            raise NotCompletedError(
+                f"Operation {operation_id} has no record.", next_step=command("history")
+            )
         return data

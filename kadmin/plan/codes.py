@@ -1,4 +1,7 @@
-"""The codes of diagnostics: the meaning of each, and the error of a command that refuses. Codes are never reused."""
+"""The codes of diagnostics: the meaning of each, and the error of a command that refuses.
+
+Codes are never reused.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,10 @@ if TYPE_CHECKING:
 
 
 class Code(NamedTuple):
-    """The meaning of a code, and the error that commands raise for it; None: they warn and continue.
+    """The meaning of a code, and the error that commands raise for it.
 
-    `of_request` is the error where it differs for a request, which is not made from the cluster and cannot be stale.
+    None: they warn and continue. `of_request` is the error where it differs for a request, which is
+    not made from the cluster and cannot be stale.
     """
 
     meaning: str
@@ -29,7 +33,8 @@ class Code(NamedTuple):
 
 
 TABLE: Final[dict[str, Code]] = {}
-"""Every code. `validate` exits with 3 for any error; commands that act exit with the code of the refusal."""
+"""Every code. `validate` exits with 3 for any error; commands that act exit with the code of the
+refusal."""
 
 
 def _code(code: str, meaning: str, *refusals: type[KadminError] | None) -> str:
@@ -39,14 +44,19 @@ def _code(code: str, meaning: str, *refusals: type[KadminError] | None) -> str:
 
 # The text itself.
 UNREADABLE: Final = _code(
-    "KA001", "The file cannot be read, is not UTF-8 text, or holds a character that no document may hold."
+    "KA001",
+    "The file cannot be read, is not UTF-8 text, or holds a character that no document may hold.",
 )
 SYNTAX: Final = _code("KA002", "The text is not well-formed YAML or JSON.")
 DUPLICATE_KEY: Final = _code("KA003", "A mapping has one key twice.")
-FORBIDDEN_YAML: Final = _code("KA004", "An anchor, alias, merge key, tag or directive: documents are plain data.")
+FORBIDDEN_YAML: Final = _code(
+    "KA004", "An anchor, alias, merge key, tag or directive: documents are plain data."
+)
 NOT_ONE_DOCUMENT: Final = _code("KA005", "The file holds no document, or more than one.")
 KEY_NOT_TEXT: Final = _code("KA006", "A key is not a string.")
-ODD_NUMBER: Final = _code("KA007", "A number is written in a way that readers of YAML and JSON understand differently.")
+ODD_NUMBER: Final = _code(
+    "KA007", "A number is written in a way that readers of YAML and JSON understand differently."
+)
 TOO_LARGE: Final = _code("KA008", "The text is larger, or nested deeper, than any plan is.")
 MORE_PROBLEMS: Final = _code("KA009", "There are more problems than are listed.")
 
@@ -66,10 +76,15 @@ NO_UNIT: Final = _code("KA019", "A size, rate or duration has no unit.")
 DUPLICATE_PARTITION: Final = _code("KA020", "One document names a partition twice.")
 DUPLICATE_ENTRY: Final = _code("KA021", "A list names a broker or topic twice.")
 NO_OP: Final = _code("KA022", "A reassignment changes nothing; it is skipped.", None)
-REPLICATION_FACTOR: Final = _code("KA023", "A reassignment changes the replication factor without the waiver.")
-NAME_COLLISION: Final = _code("KA024", "Two topics differ only in . and _ and share one name in Kafka's metrics.")
+REPLICATION_FACTOR: Final = _code(
+    "KA023", "A reassignment changes the replication factor without the waiver."
+)
+NAME_COLLISION: Final = _code(
+    "KA024", "Two topics differ only in . and _ and share one name in Kafka's metrics."
+)
 SIZE_UNKNOWN: Final = _code(
-    "KA025", "A limit or throttle counts bytes, but the size of a partition that moves is not given."
+    "KA025",
+    "A limit or throttle counts bytes, but the size of a partition that moves is not given.",
 )
 TOO_BIG_FOR_A_WAVE: Final = _code("KA026", "One reassignment alone breaks a limit of the waves.")
 TOO_MANY_TOPICS: Final = _code("KA027", "A deletion names more topics than allow.more_than.")
@@ -78,44 +93,70 @@ CONTRADICTION: Final = _code("KA029", "Two fields of one document contradict eac
 
 # Several documents together.
 PARTITION_IN_TWO_PLANS: Final = _code("KA030", "Two reassignment plans name one partition.")
-DELETED_AND_USED: Final = _code("KA031", "One plan deletes a topic that another one reassigns or elects leaders for.")
+DELETED_AND_USED: Final = _code(
+    "KA031", "One plan deletes a topic that another one reassigns or elects leaders for."
+)
 ELECTED_WHILE_REASSIGNED: Final = _code(
-    "KA032", "An election names a partition that is being reassigned, or that another plan reassigns.", None
+    "KA032",
+    "An election names a partition that is being reassigned, or that another plan reassigns.",
+    None,
 )
 
 # A document alone.
-RECORD_TOPIC_DELETED: Final = _code("KA033", "A deletion names the topic of kadmin's own record; there is no waiver.")
+RECORD_TOPIC_DELETED: Final = _code(
+    "KA033", "A deletion names the topic of kadmin's own record; there is no waiver."
+)
 
 # A document against an inventory, a live cluster or a policy.
 UNKNOWN_TOPIC: Final = _code("KA040", "The cluster has no such topic.", StalePlanError)
-UNKNOWN_PARTITION: Final = _code("KA041", "The topic has no such partition.", StalePlanError, InvalidInputError)
-UNKNOWN_BROKER: Final = _code("KA042", "The cluster has no such broker.", StalePlanError, InvalidInputError)
+UNKNOWN_PARTITION: Final = _code(
+    "KA041", "The topic has no such partition.", StalePlanError, InvalidInputError
+)
+UNKNOWN_BROKER: Final = _code(
+    "KA042", "The cluster has no such broker.", StalePlanError, InvalidInputError
+)
 STALE_CURRENT: Final = _code(
     "KA043", "The replicas of a partition are neither its current nor its target.", StalePlanError
 )
-FEWER_RACKS: Final = _code("KA044", "A reassignment puts a partition on fewer racks without the waiver.")
-OTHER_CLUSTER: Final = _code(
-    "KA045", "The document is for another cluster, or does not say for which cluster of a fleet.", StalePlanError
+FEWER_RACKS: Final = _code(
+    "KA044", "A reassignment puts a partition on fewer racks without the waiver."
 )
-OVER_CAPACITY: Final = _code("KA046", "A broker would hold more bytes than its capacity.", StalePlanError)
+OTHER_CLUSTER: Final = _code(
+    "KA045",
+    "The document is for another cluster, or does not say for which cluster of a fleet.",
+    StalePlanError,
+)
+OVER_CAPACITY: Final = _code(
+    "KA046", "A broker would hold more bytes than its capacity.", StalePlanError
+)
 LEADERS_CONCENTRATED: Final = _code(
     "KA047", "A broker would lead more than twice its even share of the partitions.", None
 )
 UNDER_MIN_ISR: Final = _code(
-    "KA048", "A partition would have fewer live replicas than its topic's min.insync.replicas.", None
+    "KA048",
+    "A partition would have fewer live replicas than its topic's min.insync.replicas.",
+    None,
 )
 DEAD_BROKER: Final = _code(
-    "KA049", "A target broker is not alive: the controller would wait for it forever.", StalePlanError
+    "KA049",
+    "A target broker is not alive: the controller would wait for it forever.",
+    StalePlanError,
 )
-PROTECTED_TOPIC: Final = _code("KA050", "A deletion names a topic that the policy protects, without the waiver.")
+PROTECTED_TOPIC: Final = _code(
+    "KA050", "A deletion names a topic that the policy protects, without the waiver."
+)
 ACTIVE_CONSUMERS: Final = _code(
     "KA051", "A deletion names a topic that consumer groups use, without the waiver.", BusyError
 )
 OFFLINE_REPLICAS: Final = _code(
-    "KA052", "A deletion names a topic with replicas on dead brokers, without the waiver.", StalePlanError
+    "KA052",
+    "A deletion names a topic with replicas on dead brokers, without the waiver.",
+    StalePlanError,
 )
 DELETION_DISABLED: Final = _code(
-    "KA053", "The brokers have delete.topic.enable=false, and the deletion has no waiver for it.", NotCompletedError
+    "KA053",
+    "The brokers have delete.topic.enable=false, and the deletion has no waiver for it.",
+    NotCompletedError,
 )
 BEING_REASSIGNED: Final = _code(
     "KA054", "A deletion names a topic that is being reassigned; there is no waiver.", BusyError
@@ -123,15 +164,21 @@ BEING_REASSIGNED: Final = _code(
 COMES_BACK: Final = _code(
     "KA055", "A deleted topic that is still in use is created again, empty, by the brokers.", None
 )
-NOT_ELECTABLE: Final = _code("KA056", "The preferred replica of a partition is not alive or not in sync.", None)
+NOT_ELECTABLE: Final = _code(
+    "KA056", "The preferred replica of a partition is not alive or not in sync.", None
+)
 TOPIC_EXISTS: Final = _code("KA057", "A recipe names a topic that exists.", BusyError)
 GUARD_UNCHECKED: Final = _code(
-    "KA058", "A guard of a deletion was not checked: an inventory lacks what it needs, or it is waived.", None
+    "KA058",
+    "A guard of a deletion was not checked: an inventory lacks what it needs, or it is waived.",
+    None,
 )
 
 # A plan against a live cluster only: a snapshot does not show it.
 REASSIGNMENT_RUNNING: Final = _code(
-    "KA059", "A reassignment is running on the cluster, or is requested and not picked up yet.", BusyError
+    "KA059",
+    "A reassignment is running on the cluster, or is requested and not picked up yet.",
+    BusyError,
 )
 ELECTION_RUNNING: Final = _code(
     "KA060", "A preferred leader election is requested on the cluster and not done yet.", BusyError
@@ -140,22 +187,31 @@ BEING_DELETED: Final = _code("KA061", "A topic of the plan is being deleted.", S
 
 # A rebalance request against an inventory.
 CANNOT_SUBSTITUTE: Final = _code(
-    "KA062", "A substitute is not alive, to be emptied itself, or may not receive replicas.", InfeasibleError
+    "KA062",
+    "A substitute is not alive, to be emptied itself, or may not receive replicas.",
+    InfeasibleError,
 )
 CANNOT_PIN: Final = _code(
     "KA063",
-    "A pin cannot be kept: its brokers may not hold or lead the partition, or share a rack; or it is moving.",
+    "A pin cannot be kept: its brokers may not hold or lead the partition, or share a rack; or it "
+    "is moving.",
     InfeasibleError,
 )
-RACK_UNKNOWN: Final = _code("KA064", "A request asks for strict racks, and some brokers have no rack.", InfeasibleError)
+RACK_UNKNOWN: Final = _code(
+    "KA064", "A request asks for strict racks, and some brokers have no rack.", InfeasibleError
+)
 INFEASIBLE: Final = _code("KA065", "No plan can satisfy the request.", InfeasibleError)
 
 # A plan against an inventory or a live cluster.
-RACKS_LOST: Final = _code("KA066", "A reassignment puts partitions on fewer racks, with the waiver.", None)
+RACKS_LOST: Final = _code(
+    "KA066", "A reassignment puts partitions on fewer racks, with the waiver.", None
+)
 
 # The waves of a plan against the disks of a cluster.
 NO_ROOM: Final = _code(
-    "KA070", "A broker has too little room on disk for the copies that it would get.", StalePlanError
+    "KA070",
+    "A broker has too little room on disk for the copies that it would get.",
+    StalePlanError,
 )
 
 # A plan alone; its next step is better with an inventory.
@@ -163,12 +219,15 @@ UNTHROTTLED: Final = _code("KA071", "A reassignment copies replicas without a th
 
 # A plan against an inventory or a live cluster.
 WITHOUT_SOURCE: Final = _code(
-    "KA072", "A partition has no replica that is alive and in sync: its copies would wait for a broker.", StalePlanError
+    "KA072",
+    "A partition has no replica that is alive and in sync: its copies would wait for a broker.",
+    StalePlanError,
 )
 
 # A deletion against a live cluster.
 GUARD_UNKNOWN: Final = _code(
     "KA073",
-    "A guard of a deletion could not be looked at on the live cluster, and the deletion has no waiver for that.",
+    "A guard of a deletion could not be looked at on the live cluster, and the deletion has no "
+    "waiver for that.",
     UnreachableError,
 )

@@ -1,13 +1,17 @@
-"""Measures a running reassignment: the bytes copied, the speed of the copies, and the remaining time.
+"""Measures a running reassignment: bytes copied, their speed, and the remaining time.
 
-Goals: a rate of this run that is steady to read, and a remaining time that holds from the first tenth of the bytes on.
-Constraints: waves follow each other, and in each the busier direction of the busiest broker decides. A broker fetches
-in bursts, so that of several brokers that are about as busy, another one has the most left at every sample.
-Algorithm: what is left on the busiest broker, added up over the waves, through the speed at which the mean falls of all
-brokers that are about as busy. Speeds are averages over the last WINDOW_S, or over the last WINDOW_SAMPLES where
-samples are rare, as they are where only whole partitions count. Time before the first byte does not count. While the
-busy brokers copy far less than the average broker, they are between two bursts, and the remaining time is not known.
-Example: 60 MB left on the busiest broker, 50 MB half a minute later: 10 MB in 30 s, so 150 s remain.
+Goals: a rate of this run that is steady to read, and a remaining time that holds from the first
+tenth of the bytes on.
+Constraints: waves follow each other, and in each the busier direction of the busiest broker
+decides. A broker fetches in bursts, so that of several brokers that are about as busy, another one
+has the most left at every sample.
+Algorithm: what is left on the busiest broker, added up over the waves, through the speed at which
+the mean falls of all brokers that are about as busy. Speeds are averages over the last WINDOW_S, or
+over the last WINDOW_SAMPLES where samples are rare, as they are where only whole partitions count.
+Time before the first byte does not count. While the busy brokers copy far less than the average
+broker, they are between two bursts, and the remaining time is not known.
+Example: 60 MB left on the busiest broker, 50 MB half a minute later: 10 MB in 30 s, so 150 s
+remain.
 """
 
 from __future__ import annotations
@@ -32,7 +36,8 @@ WINDOW_SAMPLES = 5
 _SHARPNESS = 8
 """A broker that sends or receives half as much as the busiest weighs 2^8 times less."""
 _LEAST_SHARE = 0.1
-"""The least growth of the busy brokers, as a fraction of the average broker's, that gives a remaining time."""
+"""The least growth of the busy brokers, as a fraction of the average broker's, that gives a
+remaining time."""
 
 Sizes: TypeAlias = Mapping[TopicPartition, int]
 """Bytes to copy to each new replica, by partition."""
@@ -44,8 +49,8 @@ OnDisk: TypeAlias = Mapping[int, Mapping[TopicPartition, int]]
 class Copied:
     """Bytes copied of bytes to copy.
 
-    `left` is the sum over waves of the bytes left on the busiest broker; `level` the same for the mean of the busy
-    brokers, `mean` for that of all brokers.
+    `left` is the sum over waves of the bytes left on the busiest broker; `level` the same for the
+    mean of the busy brokers, `mean` for that of all brokers.
     """
 
     done: int
@@ -66,7 +71,10 @@ class Sample:
 def replicas_to_measure(
     copying: Iterable[PartitionTarget], unsized: Iterable[PartitionTarget], state: ClusterState
 ) -> dict[int, set[TopicPartition]]:
-    """Return, by broker, the replicas whose sizes give the progress of copies and the sizes of `unsized` partitions."""
+    """Return, by broker, the replicas whose sizes give the progress of copies.
+
+    They also give the sizes of `unsized` partitions.
+    """
     found: dict[int, set[TopicPartition]] = {}
     for target, brokers in (
         *((each, (*_holders(each, state), *each.added)) for each in copying),
@@ -80,13 +88,15 @@ def replicas_to_measure(
 def sizes_told(targets: Iterable[PartitionTarget], state: ClusterState, held: OnDisk) -> Sizes:
     """Return the sizes of targets whose holders all answered, at least one with a replica.
 
-    `held` has no entry of a replica that is not there: a leader that the reassignment removes may have deleted its own
-    since `state` was read, which does not change the partition's size.
+    `held` has no entry of a replica that is not there: a leader that the reassignment removes may
+    have deleted its own since `state` was read, which does not change the partition's size.
     """
     sizes = {}
     for target in targets:
         holders, partition = _holders(target, state), target.partition
-        held_bytes = [held[broker][partition] for broker in holders if partition in held.get(broker, ())]
+        held_bytes = [
+            held[broker][partition] for broker in holders if partition in held.get(broker, ())
+        ]
         if held_bytes and all(broker in held for broker in holders):
             sizes[partition] = max(held_bytes)
     return sizes
@@ -101,8 +111,8 @@ def copied(
 ) -> Copied | None:
     """Add up the copies of all waves; None where a size is unknown.
 
-    `sizes` take precedence over those of the plan. A copy on a broker that is not in `on_disk` counts when its
-    partition is `finished`.
+    `sizes` take precedence over those of the plan. A copy on a broker that is not in `on_disk`
+    counts when its partition is `finished`.
     """
     done = total = 0
     left = level = mean = 0.0
@@ -116,13 +126,17 @@ def copied(
             # The leader of a finished partition may be one that received it.
             sender = (target.current or target.replicas)[0] if whole else leader_of(target, state)
             for broker in new:
-                present_bytes = size if whole else min(size, on_disk.get(broker, {}).get(target.partition, 0))
+                present_bytes = (
+                    size if whole else min(size, on_disk.get(broker, {}).get(target.partition, 0))
+                )
                 done, total = done + present_bytes, total + size
                 copies.append((sender, broker, size, size - present_bytes))
         if any(rest for *_, rest in copies):
             lefts = per_broker((sender, (broker,), rest) for sender, broker, _, rest in copies)
             left += max(lefts)
-            level += _level(lefts, per_broker((sender, (broker,), size) for sender, broker, size, _ in copies))
+            level += _level(
+                lefts, per_broker((sender, (broker,), size) for sender, broker, size, _ in copies)
+            )
             mean += sum(lefts) / len(lefts)
     return Copied(done, total, left, level, mean)
 
@@ -145,7 +159,10 @@ def rate_of(samples: tuple[Sample, ...]) -> float | None:
 
 
 def eta_of(samples: tuple[Sample, ...], throttle: int | None) -> float | None:
-    """Return the seconds that are left, never fewer than the throttle allows; None where the end does not approach."""
+    """Return the seconds that are left, never fewer than the throttle allows.
+
+    None where the end does not approach.
+    """
     elapsed = _elapsed(samples)
     if not elapsed:
         return None
@@ -157,7 +174,10 @@ def eta_of(samples: tuple[Sample, ...], throttle: int | None) -> float | None:
 
 
 def _holders(target: PartitionTarget, state: ClusterState) -> tuple[int, ...]:
-    """Return the leader, where there is one; of a partition that was not read the first replicas before and after."""
+    """Return the leader, where there is one.
+
+    Of a partition that was not read the first replicas before and after.
+    """
     if target.partition in state.states:
         sender = leader_of(target, state)
         return () if sender is None else (sender,)

@@ -1,8 +1,9 @@
 """Estimates the bytes that a reassignment copies through each broker, the rate, and the time.
 
-A throttle counts what a broker sends and what it receives separately, so the busier direction of the busiest broker
-decides. Waves follow each other: their times add up. Once in sync, a throttled partition's ordinary replication is no
-longer held back, but still counted, which is why a rate below it never lets the copies catch up.
+A throttle counts what a broker sends and what it receives separately, so the busier direction of
+the busiest broker decides. Waves follow each other: their times add up. Once in sync, a throttled
+partition's ordinary replication is no longer held back, but still counted, which is why a rate
+below it never lets the copies catch up.
 """
 
 from __future__ import annotations
@@ -30,15 +31,16 @@ if TYPE_CHECKING:
 NAMED_LINK, NAMED_LINK_SHARE = 125_000_000, 3
 """A link of 1 Gbit/s, in bytes per second, and the divisor of its unused part for a first rate."""
 LEAST_SHARE = 10
-"""Divisor of a link's budget: copies get at least this part (a tenth); without it the reassignment would not end."""
+"""Divisor of a link's budget: copies get at least this part (a tenth); without it the reassignment
+would not end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
     """The throttle of a plan: `rate` in bytes per second, `values` to add to the existing configs.
 
-    `wave_seconds` are the least seconds of each wave at that rate, None where a size is unknown; `bound_seconds` those
-    of any waves: the most bytes in or out of one broker over the rate.
+    `wave_seconds` are the least seconds of each wave at that rate, None where a size is unknown;
+    `bound_seconds` those of any waves: the most bytes in or out of one broker over the rate.
     """
 
     rate: int
@@ -60,20 +62,26 @@ def throttle_of(
     state: ClusterState,
     inbound: Mapping[TopicPartition, float],
 ) -> Throttle | None:
-    """Return the throttle of a plan, None where its waves copy nothing, or may use the whole network.
+    """Return the throttle of a plan, None if its waves copy nothing or may use the whole network.
 
-    A broker that is not alive sends and receives nothing, and its configs may be out of reach: it gets no rate.
-    `inbound` is the producers' rate for each partition, in bytes per second, where it was observed. Raises
-    InvalidInputError for a `finish_in` without the sizes that it needs.
+    A broker that is not alive sends and receives nothing, and its configs may be out of reach: it
+    gets no rate. `inbound` is the producers' rate for each partition, in bytes per second, where it
+    was observed. Raises InvalidInputError for a `finish_in` without the sizes that it needs.
     """
     every = [each for wave in waves for each in wave if each.added]
     if not every or target == UNTHROTTLED:
         return None
     busiest = [_busiest(wave, state) for wave in waves]
     rate = _rate(target, every, busiest, state, inbound)
-    *seconds, bound = (None if size is None else size / rate for size in (*busiest, _busiest(every, state)))
+    *seconds, bound = (
+        None if size is None else size / rate for size in (*busiest, _busiest(every, state))
+    )
     wanted = throttled(every, rate)
-    values = {entity: keys for entity, keys in wanted.items() if entity.is_topic or entity.broker_id in state.brokers}
+    values = {
+        entity: keys
+        for entity, keys in wanted.items()
+        if entity.is_topic or entity.broker_id in state.brokers
+    }
     return Throttle(rate, values, tuple(seconds), bound, _warnings(every, rate, state, inbound))
 
 
@@ -82,15 +90,20 @@ def suggested_rate(
 ) -> tuple[int, str]:
     """Return a rate for a plan without a throttle, and its source in words.
 
-    The budget of the brokers' links where an inventory has one, else a third of NAMED_LINK; less what the busiest
-    broker replicates now. Where that is not known, a third of the budget. It has two digits, to be typed.
+    The budget of the brokers' links where an inventory has one, else a third of NAMED_LINK; less
+    what the busiest broker replicates now. Where that is not known, a third of the budget. It has
+    two digits, to be typed.
     """
     brokers = {broker for each in copied for broker in (*each.replicas, *(each.current or ()))}
     link = min((facts.links[broker] for broker in brokers if broker in facts.links), default=None)
     reported = state is not None and bool(facts.inbound)
     now = math.ceil(_spoken_for(brokers, state, facts.inbound)) if state is not None else 0
     less = f"less {readable_rate(now)} that the busiest broker replicates now"
-    source = "a link of 1 Gbit/s" if link is None else f"the inventory's link budget of {readable_rate(link)}"
+    source = (
+        "a link of 1 Gbit/s"
+        if link is None
+        else f"the inventory's link budget of {readable_rate(link)}"
+    )
     budget, share = (NAMED_LINK if link is None else int(link)), 1
     if link is None or not reported:
         source, share = f"a third of {source}", NAMED_LINK_SHARE
@@ -130,61 +143,89 @@ def _rate(
     unknown = [each.partition for each in every if each.size_bytes is None]
     if unknown:
         raise InvalidInputError(
-            f"spec.throttle.finish_in needs the size of every partition that is copied: {name_some(unknown)}.",
-            next_step="add size_bytes to the plan, or give the sizes with --sizes FILE; or set spec.throttle.rate",
+            "spec.throttle.finish_in needs the size of every partition that is copied: "
+            f"{name_some(unknown)}.",
+            next_step=(
+                "add size_bytes to the plan, or give the sizes with --sizes FILE; or set "
+                "spec.throttle.rate"
+            ),
         )
     return max(math.ceil(sum(size or 0 for size in busiest) / target.amount), 1)
 
 
 def _busiest(wave: Iterable[PartitionTarget], state: ClusterState) -> float | None:
-    """Return the most bytes that one broker sends or receives for these, None where a size is unknown."""
+    """Return the most bytes that a broker sends or receives, None where a size is unknown."""
     moving = [target for target in wave if target.added]
     if any(target.size_bytes is None for target in moving):
         return None
     return max(
-        per_broker((leader_of(target, state), target.added, target.size_bytes or 0) for target in moving), default=0
+        per_broker(
+            (leader_of(target, state), target.added, target.size_bytes or 0) for target in moving
+        ),
+        default=0,
     )
 
 
 def per_broker(copies: Iterable[tuple[int | None, Collection[int], float]]) -> tuple[float, ...]:
-    """Return the amount that each broker sends or receives; a copy is a sender, its receivers, the amount for each."""
+    """Return the amount that each broker sends or receives.
+
+    A copy is a sender, its receivers, the amount for each.
+    """
     received, sent = _flow(copies)
     return (*sent.values(), *received.values())
 
 
-def _spoken_for(brokers: Iterable[int], state: ClusterState, inbound: Mapping[TopicPartition, float]) -> float:
+def _spoken_for(
+    brokers: Iterable[int], state: ClusterState, inbound: Mapping[TopicPartition, float]
+) -> float:
     """Return the most that one of these brokers sends or receives for ordinary replication."""
     copies = []
     for partition, rate in inbound.items():
         replicas = state.replicas(partition)
         if replicas:
             leader = sender_of(partition, replicas, state)
-            copies.append((leader, [each for each in replicas if each != leader and each in state.brokers], rate))
+            copies.append(
+                (
+                    leader,
+                    [each for each in replicas if each != leader and each in state.brokers],
+                    rate,
+                )
+            )
     received, sent = _flow(copies)
     return max((way.get(broker, 0) for broker in brokers for way in (received, sent)), default=0)
 
 
 def _warnings(
-    moving: Sequence[PartitionTarget], rate: int, state: ClusterState, inbound: Mapping[TopicPartition, float]
+    moving: Sequence[PartitionTarget],
+    rate: int,
+    state: ClusterState,
+    inbound: Mapping[TopicPartition, float],
 ) -> tuple[str, ...]:
-    """Name the brokers whose throttled partitions, at today's inbound rate, use up the whole throttle."""
-    received, _ = _flow((leader_of(target, state), target.added, inbound.get(target.partition, 0)) for target in moving)
+    """Name the brokers whose throttled partitions, at today's inbound rate, use up the throttle."""
+    received, _ = _flow(
+        (leader_of(target, state), target.added, inbound.get(target.partition, 0))
+        for target in moving
+    )
     _, sent = _flow(
-        (leader_of(target, state), _followers(target, state), inbound.get(target.partition, 0)) for target in moving
+        (leader_of(target, state), _followers(target, state), inbound.get(target.partition, 0))
+        for target in moving
     )
     return tuple(
-        f"broker {broker} {verb} {readable_rate(traffic)} for the throttled partitions already; at a throttle "
-        f"of {readable_rate(rate)} their copies never catch up"
+        f"broker {broker} {verb} {readable_rate(traffic)} for the throttled partitions already; "
+        f"at a throttle of {readable_rate(rate)} their copies never catch up"
         for verb, way in (("receives", received), ("sends", sent))
         for broker, traffic in sorted(way.items())
         if traffic >= rate
     )
 
 
-def _flow(copies: Iterable[tuple[int | None, Collection[int], float]]) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the amounts that each broker receives and sends; a copy is a sender, its receivers, the amount for each.
+def _flow(
+    copies: Iterable[tuple[int | None, Collection[int], float]],
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the amounts that each broker receives and sends.
 
-    A copy without a sender counts for its receivers, which get it once there is one.
+    A copy is a sender, its receivers, the amount for each. A copy without a sender counts for its
+    receivers, which get it once there is one.
     """
     received: dict[int, float] = {}
     sent: dict[int, float] = {}

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BrokerLoad:
-    """Replicas, preferred leaders and bytes of a broker; the bytes are None where a replica's size is unknown."""
+    """Replicas, preferred leaders and bytes of a broker.
+
+    The bytes are None where a replica's size is unknown.
+    """
 
     replicas: Annotated[Count, "Replicas held."]
     leaders: Annotated[Count, "Partitions whose preferred leader it is."]
@@ -39,8 +42,9 @@ class BrokerLoad:
 class PlanDiff:
     """Changes of a plan against one state of a cluster.
 
-    `pending` are the reassignments still to publish, `current` filled in; `settled` are at their target already.
-    `before` and `after` cover every broker that is alive or holds a replica of the topics that were read.
+    `pending` are the reassignments still to publish, `current` filled in; `settled` are at their
+    target already. `before` and `after` cover every broker that is alive or holds a replica of the
+    topics that were read.
     """
 
     waves: tuple[Wave, ...]
@@ -56,7 +60,10 @@ class PlanDiff:
 
     @property
     def moved_bytes(self) -> int | None:
-        """Bytes that the network will carry; None where the size of a partition that moves is unknown."""
+        """Bytes that the network will carry.
+
+        None where the size of a partition that moves is unknown.
+        """
         sizes = [moved_bytes(target) for target in self.pending]
         return None if None in sizes else sum(size or 0 for size in sizes)
 
@@ -67,15 +74,22 @@ def diff(
     publish: PublishLimits,
     facts: ClusterFacts | None = None,
 ) -> PlanDiff:
-    """Compare plan and state; `publish` bounds the waves. The sizes of `facts` fill in where the plan gives none."""
+    """Compare plan and state; `publish` bounds the waves.
+
+    The sizes of `facts` fill in where the plan gives none.
+    """
     facts = facts or ClusterFacts()
     targets = [_complete(target, state, facts.sizes) for target in plan.reassignments]
     at_target = {Progress.DONE, Progress.SETTLED}
-    pending = tuple(target for target in targets if judge(target, state, published=False) not in at_target)
+    pending = tuple(
+        target for target in targets if judge(target, state, published=False) not in at_target
+    )
     moving = {target.partition for target in pending}
     held = state.assignment
     then = {**held, **{target.partition: target.replicas for target in pending}}
-    brokers = sorted({*state.brokers, *chain.from_iterable(held.values()), *chain.from_iterable(then.values())})
+    brokers = sorted(
+        {*state.brokers, *chain.from_iterable(held.values()), *chain.from_iterable(then.values())}
+    )
     return PlanDiff(
         waves=_waves(plan, pending, state, facts, publish),
         pending=pending,
@@ -92,17 +106,23 @@ def _waves(
     facts: ClusterFacts,
     publish: PublishLimits,
 ) -> tuple[Wave, ...]:
-    """Cut into waves as the plan's order asks; in plan order where the disks lack room for the shortest waves.
+    """Cut into waves as the plan's order asks.
 
-    The topic of kadmin's own record comes after the others, one partition in a wave: every step before it needs it
-    whole. Partitions without a replica to copy from come last, and delay no others.
+    In plan order where the disks lack room for the shortest waves. The topic of kadmin's own record
+    comes after the others, one partition in a wave: every step before it needs it whole. Partitions
+    without a replica to copy from come last, and delay no others.
     """
     waiting = [target for target in pending if lacks_source(target.partition, state)]
-    able = [target for target in pending if not lacks_source(target.partition, state)] if waiting else pending
+    able = (
+        [target for target in pending if not lacks_source(target.partition, state)]
+        if waiting
+        else pending
+    )
     ours = [target for target in able if target.partition.topic == RECORD_TOPIC]
     others = [target for target in able if target.partition.topic != RECORD_TOPIC] if ours else able
     in_order, *later = (
-        schedule(group, plan.limits, publish) for group in (others, *([target] for target in ours), waiting)
+        schedule(group, plan.limits, publish)
+        for group in (others, *([target] for target in ours), waiting)
     )
     if plan.order is WaveOrder.SHORTEST:
         shortest = repack(in_order, others, state, plan.limits, publish)
@@ -111,7 +131,9 @@ def _waves(
     return tuple(replace(wave, index=index) for index, wave in enumerate(chain(in_order, *later)))
 
 
-def _complete(target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:
+def _complete(
+    target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]
+) -> PartitionTarget:
     current = target.current if target.current is not None else state.replicas(target.partition)
     return replace(with_source_size(target, state, sizes), current=current)
 
@@ -129,6 +151,8 @@ def _loads(
         for broker in ids:
             held[broker] += sizes.get(partition, 0)
     return {
-        broker: BrokerLoad(replicas[broker], leaders[broker], None if broker in unknown else held[broker])
+        broker: BrokerLoad(
+            replicas[broker], leaders[broker], None if broker in unknown else held[broker]
+        )
         for broker in brokers
     }

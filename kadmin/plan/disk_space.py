@@ -1,10 +1,12 @@
 """Checks that the copies of a reassignment fit on the disks of the brokers that receive them.
 
-Goals: which brokers lack room, how many bytes they need, and for which partitions, before a disk is full.
-Constraints: copies are made before the ones that they replace are removed, so a wave makes room for later waves only.
-Unknown never counts against a plan: a copy of unknown size needs nothing, and a broker that gives one away is not short
-of room afterwards.
-Example: broker 3 can write 10 bytes. A wave brings it 6, the next one takes 4 away and brings 7: it needs 13.
+Goals: which brokers lack room, how many bytes they need, and for which partitions, before a disk is
+full.
+Constraints: copies are made before the ones that they replace are removed, so a wave makes room for
+later waves only. Unknown never counts against a plan: a copy of unknown size needs nothing, and a
+broker that gives one away is not short of room afterwards.
+Example: broker 3 can write 10 bytes. A wave brings it 6, the next one takes 4 away and brings 7: it
+needs 13.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A broker without disk space for its copies: the most bytes that it needs at one time, and the partitions."""
+    """A broker without disk space for its copies.
+
+    It has the most bytes that it needs at one time, and the partitions.
+    """
 
     broker_id: int
     usable_bytes: int
@@ -33,15 +38,24 @@ class Shortage:
     partitions: tuple[TopicPartition, ...]
 
     def __str__(self) -> str:
-        disk_space, lacking = readable_size(self.usable_bytes), readable_size(self.needed_bytes - self.usable_bytes)
+        disk_space, lacking = (
+            readable_size(self.usable_bytes),
+            readable_size(self.needed_bytes - self.usable_bytes),
+        )
         names = name_some(self.partitions)
-        return f"broker {self.broker_id} has room for {disk_space}, {lacking} less than the copies of {names} need"
+        return (
+            f"broker {self.broker_id} has room for {disk_space}, {lacking} less than the copies "
+            f"of {names} need"
+        )
 
 
-def shortages(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, int | None]) -> tuple[Shortage, ...]:
+def shortages(
+    waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, int | None]
+) -> tuple[Shortage, ...]:
     """Return the brokers that lack room for waves still to come, by id.
 
-    `usable` are the bytes that each broker can still write; one whose room is unknown is never among them.
+    `usable` are the bytes that each broker can still write; one whose room is unknown is never
+    among them.
     """
     disk_space = {broker: bytes_ for broker, bytes_ in usable.items() if bytes_ is not None}
     needed: Counter[int] = Counter()
@@ -56,7 +70,9 @@ def shortages(waves: Sequence[Sequence[PartitionTarget]], usable: Mapping[int, i
         for broker in sorted(set(disk_space) - never_short):
             most = found[broker].needed_bytes if broker in found else disk_space[broker]
             if needed[broker] > most:
-                found[broker] = Shortage(broker, disk_space[broker], needed[broker], tuple(coming[broker]))
+                found[broker] = Shortage(
+                    broker, disk_space[broker], needed[broker], tuple(coming[broker])
+                )
         for target in wave:
             if target.size_bytes is None:
                 never_short.update(target.removed)

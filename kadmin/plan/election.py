@@ -1,4 +1,7 @@
-"""Preferred leader elections: partitions with another leader, those that can be elected, obstacles of the others."""
+"""Preferred leader elections.
+
+Partitions with another leader, those that can be elected, obstacles of the others.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,18 @@ if TYPE_CHECKING:
 
 
 def scope_of(plan: ElectionPlan, state: ClusterState) -> tuple[TopicPartition, ...]:
-    """Return the partitions that an election plan names, by topic and number; names are known to exist."""
+    """Return the partitions that an election plan names, by topic and number.
+
+    Names are known to exist.
+    """
     named = set(state.topics) if plan.all_partitions else set(plan.topics)
     whole = {partition for name in named for partition in state.topics[name].partitions()}
     return tuple(sorted(whole | set(plan.partitions)))
 
 
-def off_preferred(scope: Iterable[TopicPartition], state: ClusterState) -> tuple[TopicPartition, ...]:
+def off_preferred(
+    scope: Iterable[TopicPartition], state: ClusterState
+) -> tuple[TopicPartition, ...]:
     """Return the partitions whose leader is not the first of their replicas, in the order given."""
     return tuple(partition for partition in scope if not _led_as_preferred(partition, state))
 
@@ -29,13 +37,16 @@ def off_preferred(scope: Iterable[TopicPartition], state: ClusterState) -> tuple
 def electable(scope: Iterable[TopicPartition], state: ClusterState) -> tuple[TopicPartition, ...]:
     """Return the partitions with another leader whose preferred replica is alive and in the ISR.
 
-    Kafka: PreferredReplicaPartitionLeaderElectionStrategy elects nothing else, and a failure is not tried again.
+    Kafka: PreferredReplicaPartitionLeaderElectionStrategy elects nothing else, and a failure is not
+    tried again.
     """
     return tuple(p for p in off_preferred(scope, state) if obstacle(p, state) is None)
 
 
-def leaders_elected(scope: Iterable[TopicPartition], state: ClusterState) -> tuple[tuple[int, int], ...]:
-    """Return the leader of each partition before and after an election, NO_LEADER where there is none."""
+def leaders_elected(
+    scope: Iterable[TopicPartition], state: ClusterState
+) -> tuple[tuple[int, int], ...]:
+    """Return each partition's leader before and after an election, NO_LEADER for none."""
     partitions = tuple(scope)
     elected = set(electable(partitions, state))
     found = []
@@ -71,15 +82,23 @@ def _led_as_preferred(partition: TopicPartition, state: ClusterState) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ElectionProposal:
-    """An election of all partitions that can be elected, and the others with another leader, each with the reason."""
+    """An election of all partitions that can be elected.
+
+    It also has the others with another leader, each with the reason.
+    """
 
     plan: ElectionPlan
     impossible: tuple[tuple[TopicPartition, str], ...]
 
 
 def propose_election(state: ClusterState) -> ElectionProposal:
-    """Propose an election over the whole cluster; an empty one when every leader is the preferred one."""
-    everything = [partition for name in sorted(state.topics) for partition in state.topics[name].partitions()]
+    """Propose an election over the whole cluster.
+
+    An empty one when every leader is the preferred one.
+    """
+    everything = [
+        partition for name in sorted(state.topics) for partition in state.topics[name].partitions()
+    ]
     off = off_preferred(everything, state)
     reasons = {partition: obstacle(partition, state) for partition in off}
     return ElectionProposal(

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 class ClusterFacts:
     """Facts that guards check.
 
-    `cluster_id` is that of the inventory that they come from. `sizes` are bytes per partition, `capacities` bytes per
-    broker, `links` the bytes per second that a broker's network carries each way, `usable` the bytes that each broker
-    that was asked can still write; `inbound` is what producers write to a partition, in bytes per second. `consumers`
-    maps a topic to the groups that use it; `internal_topics` are those that brokers flag as internal.
-    `deletion_enabled` and `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the
-    brokers. `unavailable` are facts that the brokers did not answer, each with the reason, `disks_unavailable` those of
-    their disks, `hidden_topics` topics that they hold and did not show. `from_brokers`: brokers were asked for the
-    facts now, and can be asked again.
+    `cluster_id` is that of the inventory that they come from. `sizes` are bytes per partition,
+    `capacities` bytes per broker, `links` the bytes per second that a broker's network carries each
+    way, `usable` the bytes that each broker that was asked can still write; `inbound` is what
+    producers write to a partition, in bytes per second. `consumers` maps a topic to the groups that
+    use it; `internal_topics` are those that brokers flag as internal. `deletion_enabled` and
+    `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers.
+    `unavailable` are facts that the brokers did not answer, each with the reason,
+    `disks_unavailable` those of their disks, `hidden_topics` topics that they hold and did not
+    show. `from_brokers`: brokers were asked for the facts now, and can be asked again.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -1,15 +1,18 @@
 """Packs waves so that all of them together take the shortest time.
 
-Goals: a wave takes as long as its busiest broker sends or receives, and the next wave waits for its end. At equal rates
-the makespan is the sum of the waves' busiest brokers, and the busiest broker of the whole plan is its lower bound.
-Constraints: the limits of kadmin.plan.waves, and as many waves as plan order needs; one more where an entry fits in
-none of them.
-Algorithm: entries by their largest load on one broker, largest first. Each wave has a budget for every broker: an equal
-share of the bound, less where a large partition makes another wave longer. An entry goes into the wave that is least
-full with it: the budget of its busiest broker, or the wave's places. Where no budget has room for it, it goes into the
-wave that it makes longer by the least. Plan order decides ties between entries; it orders the waves, by the mean place
-of their entries; and it is kept whole where this packing is not shorter.
-Example: broker 3 receives 9, 5 and 4 bytes, broker 4 receives 9; two entries a wave: [9, 9] and [5, 4] take 18 in all.
+Goals: a wave takes as long as its busiest broker sends or receives, and the next wave waits for its
+end. At equal rates the makespan is the sum of the waves' busiest brokers, and the busiest broker of
+the whole plan is its lower bound.
+Constraints: the limits of kadmin.plan.waves, and as many waves as plan order needs; one more where
+an entry fits in none of them.
+Algorithm: entries by their largest load on one broker, largest first. Each wave has a budget for
+every broker: an equal share of the bound, less where a large partition makes another wave longer.
+An entry goes into the wave that is least full with it: the budget of its busiest broker, or the
+wave's places. Where no budget has room for it, it goes into the wave that it makes longer by the
+least. Plan order decides ties between entries; it orders the waves, by the mean place of their
+entries; and it is kept whole where this packing is not shorter.
+Example: broker 3 receives 9, 5 and 4 bytes, broker 4 receives 9; two entries a wave: [9, 9] and [5,
+4] take 18 in all.
 """
 
 from __future__ import annotations
@@ -61,7 +64,7 @@ def repack(
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A target, its place in the plan, and its bytes by direction and broker, without those of 0."""
+    """A target, its place in the plan, and its bytes by direction and broker, but those of 0."""
 
     place: int
     target: PartitionTarget
@@ -72,7 +75,9 @@ class _Entry:
         return max((amount for _, amount in self.loads), default=0)
 
 
-def _entries(targets: Sequence[PartitionTarget], state: ClusterState) -> dict[TopicPartition, _Entry]:
+def _entries(
+    targets: Sequence[PartitionTarget], state: ClusterState
+) -> dict[TopicPartition, _Entry]:
     sizes = [target.size_bytes for target in targets if target.size_bytes is not None]
     unknown_size = max(round(fmean(sizes)), 1) if sizes else 1
     entries = {}
@@ -102,7 +107,9 @@ def _totals(entries: Iterable[_Entry]) -> Counter[tuple[str, int]]:
     return totals
 
 
-def _packed(waves: Sequence[Wave], entries: Mapping[TopicPartition, _Entry], filling: _Filling) -> Sequence[Wave]:
+def _packed(
+    waves: Sequence[Wave], entries: Mapping[TopicPartition, _Entry], filling: _Filling
+) -> Sequence[Wave]:
     """Pack the targets of waves into as many waves, rarely more, each in plan order."""
     members = [entry for wave in waves for entry in _members(wave, entries)]
     filling.open_waves(len(waves), _totals(members))
@@ -120,8 +127,9 @@ def _packed(waves: Sequence[Wave], entries: Mapping[TopicPartition, _Entry], fil
 class _Filling:
     """Waves while they are being filled; each list has one element per wave.
 
-    `carried` are the bytes by direction and broker, `longest` those of the busiest broker, `budgets` those that each
-    broker may carry until the wave becomes longer. `places` are shares of the wave's limits, inf where it is full.
+    `carried` are the bytes by direction and broker, `longest` those of the busiest broker,
+    `budgets` those that each broker may carry until the wave becomes longer. `places` are shares of
+    the wave's limits, inf where it is full.
     """
 
     limits: WaveLimits
@@ -174,11 +182,16 @@ class _Filling:
             costs[wave] = inf
 
     def _costs(self, rows: _Rows) -> list[float]:
-        """Return the fullness of each wave with the entry, or the bytes by which each gets longer if none has room."""
+        """Return the fullness of each wave with the entry.
+
+        If none has room, return the bytes by which each gets longer.
+        """
         fullness: Iterable[float] = self.places
         for row, amount in rows:
             fullness = map(
-                max, fullness, [(held + amount) / most for held, most in zip(row, self.budgets, strict=True)]
+                max,
+                fullness,
+                [(held + amount) / most for held, most in zip(row, self.budgets, strict=True)],
             )
         costs = list(fullness)
         if min(costs) <= 1:
@@ -190,7 +203,10 @@ class _Filling:
         return list(longer)
 
     def _share_bound(self) -> None:
-        """Set the budgets: waves longer than their share keep their length, the others share what that leaves."""
+        """Set the budgets.
+
+        Waves longer than their share keep their length, the others share what that leaves.
+        """
         left, sharing = float(self.bound), len(self.longest)
         for length in sorted(self.longest, reverse=True):
             if length * sharing <= left:

@@ -11,10 +11,11 @@ MIN_INSYNC_REPLICAS = "min.insync.replicas"
 
 
 def min_insync_replicas(topic: str, state: ClusterState, brokers_own: int = 1) -> int:
-    """Return a topic's min.insync.replicas: its own config, else the cluster-wide dynamic default, else `brokers_own`.
+    """Return a topic's min.insync.replicas.
 
-    `brokers_own` is used because a broker's properties file is not readable from outside. 1 for a value that is no
-    number.
+    It is its own config, else the cluster-wide dynamic default, else `brokers_own`. `brokers_own`
+    is used because a broker's properties file is not readable from outside. 1 for a value that is
+    no number.
     """
     default = state.broker_defaults.get(MIN_INSYNC_REPLICAS, str(brokers_own))
     wanted = state.topic_configs.get(topic, {}).get(MIN_INSYNC_REPLICAS, default)

@@ -1,10 +1,10 @@
 """Finds the source of a partition's copies: a replica that is alive and in sync.
 
-Goals: whether a reassignment can make progress at all, before it is published and while it is in flight; and which
-broker sends its copies.
-Constraints: without a source a controller accepts a reassignment and waits for a broker without end. The size on disk
-of a replica that is not in sync says nothing of the bytes to copy. A partition whose state was not read does not count
-as one without a source.
+Goals: whether a reassignment can make progress at all, before it is published and while it is in
+flight; and which broker sends its copies.
+Constraints: without a source a controller accepts a reassignment and waits for a broker without
+end. The size on disk of a replica that is not in sync says nothing of the bytes to copy. A
+partition whose state was not read does not count as one without a source.
 Example: the ISR is [3], and broker 3 is dead: nothing is copied until it returns.
 """
 
@@ -24,20 +24,23 @@ if TYPE_CHECKING:
 def lacks_source(partition: TopicPartition, state: ClusterState) -> bool:
     """Whether no replica of a partition is alive and in sync."""
     found = state.states.get(partition)
-    return found is not None and not (set(found.isr) & set(state.brokers)) - set(found.offline_replicas)
+    return found is not None and not (set(found.isr) & set(state.brokers)) - set(
+        found.offline_replicas
+    )
 
 
 def awaited(partition: TopicPartition, state: ClusterState) -> tuple[int, ...]:
-    """Return the brokers of which one must return before a partition without a source can be copied."""
+    """Return the brokers of which one must return before a partition without a source is copied."""
     found = state.states[partition]
     able = {*found.isr, *found.elr} or set(state.replicas(partition) or ())
     return tuple(sorted(able - set(state.brokers)) or sorted(able))
 
 
 def sender_of(partition: TopicPartition, replicas: Replicas, state: ClusterState) -> int | None:
-    """Return the broker that sends copies: the leader, or the live replica that would lead; None where there is none.
+    """Return the broker that sends copies: the leader, or the live replica that would lead.
 
-    Of a partition whose state was not read any live replica may be in sync.
+    None where there is none. Of a partition whose state was not read any live replica may be in
+    sync.
     """
     found = state.states.get(partition)
     if found is None:
@@ -46,11 +49,21 @@ def sender_of(partition: TopicPartition, replicas: Replicas, state: ClusterState
         return found.leader
     if lacks_source(partition, state):
         return None
-    return next((broker for broker in (*replicas, *found.isr) if broker in found.isr and broker in state.brokers), None)
+    return next(
+        (
+            broker
+            for broker in (*replicas, *found.isr)
+            if broker in found.isr and broker in state.brokers
+        ),
+        None,
+    )
 
 
 def with_source_size(
     target: PartitionTarget, state: ClusterState, sizes: Mapping[TopicPartition, int]
 ) -> PartitionTarget:
-    """Return the target with its size, in bytes, from `sizes` where it has none; without a source it is unknown."""
+    """Return the target with its size, in bytes, from `sizes` where it has none.
+
+    Without a source it is unknown.
+    """
     return target if lacks_source(target.partition, state) else with_size(target, sizes)

@@ -1,12 +1,17 @@
-"""Replication throttles as config values: added to existing values, and removed without changing foreign ones.
+"""Replication throttles as config values.
 
-Goals: a throttle has two halves (KIP-73): rates on the brokers that send or receive, and lists of replicas on the
-topics, `partition:broker,...` or `*`. A topic's lists may hold foreign entries: ours are added to them.
+They are added to existing values, and removed without changing foreign ones.
+
+Goals: a throttle has two halves (KIP-73): rates on the brokers that send or receive, and lists of
+replicas on the topics, `partition:broker,...` or `*`. A topic's lists may hold foreign entries:
+ours are added to them.
 Constraints: values that others change between setting and removal are kept.
-Algorithm: three-way: `previous` and `ours` are on record, `found` is on the cluster. Entries of a list are ours when
-they are in `ours` and not in `previous`. A rate that was changed while it was set is ours with each of its values:
-where the change was interrupted, some brokers still have an `earlier` one.
-Example: found `0:1`, wanted `0:1,0:2` gives ours `0:1,0:2`; later found `0:1,0:2,9:9` becomes `0:1,9:9`.
+Algorithm: three-way: `previous` and `ours` are on record, `found` is on the cluster. Entries of a
+list are ours when they are in `ours` and not in `previous`. A rate that was changed while it was
+set is ours with each of its values: where the change was interrupted, some brokers still have an
+`earlier` one.
+Example: found `0:1`, wanted `0:1,0:2` gives ours `0:1,0:2`; later found `0:1,0:2,9:9` becomes
+`0:1,9:9`.
 """
 
 from __future__ import annotations
@@ -33,16 +38,18 @@ FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
 RATES = (LEADER_RATE, FOLLOWER_RATE)
 LISTS = (LEADER_REPLICAS, FOLLOWER_REPLICAS)
 MOST_LIST_BYTES = 32_767
-"""The longest list that brokers take through their API, some 5,000 entries; a longer one becomes WILDCARD.
+"""The longest list that brokers take through their API, some 5,000 entries; a longer one becomes
+WILDCARD.
 
 Brokers throttle no replica that is in sync (KIP-73), so that it slows down the same copies.
 """
 THROTTLE_KEYS = frozenset({*RATES, *LISTS})
 MAY_RETURN = (
-    "a rate that was removed may be back after its broker restarts (seen on Kafka 4.3.0 and 4.4.0, not on 4.1.2): "
-    "docs/throttles.md#a-rate-that-comes-back"
+    "a rate that was removed may be back after its broker restarts (seen on Kafka 4.3.0 and "
+    "4.4.0, not on 4.1.2): docs/throttles.md#a-rate-that-comes-back"
 )
-"""In KRaft mode a broker starts with the own configs of its last snapshot; no request shows which those are."""
+"""In KRaft mode a broker starts with the own configs of its last snapshot; no request shows which
+those are."""
 WILDCARD = "*"
 """The value of a replica list that names every replica of the topic."""
 
@@ -53,27 +60,35 @@ ConfigEdits: TypeAlias = Mapping[ConfigEntity, Mapping[str, str | None]]
 
 
 def is_throttle(entity: ConfigEntity, key: str) -> bool:
-    """Whether a config is the rate of a broker, or of their default, or a list of replicas of a topic."""
+    """Whether a config is the rate of a broker, or their default, or a topic's list of replicas."""
     if entity.is_topic:
         return is_legal_topic_name(entity.name) and key in LISTS
     return entity.kind == BROKER_KIND and key in RATES
 
 
 def require_throttles(values: ConfigEdits) -> None:
-    """Raise NotCompletedError where keys by entity, about to be written, have one that is no throttle."""
+    """Raise NotCompletedError where keys to be written, by entity, have one that is no throttle."""
     for entity, keys in values.items():
         for key in keys:
             if not is_throttle(entity, key):
                 raise NotCompletedError(
-                    f"{one_line(key)} of {one_line(str(entity))} is no throttle; no config was written.",
-                    cause="kadmin writes rates of brokers and lists of throttled replicas of topics, nothing else",
-                    next_step=command("history") + ", which shows who wrote the operation on record",
+                    f"{one_line(key)} of {one_line(str(entity))} is no throttle; no config was "
+                    "written.",
+                    cause=(
+                        "kadmin writes rates of brokers and lists of throttled replicas of "
+                        "topics, nothing else"
+                    ),
+                    next_step=command("history")
+                    + ", which shows who wrote the operation on record",
                 )
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """One config value: as it was found, and as we set it (None: no such key); `earlier` are our values before."""
+    """One config value: as it was found, and as we set it (None: no such key).
+
+    `earlier` are our values before.
+    """
 
     previous: str | None
     ours: str | None
@@ -107,8 +122,8 @@ class Edits:
 def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[ConfigEntity, dict[str, str]]:
     """Return the configs that throttle these reassignments; those that copy nothing need none.
 
-    Of each partition the current replicas are throttled as senders, since any of them may become leader, the added ones
-    as receivers; both rates on every broker among them.
+    Of each partition the current replicas are throttled as senders, since any of them may become
+    leader, the added ones as receivers; both rates on every broker among them.
     """
     senders: dict[str, list[str]] = {}
     receivers: dict[str, list[str]] = {}
@@ -119,7 +134,9 @@ def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[ConfigEntit
             senders.setdefault(target.partition.topic, []).extend(
                 f"{number}:{broker}" for broker in target.current or ()
             )
-            receivers.setdefault(target.partition.topic, []).extend(f"{number}:{broker}" for broker in new)
+            receivers.setdefault(target.partition.topic, []).extend(
+                f"{number}:{broker}" for broker in new
+            )
             brokers.update(new, target.current or ())
     topics = {
         ConfigEntity.of_topic(topic): {
@@ -134,17 +151,25 @@ def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[ConfigEntit
 def only_readable(
     wanted: ConfigValues, found: ConfigValues, changes: ConfigChanges
 ) -> dict[ConfigEntity, Mapping[str, str]]:
-    """Return the wanted values of entities whose configs could be read, or whose changes are on record."""
-    return {entity: values for entity, values in wanted.items() if entity in found or entity in changes}
+    """Return the wanted values of entities with readable configs, or with changes on record."""
+    return {
+        entity: values for entity, values in wanted.items() if entity in found or entity in changes
+    }
 
 
 def rates(brokers: Iterable[int], rate: int) -> dict[ConfigEntity, dict[str, str]]:
     """Return both rates on each broker."""
-    return {ConfigEntity.of_broker(broker): dict.fromkeys(RATES, str(rate)) for broker in sorted(brokers)}
+    return {
+        ConfigEntity.of_broker(broker): dict.fromkeys(RATES, str(rate))
+        for broker in sorted(brokers)
+    }
 
 
 def merge(wanted: ConfigValues, found: ConfigValues) -> dict[ConfigEntity, dict[str, ConfigChange]]:
-    """Return the changes that add the wanted values to those found; entities that need none are left out."""
+    """Return the changes that add the wanted values to those found.
+
+    Entities that need none are left out.
+    """
     changes: dict[ConfigEntity, dict[str, ConfigChange]] = {}
     for entity, values in wanted.items():
         for key, value in values.items():
@@ -175,7 +200,9 @@ def plan_revision(
     return edits
 
 
-def apply_revision(changes: ConfigChanges, newer: ConfigChanges) -> dict[ConfigEntity, dict[str, ConfigChange]]:
+def apply_revision(
+    changes: ConfigChanges, newer: ConfigChanges
+) -> dict[ConfigEntity, dict[str, ConfigChange]]:
     """Return changes with newer ones added; the old value of `ours` becomes an `earlier` one."""
     every = {entity: dict(keys) for entity, keys in changes.items()}
     for entity, keys in newer.items():
@@ -187,13 +214,20 @@ def apply_revision(changes: ConfigChanges, newer: ConfigChanges) -> dict[ConfigE
 
 
 def edits_to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
-    """Return the edits that changes still need; a value that is neither previous nor ours is kept."""
+    """Return the edits that changes still need.
+
+    A value that is neither previous nor ours is kept.
+    """
     values: dict[ConfigEntity, dict[str, str | None]] = {}
     kept = []
     for entity, key, change, now in _each(changes, found):
         if _same(key, now, change.ours):
             continue
-        if _same(key, now, change.previous) or now in change.earlier or _is_emptied(key, change.ours, now):
+        if (
+            _same(key, now, change.previous)
+            or now in change.earlier
+            or _is_emptied(key, change.ours, now)
+        ):
             values.setdefault(entity, {})[key] = change.ours
         else:
             kept.append(ForeignValue(entity, key, now))
@@ -201,13 +235,17 @@ def edits_to_set(changes: ConfigChanges, found: ConfigValues) -> Edits:
 
 
 def edits_to_restore(changes: ConfigChanges, found: ConfigValues) -> Edits:
-    """Return the edits that undo changes: values that are still ours, and of a list our entries alone."""
+    """Return the edits that undo changes: values still ours, and of a list our entries alone."""
     values: dict[ConfigEntity, dict[str, str | None]] = {}
     kept = []
     for entity, key, change, now in _each(changes, found):
         if _same(key, now, change.previous):
             continue
-        if _same(key, now, change.ours) or now in change.earlier or _is_emptied(key, change.previous, now):
+        if (
+            _same(key, now, change.ours)
+            or now in change.earlier
+            or _is_emptied(key, change.previous, now)
+        ):
             values.setdefault(entity, {})[key] = change.previous
             continue
         kept.append(ForeignValue(entity, key, now))
@@ -226,7 +264,9 @@ def holds_ours(key: str, change: ConfigChange, now: str | None) -> bool:
     return key in LISTS and _without_ours(change, now) != now
 
 
-def _each(changes: ConfigChanges, found: ConfigValues) -> Iterator[tuple[ConfigEntity, str, ConfigChange, str | None]]:
+def _each(
+    changes: ConfigChanges, found: ConfigValues
+) -> Iterator[tuple[ConfigEntity, str, ConfigChange, str | None]]:
     for entity, keys in changes.items():
         for key, change in keys.items():
             yield entity, key, change, found.get(entity, {}).get(key)
@@ -246,7 +286,8 @@ def _joined(previous: str | None, wanted: str) -> str:
 
 
 def _same(key: str, value: str | None, other: str | None) -> bool:
-    # Brokers read a list as a set; an absent key and an empty list are different, and are restored as they were.
+    # Brokers read a list as a set; an absent key and an empty list are different, and are restored
+    # as they were.
     if value is None or other is None or key not in LISTS:
         return value == other
     return set(entries(value)) == set(entries(other))

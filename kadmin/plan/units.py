@@ -1,7 +1,8 @@
 """Amounts with units: bytes, bytes per second and durations, as people write them.
 
-`kB MB GB TB` are powers of 1000 and `KiB MiB GiB TiB` powers of 1024; `KB` is read as `kB`. A number without a unit
-is refused: 10 could be meant as 10 KB/s or 10 MB/s, and the difference is an outage.
+`kB MB GB TB` are powers of 1000 and `KiB MiB GiB TiB` powers of 1024; `KB` is read as `kB`. A
+number without a unit is refused: 10 could be meant as 10 KB/s or 10 MB/s, and the difference is an
+outage.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ _FACTORS = {
 }
 _SPELLINGS = {**_FACTORS, "KB": 1000}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-_AMOUNT = re.compile(r"(?P<number>[0-9]{1,19}(?:\.[0-9]{1,12})?) ?(?P<unit>[A-Za-z]*)(?P<per>/s)?", re.ASCII)
+_AMOUNT = re.compile(
+    r"(?P<number>[0-9]{1,19}(?:\.[0-9]{1,12})?) ?(?P<unit>[A-Za-z]*)(?P<per>/s)?", re.ASCII
+)
 _DURATION = re.compile(r"(?P<number>[0-9]{1,9}(?:\.[0-9]{1,6})?) ?(?P<unit>[A-Za-z]*)", re.ASCII)
 _PERCENT = re.compile(r"(?P<number>[0-9]{1,3}(?:\.[0-9]{1,6})?) ?%", re.ASCII)
 _LONGEST_SHOWN = 40
@@ -34,24 +37,35 @@ UNITS_HINT = "units are B, kB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, Ti
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes that a size such as `500GB` or `64KiB` names; raises ValueError, saying what to write."""
+    """Return the bytes that a size such as `500GB` or `64KiB` names.
+
+    Raises ValueError, saying what to write.
+    """
     return _parse(text, per_second=False)
 
 
 def parse_rate(text: str) -> int:
-    """Return the bytes per second that a rate such as `50MB/s` names; raises ValueError, saying what to write."""
+    """Return the bytes per second that a rate such as `50MB/s` names.
+
+    Raises ValueError, saying what to write.
+    """
     return _parse(text, per_second=True)
 
 
 def parse_duration(text: str) -> int:
-    """Return the seconds that a duration such as `90m` or `6h` names; raises ValueError, saying what to write."""
+    """Return the seconds that a duration such as `90m` or `6h` names.
+
+    Raises ValueError, saying what to write.
+    """
     match = _DURATION.fullmatch(text)
     if match is None:
         raise ValueError(f"{_shown(text)} is not a duration; write for example 6h")
     if not match["unit"]:
         raise ValueError(f"{_shown(text)} has no unit: {match['number']}m or {match['number']}h?")
     if match["unit"] not in _SECONDS:
-        raise ValueError(f"unknown unit {match['unit']!r} in {_shown(text)}; units are s, m (minutes), h, d")
+        raise ValueError(
+            f"unknown unit {match['unit']!r} in {_shown(text)}; units are s, m (minutes), h, d"
+        )
     seconds = Fraction(match["number"]) * _SECONDS[match["unit"]]
     if seconds.denominator != 1 or seconds == 0:
         raise ValueError(f"{_shown(text)} is not a whole number of seconds, at least one")
@@ -59,7 +73,10 @@ def parse_duration(text: str) -> int:
 
 
 def parse_percent(text: str, most: int = _MOST_PERCENT) -> float:
-    """Return the fraction that a percentage names: `2%` is 0.02; raises ValueError above `most` % and without `%`."""
+    """Return the fraction that a percentage names: `2%` is 0.02.
+
+    Raises ValueError above `most` % and without `%`.
+    """
     match = _PERCENT.fullmatch(text)
     if match is None or Fraction(match["number"]) > most:
         raise ValueError(f"{_shown(text)} is not a percentage from 0% to {most}%, such as 2%")
@@ -72,8 +89,15 @@ def parse_surplus(value: str | int) -> float | int:
 
 
 def format_size(size_bytes: int) -> str:
-    """Write bytes exactly, in the unit that is shortest to read: `500GB`, `64KiB`, `1001B`; `parse_size` reads it."""
-    spellings = [f"{size_bytes // factor}{unit}" for unit, factor in _FACTORS.items() if size_bytes % factor == 0]
+    """Write bytes exactly, in the unit that is shortest to read: `500GB`, `64KiB`, `1001B`.
+
+    `parse_size` reads it.
+    """
+    spellings = [
+        f"{size_bytes // factor}{unit}"
+        for unit, factor in _FACTORS.items()
+        if size_bytes % factor == 0
+    ]
     return "0B" if size_bytes == 0 else min(spellings, key=len)
 
 
@@ -99,8 +123,13 @@ def format_rate(rate: int) -> str:
 
 
 def format_duration(seconds: int) -> str:
-    """Write seconds exactly, in the largest unit that allows it: `6h`; `parse_duration` reads it."""
-    unit, factor = next((unit, size) for unit, size in reversed(_SECONDS.items()) if seconds % size == 0)
+    """Write seconds exactly, in the largest unit that allows it: `6h`.
+
+    `parse_duration` reads it.
+    """
+    unit, factor = next(
+        (unit, size) for unit, size in reversed(_SECONDS.items()) if seconds % size == 0
+    )
     return f"{seconds // factor}{unit}"
 
 
@@ -108,7 +137,9 @@ def format_percent(fraction: float) -> str:
     """Write a fraction as a percentage: 0.02 is `2%`; `parse_percent` reads it."""
     percent = Fraction(repr(fraction)) * 100
     return (
-        f"{percent.numerator}%" if percent.denominator == 1 else f"{float(percent):.6f}".rstrip("0").rstrip(".") + "%"
+        f"{percent.numerator}%"
+        if percent.denominator == 1
+        else f"{float(percent):.6f}".rstrip("0").rstrip(".") + "%"
     )
 
 
@@ -130,7 +161,9 @@ def _parse(text: str, *, per_second: bool) -> int:
         number = match["number"]
         small = "." in number or int(number) < _FACTORS["kB"]
         meant = [f"{number}MB", f"{number}kB"] if small else [format_size(int(number))]
-        raise ValueError(f"{_shown(text)} has no unit: {' or '.join(f'{each}{suffix}' for each in meant)}?")
+        raise ValueError(
+            f"{_shown(text)} has no unit: {' or '.join(f'{each}{suffix}' for each in meant)}?"
+        )
     unit = match["unit"].removesuffix("ps") if per_second else match["unit"]
     if unit not in _SPELLINGS:
         each = f", each with {suffix}" if suffix else ""

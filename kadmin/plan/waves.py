@@ -1,11 +1,14 @@
 """Waves: a plan cut into reassignments that are published together, in plan order.
 
-Goals: the plan's order is its priority, so waves are packed in that order (kadmin.plan.makespan packs them anew where
-the plan asks for the shortest time); a wave is small, because the controller
-writes the whole remainder of the admin node once per finished partition (O(n^2) bytes in ZooKeeper's log).
-Constraints: entries, payload bytes, moves per broker in and out, bytes moved, each as the plan's `waves` says.
-Algorithm: first fit over at most LOOK_AHEAD entries, so that one blocked broker does not leave a wave half empty and
-a plan of any length is cut in linear time. Every partition is in exactly one wave.
+Goals: the plan's order is its priority, so waves are packed in that order (kadmin.plan.makespan
+packs them anew where the plan asks for the shortest time); a wave is small, because the controller
+writes the whole remainder of the admin node once per finished partition (O(n^2) bytes in
+ZooKeeper's log).
+Constraints: entries, payload bytes, moves per broker in and out, bytes moved, each as the plan's
+`waves` says.
+Algorithm: first fit over at most LOOK_AHEAD entries, so that one blocked broker does not leave a
+wave half empty and a plan of any length is cut in linear time. Every partition is in exactly one
+wave.
 Example: limits {max_partitions: 2} over a, b, c gives [a, b], [c].
 """
 
@@ -35,7 +38,10 @@ _FRAME_BYTES = len('{"version":1,"partitions":[]}')
 
 @dataclass(frozen=True, slots=True)
 class Wave:
-    """The reassignments of one publish. `moved_bytes` is None where a size is unknown; counters are per broker."""
+    """The reassignments of one publish.
+
+    `moved_bytes` is None where a size is unknown; counters are per broker.
+    """
 
     index: int
     reassignments: tuple[PartitionTarget, ...]
@@ -47,11 +53,15 @@ class Wave:
 
 def with_size(target: PartitionTarget, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:
     """Return the target with its size, in bytes, from `sizes` where it has none."""
-    return target if target.size_bytes is not None else replace(target, size_bytes=sizes.get(target.partition))
+    return (
+        target
+        if target.size_bytes is not None
+        else replace(target, size_bytes=sizes.get(target.partition))
+    )
 
 
 def moved_bytes(target: PartitionTarget) -> int | None:
-    """Return the bytes that the network carries for this partition, None where its size is unknown."""
+    """Return the bytes that the network carries for this partition, None if its size is unknown."""
     copies = len(target.added)
     if copies == 0:
         return 0
@@ -64,10 +74,13 @@ def copied_bytes(targets: Iterable[PartitionTarget]) -> int | None:
     return None if None in sizes else sum(size or 0 for size in sizes)
 
 
-def schedule(targets: Sequence[PartitionTarget], limits: WaveLimits, publish: PublishLimits) -> tuple[Wave, ...]:
+def schedule(
+    targets: Sequence[PartitionTarget], limits: WaveLimits, publish: PublishLimits
+) -> tuple[Wave, ...]:
     """Cut targets (without no-ops) into waves.
 
-    Raises InvalidInputError where one entry alone breaks a limit, or `max_bytes` is given and a size is not known.
+    Raises InvalidInputError where one entry alone breaks a limit, or `max_bytes` is given and a
+    size is not known.
     """
     waves: list[Wave] = []
     window: list[PartitionTarget] = []
@@ -115,10 +128,15 @@ class Packing:
             return False
         size = bytes_alone(target) - _FRAME_BYTES + (1 if self.taken else 0)  # with its comma
         check = (
-            0 if target.partition.topic in self.topics else len(target.partition.topic) + self.publish.bytes_per_topic
+            0
+            if target.partition.topic in self.topics
+            else len(target.partition.topic) + self.publish.bytes_per_topic
         )
         payload_bytes, check_bytes = self.payload_bytes + size, self.check_bytes + check
-        if payload_bytes > self.limits.max_payload or payload_bytes + check_bytes > self.publish.max_bytes:
+        if (
+            payload_bytes > self.limits.max_payload
+            or payload_bytes + check_bytes > self.publish.max_bytes
+        ):
             return False
         self.taken.append(target)
         self.topics.add(target.partition.topic)
@@ -129,7 +147,10 @@ class Packing:
         return True
 
     def fullness(self) -> float:
-        """Return the share of the nearest limit, from 0 to 1; inf when no more partitions are taken."""
+        """Return the share of the nearest limit, from 0 to 1.
+
+        inf when no more partitions are taken.
+        """
         most = self._most_partitions()
         if len(self.taken) >= most:
             return math.inf
@@ -142,7 +163,9 @@ class Packing:
         return Wave(
             index=index,
             reassignments=tuple(self.taken),
-            payload=encode_reassignment({target.partition: target.replicas for target in self.taken}),
+            payload=encode_reassignment(
+                {target.partition: target.replicas for target in self.taken}
+            ),
             moves_in=dict(sorted(self.moves_in.items())),
             moves_out=dict(sorted(self.moves_out.items())),
             moved_bytes=None if None in moved_bytes_of else self.moved,
@@ -153,20 +176,32 @@ class Packing:
         alone = bytes_alone(target)
         if alone > self.limits.max_payload:
             limit = format_size(self.limits.max_payload)
-            cause = f"alone it makes a payload of {readable_size(alone)}, more than max_payload: {limit}"
+            cause = (
+                f"alone it makes a payload of {readable_size(alone)}, more than max_payload: "
+                f"{limit}"
+            )
         elif not self._fits_brokers(target):
-            cause = f"it alone moves more than max_moves_per_broker: {self.limits.max_moves_per_broker}"
+            cause = (
+                f"it alone moves more than max_moves_per_broker: {self.limits.max_moves_per_broker}"
+            )
         elif target.size_bytes is None and target.added:
-            cause = "waves.max_bytes needs the size of every partition that moves, and this one has no size_bytes"
+            cause = (
+                "waves.max_bytes needs the size of every partition that moves, and this one has "
+                "no size_bytes"
+            )
         else:
             moved, limit = moved_bytes(target) or 0, format_size(self.limits.max_bytes or 0)
             cause = f"it alone moves {readable_size(moved)}, more than max_bytes: {limit}"
         return InvalidInputError(
-            f"{target.partition} fits in no wave.", cause=cause, next_step="raise that limit under spec.waves"
+            f"{target.partition} fits in no wave.",
+            cause=cause,
+            next_step="raise that limit under spec.waves",
         )
 
     def _most_partitions(self) -> int:
-        return min(self.limits.max_partitions, self.publish.max_partitions or self.limits.max_partitions)
+        return min(
+            self.limits.max_partitions, self.publish.max_partitions or self.limits.max_partitions
+        )
 
     def _fits_brokers(self, target: PartitionTarget) -> bool:
         most = self.limits.max_moves_per_broker

@@ -1,4 +1,4 @@
-"""Proposes reassignment plans: one kernel, and two engines that run it, Spark and the local process.
+"""Proposes reassignment plans: one kernel, and two engines to run it, Spark and the local process.
 
 `propose` is for notebooks and jobs; the command line calls the engines themselves.
 """
@@ -35,14 +35,19 @@ def __getattr__(name: str) -> object:
 
 
 def propose(
-    request: RebalanceRequest | str | Path, inventory: str | Path, *, session: SparkSession | None = None
+    request: RebalanceRequest | str | Path,
+    inventory: str | Path,
+    *,
+    session: SparkSession | None = None,
 ) -> Mapping[str, Proposal]:
-    """Propose a plan for each cluster of an inventory, by name; the only one of an inventory without names is "".
+    """Propose a plan for each cluster of an inventory, by name.
 
-    `request` is one, or the path of its YAML; `inventory` is the folder of `kadmin snapshot`. With a session, Spark
-    plans on it, and does not stop it; otherwise this process plans. The plans are the same, byte for byte, and
-    kadmin.documents.dump_yaml writes one as `kadmin propose rebalance` does. Raises a KadminError, such as
-    InvalidInputError for a request or an inventory that cannot be read, or InfeasibleError where no plan exists.
+    The only one of an inventory without names is "". `request` is one, or the path of its YAML;
+    `inventory` is the folder of `kadmin snapshot`. With a session, Spark plans on it, and does not
+    stop it; otherwise this process plans. The plans are the same, byte for byte, and
+    kadmin.documents.dump_yaml writes one as `kadmin propose rebalance` does. Raises a KadminError,
+    such as InvalidInputError for a request or an inventory that cannot be read, or InfeasibleError
+    where no plan exists.
     """
     from kadmin.planner import local
     from kadmin.planner.proposal import Options
@@ -65,5 +70,7 @@ def _read(path: Path) -> RebalanceRequest:
         raise InvalidInputError(f"Cannot read {path}.", cause=error.strerror) from error
     document = parse_document(file.data, file.name)
     if not isinstance(document, RebalanceRequest):
-        raise InvalidInputError(f"{path} is not a RebalanceRequest.", next_step=command("schema show", _SCHEMA))
+        raise InvalidInputError(
+            f"{path} is not a RebalanceRequest.", next_step=command("schema show", _SCHEMA)
+        )
     return replace(document, header=replace(document.header, file=file))

@@ -20,11 +20,17 @@ if TYPE_CHECKING:
 
 
 def assess(
-    cluster: ClusterArrays, compiled: CompiledRequest, solution: Solution, entries: Ints, *, left_out: int
+    cluster: ClusterArrays,
+    compiled: CompiledRequest,
+    solution: Solution,
+    entries: Ints,
+    *,
+    left_out: int,
 ) -> PlanFigures:
     """Return the figures of a plan with these entries [N]; limits cut `left_out` more.
 
-    A plan that limits cut is less even than bounds on moves, bytes and leader changes take for granted: it has none.
+    A plan that limits cut is less even than bounds on moves, bytes and leader changes take for
+    granted: it has none.
     """
     problem, spread, may_hold = compiled.problem, compiled.spread, compiled.problem.brokers.may_hold
     final = lists_after(problem, solution, entries)
@@ -62,9 +68,16 @@ def lists_after(problem: PlacementProblem, solution: Solution, entries: Ints) ->
 
 
 def proved_optimal(problem: PlacementProblem, solution: Solution, final: Ints) -> bool:
-    """Whether no plan is more even in replica counts than `final` [P, W], and none as even has fewer moves."""
+    """Whether no plan is better in replica counts and moves than `final` [P, W].
+
+    No plan is more even, and none as even has fewer moves.
+    """
     moved = int(moves_per_partition(problem, final).sum())
-    return solution.proved and moved == solution.bound and bool((_counts(problem, final) == solution.quota).all())
+    return (
+        solution.proved
+        and moved == solution.bound
+        and bool((_counts(problem, final) == solution.quota).all())
+    )
 
 
 def _counts(problem: PlacementProblem, lists: Ints) -> Ints:
@@ -72,7 +85,10 @@ def _counts(problem: PlacementProblem, lists: Ints) -> Ints:
 
 
 def _bytes_to_copy(problem: PlacementProblem, compiled: CompiledRequest, solution: Solution) -> int:
-    """Return a lower bound on copied bytes; with spec.free, the bytes of the solution where it is proved."""
+    """Return a lower bound on copied bytes.
+
+    With spec.free, the bytes of the solution where it is proved.
+    """
     if compiled.freed_broker == NONE or not solution.proved:
         return least_bytes(problem)
     return int((moves_per_partition(problem, solution.target) * problem.size).sum())
@@ -95,26 +111,40 @@ def _bound(compiled: CompiledRequest, solution: Solution, final: Ints) -> Evenne
         bytes_cv=None if most_bytes is None else 0.0,
         leader_bytes_max_over_mean=None if most_bytes is None else 1.0,
         topic_excess=0,
-        rack_violations=rack_violations(compiled.spread, np.where(problem.movable[:, None], NONE, problem.start)),
+        rack_violations=rack_violations(
+            compiled.spread, np.where(problem.movable[:, None], NONE, problem.start)
+        ),
         failover_share=1.0 if several and len(problem) else None,
     )
 
 
 def _holders(problem: PlacementProblem) -> tuple[HoldingBroker, ...]:
     brokers, held = problem.brokers, problem.brokers.may_hold
-    rows = zip(brokers.ids[held].tolist(), brokers.weight[held].tolist(), brokers.may_lead[held].tolist(), strict=True)
+    rows = zip(
+        brokers.ids[held].tolist(),
+        brokers.weight[held].tolist(),
+        brokers.may_lead[held].tolist(),
+        strict=True,
+    )
     return tuple(HoldingBroker(*row) for row in rows)
 
 
 def _fewer_racks(cluster: ClusterArrays, current: Ints, target: Ints) -> tuple[FewerRacks, ...]:
-    """Count the lists [N, W] that lose racks, by racks before and after; those with an unknown rack do not count."""
+    """Count the lists [N, W] that lose racks, by racks before and after.
+
+    Those with an unknown rack do not count.
+    """
     names = sorted({name for name in cluster.racks if name is not None})
     number = {name: at for at, name in enumerate(names)}
     unknown = len(names)
-    rack = np.array([unknown if name is None else number[name] for name in cluster.racks] + [NONE], np.int64)
+    rack = np.array(
+        [unknown if name is None else number[name] for name in cluster.racks] + [NONE], np.int64
+    )
     racked = ~((rack[current] == unknown) | (rack[target] == unknown)).any(axis=1)
     now, then = (_distinct(rack[lists[racked]]) for lists in (current, target))
-    pairs, partitions = np.unique(np.stack([now, then], axis=1)[then < now], axis=0, return_counts=True)
+    pairs, partitions = np.unique(
+        np.stack([now, then], axis=1)[then < now], axis=0, return_counts=True
+    )
     counted = zip(pairs.tolist(), partitions.tolist(), strict=True)
     return tuple(FewerRacks(before, after, number) for (before, after), number in counted)
 
@@ -131,4 +161,9 @@ def _notes(cluster: ClusterArrays) -> list[str]:
     unknown = int((cluster.size == UNKNOWN).sum())
     if unknown == 0 or unknown == len(cluster.size):
         return []
-    return [f"size_bytes is missing for {unknown} of {len(cluster.size)} partitions, which count as empty"]
+    return [
+        (
+            f"size_bytes is missing for {unknown} of {len(cluster.size)} partitions, which count "
+            "as empty"
+        )
+    ]

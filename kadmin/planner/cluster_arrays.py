@@ -1,7 +1,7 @@
 """Converts one cluster's inventory tables, as Arrow, into numpy arrays.
 
-The tables have the columns of kadmin.inventory, with rows in any order. The arrays are ordered by topic and partition,
-and by broker id.
+The tables have the columns of kadmin.inventory, with rows in any order. The arrays are ordered by
+topic and partition, and by broker id.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ _ABLE = ("net_in_bytes_per_s", "net_out_bytes_per_s", "cpu")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterArrays:
-    """One cluster's inventory as arrays. Brokers are those with a row and those that only hold replicas, by id.
+    """One cluster's inventory as arrays.
 
-    `broker_ids`, `alive` and `capacity` (bytes) have shape [B]; `racks` has one name or None per broker. `topics` are
-    the names in order; `topic` [P] indexes them. `replicas` [P, W] holds broker indices, padded with -1. `size` [P] is
-    in bytes. `capacity` and `size` are UNKNOWN where the inventory has null. `without_source` [P]: no replica is known
-    to be alive and in sync, and the leader is known. `able` has what brokers can carry, by column of the inventory,
-    each [B], NaN where null.
+    Brokers are those with a row and those that only hold replicas, by id. `broker_ids`, `alive` and
+    `capacity` (bytes) have shape [B]; `racks` has one name or None per broker. `topics` are the
+    names in order; `topic` [P] indexes them. `replicas` [P, W] holds broker indices, padded with
+    -1. `size` [P] is in bytes. `capacity` and `size` are UNKNOWN where the inventory has null.
+    `without_source` [P]: no replica is known to be alive and in sync, and the leader is known.
+    `able` has what brokers can carry, by column of the inventory, each [B], NaN where null.
     """
 
     broker_ids: Ints
@@ -70,7 +71,10 @@ def rows_as_arrow(cluster: ClusterInventory) -> tuple[ArrowTable, ArrowTable]:
 
 
 def rows_by(column: str, rows: ArrowTable) -> dict[str | None, ArrowTable]:
-    """Return the rows of each value of a column of strings, in their order; None has those where it is null."""
+    """Return the rows of each value of a column of strings, in their order.
+
+    None has those where it is null.
+    """
     values = rows.column(column).combine_chunks().dictionary_encode()
     numbers = values.indices.fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
     ordered = rows.take(pa.array(np.argsort(numbers, kind="stable")))
@@ -87,7 +91,10 @@ def rows_by(column: str, rows: ArrowTable) -> dict[str | None, ArrowTable]:
 def tables_valid(brokers: ArrowTable, partitions: ArrowTable) -> bool:
     """Whether every row is valid; kadmin.inventory.read_inventory names the rows that are not."""
     return all(
-        all(_column_valid(read.column(column.name).combine_chunks(), column) for column in table.columns)
+        all(
+            _column_valid(read.column(column.name).combine_chunks(), column)
+            for column in table.columns
+        )
         and read.num_rows == _distinct_keys(read, table)
         for table, read in ((BROKERS, brokers), (PARTITIONS, partitions))
     )
@@ -126,7 +133,7 @@ def cluster_arrays(brokers: ArrowTable, partitions: ArrowTable) -> ClusterArrays
 
 
 def _without_source(partitions: ArrowTable, alive: Ints) -> Bools:
-    """Whether each partition has a known leader and no in-sync replica among the brokers `alive`, [P].
+    """Whether each partition has a known leader and no in-sync replica on brokers `alive`, [P].
 
     Where the ISR is not known, the leader alone is in sync: as in kadmin.inventory.state.
     """
@@ -164,7 +171,10 @@ def _column_valid(values: Any, column: Column) -> bool:  # noqa: ANN401 - pyarro
     if column.kind in (ColumnKind.INT, ColumnKind.LONG):
         return not len(values) or (pc.min(values).as_py() or 0) >= column.lowest
     if column.kind is ColumnKind.DOUBLE:
-        return bool(pc.all(pc.and_(pc.is_finite(values), pc.greater_equal(values, 0.0))).as_py() is not False)
+        return bool(
+            pc.all(pc.and_(pc.is_finite(values), pc.greater_equal(values, 0.0))).as_py()
+            is not False
+        )
     return column.kind is not ColumnKind.INTS or _lists_valid(values, column)
 
 
@@ -194,7 +204,9 @@ def _padded(lists: Any, ids: Ints) -> Ints:  # noqa: ANN401 - pyarrow ships no t
     """Return lists of broker ids as indices into `ids`, [N, W], padded with -1."""
     lengths = _ints(pc.fill_null(pc.list_value_length(lists), 0))
     padded = np.full((len(lengths), int(lengths.max(initial=1))), NONE, np.int64)
-    padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.searchsorted(ids, _ints(lists.flatten()))
+    padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.searchsorted(
+        ids, _ints(lists.flatten())
+    )
     return padded
 
 

@@ -1,8 +1,8 @@
-"""Plans one cluster: its inventory tables in, one Arrow table of plan entries out. Both engines run this.
+"""Plans one cluster: its inventory tables in, one Arrow table of plan entries out.
 
-The result's rows are the plan's entries in order (`ordinal` from 0). A row with ordinal -1 comes first; its `report` is
-JSON with the figures or the error. Errors are not raised here, because Spark retries a failed task and reports its
-error as a stack trace.
+Both engines run this. The result's rows are the plan's entries in order (`ordinal` from 0). A row
+with ordinal -1 comes first; its `report` is JSON with the figures or the error. Errors are not
+raised here, because Spark retries a failed task and reports its error as a stack trace.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ REPORT = -1
 
 @dataclass(frozen=True, slots=True)
 class PlanningTask:
-    """The request, and for each cluster by name the partitions that are being reassigned already."""
+    """The request, and for each cluster by name the partitions already being reassigned."""
 
     request: RebalanceRequest
     reassigning: Mapping[str, tuple[TopicPartition, ...]]
@@ -77,12 +77,17 @@ class PlanningTask:
 
 
 def plan_cluster(
-    name: str, task: PlanningTask, brokers: ArrowTable, partitions: ArrowTable, history: ArrowTable | None = None
+    name: str,
+    task: PlanningTask,
+    brokers: ArrowTable,
+    partitions: ArrowTable,
+    history: ArrowTable | None = None,
 ) -> ArrowTable:
-    """Return the plan of one cluster as a table with RESULT_SCHEMA; `history` are its rows of the load history.
+    """Return the plan of one cluster as a table with RESULT_SCHEMA.
 
-    Its report has one of these keys: `figures` (then also `unknown_names` and `order_binds`), `error`, `invalid_rows`
-    or `invalid_history`; in the last two cases kadmin.inventory.read_inventory and
+    `history` are its rows of the load history. Its report has one of these keys: `figures` (then
+    also `unknown_names` and `order_binds`), `error`, `invalid_rows` or `invalid_history`; in the
+    last two cases kadmin.inventory.read_inventory and
     kadmin.planner.load.reading.explain_bad_history raise an error that names the rows.
     """
     if not tables_valid(brokers, partitions):
@@ -91,7 +96,11 @@ def plan_cluster(
         return _report_row(name, {"invalid_history": True})
     try:
         cluster, load = cluster_arrays(brokers, partitions), task.request.load
-        rates = None if history is None or load is None else join_history(history, cluster, hold_out=load.hold_out)
+        rates = (
+            None
+            if history is None or load is None
+            else join_history(history, cluster, hold_out=load.hold_out)
+        )
         del history  # a large part of the memory that planning takes
         pa.default_memory_pool().release_unused()
         return _plan_cluster(name, task, cluster, rates)
@@ -100,7 +109,9 @@ def plan_cluster(
         return _report_row(name, {"error": {**failure, "next_command": error.next_command}})
 
 
-def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays, history: LoadHistory | None) -> ArrowTable:
+def _plan_cluster(
+    name: str, task: PlanningTask, cluster: ClusterArrays, history: LoadHistory | None
+) -> ArrowTable:
     request = task.request
     compiled = compile_request(cluster, request, task.reassigning.get(name, ()))
     load = cluster_load(name, cluster, compiled.problem, request, history)
@@ -122,11 +133,19 @@ def _plan_cluster(name: str, task: PlanningTask, cluster: ClusterArrays, history
         "order_binds": order_binds(problem, solution.target, entries),
     }
     if load is not None:
-        found, hours = load_figures(load, cluster, problem, solution, lists_after(problem, solution, entries))
+        found, hours = load_figures(
+            load, cluster, problem, solution, lists_after(problem, solution, entries)
+        )
         report["figures"] = replace(figures, load=found)
         report["load_hours"] = asdict(hours)
     reasons = entry_reasons(problem, solution, compiled.freed_broker)
-    rows = _entry_rows(name, (problem.current, solution.target), entries, [reasons[each] for each in entries], cluster)
+    rows = _entry_rows(
+        name,
+        (problem.current, solution.target),
+        entries,
+        [reasons[each] for each in entries],
+        cluster,
+    )
     return pa.concat_tables([_report_row(name, report), rows])
 
 
@@ -139,7 +158,9 @@ def _with_load(compiled: CompiledRequest, load: ClusterLoad | None) -> CompiledR
     return replace(compiled, problem=problem, notes=(*compiled.notes, *load.notes))
 
 
-def _solved(compiled: CompiledRequest, request: RebalanceRequest) -> tuple[CompiledRequest, Solution]:
+def _solved(
+    compiled: CompiledRequest, request: RebalanceRequest
+) -> tuple[CompiledRequest, Solution]:
     if request.free is None:
         return compiled, solve(compiled.problem)
     wanted = 0 if compiled.freed_broker == NONE else request.free.size_bytes
@@ -147,10 +168,17 @@ def _solved(compiled: CompiledRequest, request: RebalanceRequest) -> tuple[Compi
     return replace(compiled, problem=problem), solution
 
 
-def _require_no_broken_rule(problem: PlacementProblem, target: Ints, cluster: ClusterArrays) -> None:
+def _require_no_broken_rule(
+    problem: PlacementProblem, target: Ints, cluster: ClusterArrays
+) -> None:
     if broken := broken_rules(problem, target):
-        cause = "; ".join(_with_names(each.rule, each.partitions, each.brokers, cluster) for each in broken)
-        raise KadminError("The planner made a plan that breaks its own rules; the plan is not written.", cause=cause)
+        cause = "; ".join(
+            _with_names(each.rule, each.partitions, each.brokers, cluster) for each in broken
+        )
+        raise KadminError(
+            "The planner made a plan that breaks its own rules; the plan is not written.",
+            cause=cause,
+        )
 
 
 def _with_names(reason: str, partitions: Ints, brokers: Ints, cluster: ClusterArrays) -> str:
@@ -167,7 +195,11 @@ def _report_row(name: str, report: dict[str, Any]) -> ArrowTable:
 
 
 def _entry_rows(
-    name: str, lists: tuple[Ints, Ints], entries: Ints, reasons: list[Reason], cluster: ClusterArrays
+    name: str,
+    lists: tuple[Ints, Ints],
+    entries: Ints,
+    reasons: list[Reason],
+    cluster: ClusterArrays,
 ) -> ArrowTable:
     size = cluster.size[entries]
     return pa.Table.from_arrays(

@@ -1,15 +1,17 @@
-"""Compiles a request for one cluster into the kernel's problem: the partitions that brokers may hold, receive, lead.
+"""Compiles a request for one cluster into the kernel's problem.
 
-A broker without a row, or with `alive` false, is dead. It receives nothing, and partitions with a replica on it do not
-change (the controller would wait for the dead broker without limit) until the request drains or substitutes it.
-Partitions that are being reassigned do not change either, because their lists mix old and new replicas. Nor do those
-without a live in-sync replica, which nothing can be copied from: they are left out, on a drained broker, too.
+It has the partitions that brokers may hold, receive, lead. A broker without a row, or with `alive`
+false, is dead. It receives nothing, and partitions with a replica on it do not change (the
+controller would wait for the dead broker without limit) until the request drains or substitutes it.
+Partitions that are being reassigned do not change either, because their lists mix old and new
+replicas. Nor do those without a live in-sync replica, which nothing can be copied from: they are
+left out, on a drained broker, too.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -22,7 +24,14 @@ from kadmin.plan import codes
 from kadmin.plan.model import Racks
 from kadmin.plan.rules import RequestScope, check_scope, refusal, require
 from kadmin.planner.cluster_arrays import UNKNOWN
-from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, Brokers, PlacementProblem, contains
+from kadmin.planner.kernel.placement_problem import (
+    NO_LIMIT,
+    NONE,
+    Brokers,
+    PlacementProblem,
+    contains,
+)
+from kadmin.planner.rack_rules import rack_caps, rack_indexes, relaxed
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -35,16 +44,18 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 MOST_BYTES = 2**62
-"""The most bytes of all replicas of a cluster: sums and differences of sizes are computed in 64 bits."""
+"""The most bytes of all replicas of a cluster: sums and differences of sizes are computed in 64
+bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledRequest:
     """The problem, and the names in the request that this cluster does not have.
 
-    `unknown_names` are broker ids and pinned partitions as an error prints them; `notes` name partitions that the plan
-    leaves out. `freed_broker` is the index of the broker of spec.free, or NONE. `spread` is the problem under
-    racks: relaxed, whatever the request says: by its racks the figures count rack violations.
+    `unknown_names` are broker ids and pinned partitions as an error prints them; `notes` name
+    partitions that the plan leaves out. `freed_broker` is the index of the broker of spec.free, or
+    NONE. `spread` is the problem under racks: relaxed, whatever the request says: by its racks the
+    figures count rack violations.
     """
 
     problem: PlacementProblem
@@ -57,10 +68,11 @@ class CompiledRequest:
 def compile_request(
     cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition] = ()
 ) -> CompiledRequest:
-    """Compile a request for a cluster; `reassigning` are partitions that are being reassigned already.
+    """Compile a request for a cluster.
 
-    Raises InvalidInputError and InfeasibleError with the names concerned: those of kadmin.plan.rules.request, and
-    those of what only the planner finds.
+    `reassigning` are partitions that are being reassigned already. Raises InvalidInputError and
+    InfeasibleError with the names concerned: those of kadmin.plan.rules.request, and those of what
+    only the planner finds.
     """
     compiler = _Compiler(cluster, request, reassigning)
     unknown = compiler.refuse_by_rules()
@@ -81,11 +93,11 @@ def compile_request(
         movable=movable,
         group=group,
         allowed=allowed,
-        rack_cap=compiler.rack_caps(brokers, rf),
+        rack_cap=rack_caps(brokers, rf),
         tolerance=request.bytes_tolerance,
         leaders_only=request.leaders_only,
     )
-    spread = compiler.relaxed(problem)
+    spread = relaxed(problem, cluster.racks)
     if request.racks is Racks.RELAXED:
         problem = spread
     compiler.refuse_what_stays(problem)
@@ -93,10 +105,16 @@ def compile_request(
 
 
 class _Compiler:
-    """Compiles one request for one cluster; leaves out brokers and pins that the cluster does not have."""
+    """Compiles one request for one cluster.
+
+    Leaves out brokers and pins that the cluster does not have.
+    """
 
     def __init__(
-        self, cluster: ClusterArrays, request: RebalanceRequest, reassigning: Collection[TopicPartition]
+        self,
+        cluster: ClusterArrays,
+        request: RebalanceRequest,
+        reassigning: Collection[TopicPartition],
     ) -> None:
         self._cluster = cluster
         self._request = request
@@ -108,35 +126,51 @@ class _Compiler:
         self._in_flight = self._in_flight_among(reassigning)
 
     def refuse_by_rules(self) -> frozenset[str]:
-        """Raise the first refusal of the rules; return the unknown names, for another cluster may have them."""
+        """Raise the first refusal of the rules.
+
+        Return the unknown names, for another cluster may have them.
+        """
         cluster = self._cluster
         ids = cluster.broker_ids.tolist()
         pinned = {pin.partition: self._position(pin.partition) for pin in self._request.pins}
         scope = RequestScope(
             racks=dict(zip(ids, cluster.racks, strict=True)),
-            alive={broker for broker, alive in zip(ids, cluster.alive.tolist(), strict=True) if alive},
+            alive={
+                broker for broker, alive in zip(ids, cluster.alive.tolist(), strict=True) if alive
+            },
             topics=cluster.topics,
             partitions={partition for partition, at in pinned.items() if at != NONE},
-            reassigning={partition for partition, at in pinned.items() if at != NONE and self._in_flight[at]},
+            reassigning={
+                partition for partition, at in pinned.items() if at != NONE and self._in_flight[at]
+            },
             unsized=int((cluster.size == UNKNOWN).sum()),
         )
         found = list(check_scope(self._request, scope))
-        unknown = [each for each in found if each.code in (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION)]
+        unknown = [
+            each for each in found if each.code in (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION)
+        ]
         require(each for each in found if each not in unknown)
         return frozenset(
-            f"partition {each.partition}" if each.broker is None else f"broker {each.broker}" for each in unknown
+            f"partition {each.partition}" if each.broker is None else f"broker {each.broker}"
+            for each in unknown
         )
 
     def refuse_overflow(self, rf: Ints) -> None:
-        """Refuse sizes whose sum over all replicas, now or at the factors `rf` [P], is more than MOST_BYTES."""
+        """Refuse sizes whose sum over all replicas is more than MOST_BYTES.
+
+        The replicas are those now, or those at the factors `rf` [P].
+        """
         cluster = self._cluster
         copies = np.maximum((cluster.replicas != NONE).sum(axis=1), rf)
         sums = np.cumsum(np.maximum(cluster.size, 0).astype(np.float64) * copies)
         at = int(np.searchsorted(sums, MOST_BYTES, side="right"))
         if at < len(sums):
-            partition = TopicPartition(cluster.topics[cluster.topic[at]], int(cluster.partition[at]))
+            partition = TopicPartition(
+                cluster.topics[cluster.topic[at]], int(cluster.partition[at])
+            )
             raise InvalidInputError(
-                f"The sizes of all replicas add up to more than {MOST_BYTES} bytes, at {partition}.",
+                f"The sizes of all replicas add up to more than {MOST_BYTES} bytes, at "
+                f"{partition}.",
                 cause=f"size_bytes of {partition} is {cluster.size[at]}",
                 next_step="correct size_bytes in the table partitions of the inventory",
             )
@@ -150,7 +184,9 @@ class _Compiler:
             if self._known(broker):
                 weight[self._index[broker]] = value
         ignored = (np.zeros(len(may_hold), np.int64), 1)
-        rack, racks = ignored if request.racks is Racks.IGNORE else self._racks(may_hold)
+        rack, racks = (
+            ignored if request.racks is Racks.IGNORE else rack_indexes(cluster.racks, may_hold)
+        )
         return Brokers(
             ids=cluster.broker_ids,
             rack=rack,
@@ -165,11 +201,17 @@ class _Compiler:
     def freed_broker(self) -> int:
         """Return the index of the broker of spec.free, NONE where there is none."""
         free = self._request.free
-        return self._index[free.broker_id] if free is not None and self._known(free.broker_id) else NONE
+        return (
+            self._index[free.broker_id]
+            if free is not None and self._known(free.broker_id)
+            else NONE
+        )
 
     def current(self, width: int) -> Ints:
         """Return the current lists padded to `width`, [P, width]."""
-        padding = np.full((len(self._cluster.topic), width - self._cluster.replicas.shape[1]), NONE, np.int64)
+        padding = np.full(
+            (len(self._cluster.topic), width - self._cluster.replicas.shape[1]), NONE, np.int64
+        )
         return np.hstack([self._cluster.replicas, padding])
 
     def replication_factors(self) -> Ints:
@@ -179,44 +221,65 @@ class _Compiler:
         return np.where(by_topic > 0, by_topic, (self._cluster.replicas != NONE).sum(axis=1))
 
     def groups(self) -> tuple[Ints, Bools]:
-        """Return the group of each partition, [P], and the brokers that each group may use, [G, B]."""
+        """Return each partition's group, [P], and the brokers that each group may use, [G, B]."""
         sets = self._value_of_topic(self._request.broker_sets)
         distinct = sorted({tuple(sorted(ids)) for ids in sets if ids is not None})
         every_broker = np.ones(len(self._index), np.bool_)
         allowed = np.stack([every_broker, *(self._mask(ids) for ids in distinct)])
         number = {ids: at for at, ids in enumerate(distinct, start=1)}
-        by_topic = np.array([0 if ids is None else number[tuple(sorted(ids))] for ids in sets], np.int64)
+        by_topic = np.array(
+            [0 if ids is None else number[tuple(sorted(ids))] for ids in sets], np.int64
+        )
         return by_topic[self._cluster.topic], allowed
 
     def movable(self) -> Bools:
         """Whether each partition may change, pins aside, [P]; adds notes on those that may not."""
-        dead = [self._cluster.broker_ids[broker] for broker in np.flatnonzero(~self._cluster.alive & ~self._leaving)]
+        dead = [
+            self._cluster.broker_ids[broker]
+            for broker in np.flatnonzero(~self._cluster.alive & ~self._leaving)
+        ]
         if (stays := int((self._frozen & ~self._excluded).sum())) and dead:
             some, stay = (
-                ("1 partition", "stays as it is") if stays == 1 else (f"{stays} partitions", "stay as they are")
+                ("1 partition", "stays as it is")
+                if stays == 1
+                else (f"{stays} partitions", "stay as they are")
             )
             held = f"{some} with a replica on dead brokers ({name_some(dead)}) {stay}"
             self.notes.append(f"{held}; drain or substitute those brokers to replace them")
         if in_flight := int(self._in_flight.sum()):
             are = "1 partition is" if in_flight == 1 else f"{in_flight} partitions are"
-            moving = f"{are} being reassigned and will not change (topics {self._topics(self._in_flight)})"
+            moving = (
+                f"{are} being reassigned and will not change (topics "
+                f"{self._topics(self._in_flight)})"
+            )
             self.notes.append(f"{moving}; take another snapshot when the reassignment is done")
         if without := int((self._cluster.without_source & ~self._excluded).sum()):
             have = "1 partition has" if without == 1 else f"{without} partitions have"
             names = name_some(self._names(self._cluster.without_source & ~self._excluded))
             self.notes.append(
-                f"{have} no replica that is alive and in sync, and will not change ({names}); start their brokers"
+                f"{have} no replica that is alive and in sync, and will not change ({names}); "
+                "start their brokers"
             )
         return ~self._frozen & ~self._excluded & ~self._in_flight & ~self._cluster.without_source
 
     def start(self, rf: Ints) -> tuple[Ints, Bools]:
-        """Return the current lists with substitutions and pins applied, [P, W], and which are pinned, [P]."""
+        """Return current lists with substitutions and pins applied, and the pinned ones.
+
+        The shapes are [P, W] and [P].
+        """
         pins = self._pins()
-        width = max(self._cluster.replicas.shape[1], int(rf.max(initial=1)), *(len(row) for row in pins.values()), 1)
+        width = max(
+            self._cluster.replicas.shape[1],
+            int(rf.max(initial=1)),
+            *(len(row) for row in pins.values()),
+            1,
+        )
         start = self.current(width)
         for source, substitute in sorted(self._request.substitute.items()):
             if self._known(source):
-                self._substitute(start, self._index[source], self._substitute_for(source, substitute))
+                self._substitute(
+                    start, self._index[source], self._substitute_for(source, substitute)
+                )
         pinned = np.zeros(len(start), np.bool_)
         for partition, row in pins.items():
             start[partition] = NONE
@@ -224,28 +287,19 @@ class _Compiler:
             pinned[partition] = True
         return start, pinned
 
-    def rack_caps(self, brokers: Brokers, rf: Ints) -> Ints:
-        """Return the most replicas of each partition on one rack, [P]: one, where racks count."""
-        return np.full(len(rf), 1 if brokers.racks > 1 else max(len(brokers), 1), np.int64)
-
-    def relaxed(self, problem: PlacementProblem) -> PlacementProblem:
-        """Return the problem with partitions spread over as many racks as the brokers that may hold them have."""
-        rack, racks = self._racks(problem.brokers.may_hold)
-        brokers = replace(problem.brokers, rack=rack, racks=racks)
-        caps = self.rack_caps(brokers, problem.rf)
-        for number, usable in enumerate(problem.allowed & brokers.may_hold if racks > 1 else ()):
-            on_rack = np.bincount(rack[usable], minlength=racks)
-            for factor in np.unique(problem.rf[problem.group == number]):
-                caps[(problem.group == number) & (problem.rf == factor)] = _least_cap(on_rack, int(factor))
-        return replace(problem, brokers=brokers, rack_cap=caps)
-
     def refuse_what_stays(self, problem: PlacementProblem) -> None:
-        """Raise InfeasibleError for immovable partitions with replicas on brokers that must be emptied."""
+        """Raise InfeasibleError for immovable partitions on brokers that must be emptied."""
         filled = problem.start != NONE
-        stuck = ~problem.movable & (filled & self._leaving[problem.start]).any(axis=1) & ~self._cluster.without_source
+        stuck = (
+            ~problem.movable
+            & (filled & self._leaving[problem.start]).any(axis=1)
+            & ~self._cluster.without_source
+        )
         if stuck.any():
             topics, (why, way_out) = self._topics(stuck), self._why_stuck(stuck)
-            message = f"brokers to be emptied hold partitions that must stay: topics {topics} ({why})"
+            message = (
+                f"brokers to be emptied hold partitions that must stay: topics {topics} ({why})"
+            )
             raise refusal([Diagnostic(codes.INFEASIBLE, message, way_out)])
 
     def _why_stuck(self, stuck: Bools) -> tuple[str, str]:
@@ -253,7 +307,10 @@ class _Compiler:
         if (stuck & self._excluded).any():
             return "spec.topics excludes them", "include them in spec.topics, or keep these brokers"
         if (stuck & self._in_flight).any():
-            return "they are being reassigned already", "take another snapshot when the reassignment is done"
+            return (
+                "they are being reassigned already",
+                "take another snapshot when the reassignment is done",
+            )
         return "another of their brokers is dead", "drain or substitute the dead brokers, too"
 
     def _in_flight_among(self, reassigning: Collection[TopicPartition]) -> Bools:
@@ -274,7 +331,10 @@ class _Compiler:
     def _value_of_topic(self, values: Mapping[str, Value]) -> list[Value | None]:
         """Return the value of the globs that each topic matches, None where it matches none."""
         names = self._cluster.topics
-        return [next((value for glob, value in values.items() if matches(name, glob)), None) for name in names]
+        return [
+            next((value for glob, value in values.items() if matches(name, glob)), None)
+            for name in names
+        ]
 
     def _included(self) -> Bools:
         names, request = self._cluster.topics, self._request
@@ -297,31 +357,34 @@ class _Compiler:
         return mask
 
     def _topics(self, partitions: Bools) -> str:
-        return name_some(self._cluster.topics[each] for each in np.unique(self._cluster.topic[partitions]))
+        return name_some(
+            self._cluster.topics[each] for each in np.unique(self._cluster.topic[partitions])
+        )
 
     def _names(self, partitions: Bools) -> list[str]:
         cluster = self._cluster
-        return [f"{cluster.topics[cluster.topic[at]]}-{cluster.partition[at]}" for at in np.flatnonzero(partitions)]
-
-    def _racks(self, may_hold: Bools) -> tuple[Ints, int]:
-        """Return the rack index of each broker, [B], and the number of racks: 1 where `may_hold` has no known rack."""
-        names = self._cluster.racks
-        usable = [names[broker] for broker in np.flatnonzero(may_hold)]
-        if not any(name is not None for name in usable):
-            return np.zeros(len(names), np.int64), 1
-        places = [("rack", name) if name is not None else ("broker", str(at)) for at, name in enumerate(names)]
-        number = {place: at for at, place in enumerate(sorted(set(places)))}
-        return np.array([number[place] for place in places], np.int64), len(number)
+        return [
+            f"{cluster.topics[cluster.topic[at]]}-{cluster.partition[at]}"
+            for at in np.flatnonzero(partitions)
+        ]
 
     def _substitute_for(self, source: int, substitute: int) -> int:
         if not self._known(substitute):  # in a fleet it may be another cluster's
-            message = f"spec.brokers.substitute: {source} by {substitute}, which is not in this cluster"
+            message = (
+                f"spec.brokers.substitute: {source} by {substitute}, which is not in this cluster"
+            )
             raise refusal([Diagnostic(codes.UNKNOWN_BROKER, message)], of_request=True)
         return self._index[substitute]
 
     def _substitute(self, start: Ints, source: int, substitute: int) -> None:
         has = contains(start, np.full(len(start), substitute))
-        taken_over = ~has & ~self._frozen & ~self._excluded & ~self._in_flight & ~self._cluster.without_source
+        taken_over = (
+            ~has
+            & ~self._frozen
+            & ~self._excluded
+            & ~self._in_flight
+            & ~self._cluster.without_source
+        )
         start[(start == source) & taken_over[:, None]] = substitute
 
     def _pins(self) -> dict[int, list[int]]:
@@ -332,11 +395,3 @@ class _Compiler:
             and all(map(self._known, pin.replicas))
             and not self._cluster.without_source[at]
         }
-
-
-def _least_cap(on_rack: Ints, factor: int) -> int:
-    """Return the smallest cap at which racks with `on_rack` brokers hold `factor` replicas together."""
-    cap = 1
-    while np.minimum(on_rack, cap).sum() < min(factor, on_rack.sum()):
-        cap += 1
-    return cap

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 
 def explain(partitions: Sequence[str], proposals: Mapping[str, Proposal]) -> dict[str, str]:
-    """Return the rest of a sentence for each partition, named `topic-0`: why it is in the plan, or that it is not.
+    """Return the rest of a sentence for each partition, named `topic-0`.
 
-    In a fleet the key is `cluster: topic-0`, one for each cluster whose plan has the partition.
+    It is why it is in the plan, or that it is not. In a fleet the key is `cluster: topic-0`, one
+    for each cluster whose plan has the partition.
     """
     found: dict[str, str] = {}
     planned: set[str] = set()
@@ -21,5 +22,11 @@ def explain(partitions: Sequence[str], proposals: Mapping[str, Proposal]) -> dic
         for partition, why in proposal.reasons.items():
             if str(partition) in partitions:
                 planned.add(str(partition))
-                found[f"{name}: {partition}" if name else str(partition)] = f"is in the plan because {why}"
-    return found | {key: "is not in the plan: its replicas do not change" for key in partitions if key not in planned}
+                found[f"{name}: {partition}" if name else str(partition)] = (
+                    f"is in the plan because {why}"
+                )
+    return found | {
+        key: "is not in the plan: its replicas do not change"
+        for key in partitions
+        if key not in planned
+    }

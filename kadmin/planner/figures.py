@@ -17,7 +17,8 @@ class WorstHour:
     hour: Annotated[Count, "The hour of the week, 0 is Monday 00:00 UTC."]
     topic: Annotated[
         str | Absent,
-        "The topic of the partition that alone is more than the broker's part of that hour; absent where none is.",
+        "The topic of the partition that alone is more than the broker's part of that hour; "
+        "absent where none is.",
     ] = ABSENT
     partition: Annotated[Count | Absent, "Its number."] = ABSENT
 
@@ -30,12 +31,16 @@ class ResourceFigures:
     after: Annotated[Ratio, "When the plan is done."]
     bound: Annotated[
         Ratio,
-        "No plan is below: all brokers together carry the whole load, and one of them the largest partition.",
+        "No plan is below: all brokers together carry the whole load, and one of them the largest "
+        "partition.",
     ]
     before_unfloored: Annotated[Ratio, "Now, over the broker's part of that hour's load alone."]
-    after_unfloored: Annotated[Ratio, "When the plan is done, over the broker's part of that hour's load alone."]
+    after_unfloored: Annotated[
+        Ratio, "When the plan is done, over the broker's part of that hour's load alone."
+    ]
     bound_unfloored: Annotated[
-        Ratio, "No plan is below: the largest partition over the part of the broker that can carry most."
+        Ratio,
+        "No plan is below: the largest partition over the part of the broker that can carry most.",
     ]
     goal: Annotated[Ratio, "The request's goal."]
     worst: Annotated[WorstHour, "Where it is most when the plan is done."]
@@ -43,8 +48,9 @@ class ResourceFigures:
 
 OverShare: TypeAlias = Annotated[
     ResourceFigures,
-    "The most that a broker carries in any hour, over its fair share. A fair share counts an hour with less than 0.6 "
-    "of the busiest hour's load as if it had that, and is at least the load of the largest partition.",
+    "The most that a broker carries in any hour, over its fair share. A fair share counts an hour "
+    "with less than 0.6 of the busiest hour's load as if it had that, and is at least the load of "
+    "the largest partition.",
 ]
 
 
@@ -101,18 +107,21 @@ class LoadFigures:
     out: Annotated[OverShare | Absent, "Network out: what consumers and followers read."] = ABSENT
     cpu: Annotated[OverShare | Absent, "CPU, by the request's weights."] = ABSENT
     extra_moves: Annotated[Count, "Moves that the plan without load does not have."]
-    extra_leader_changes: Annotated[Count, "Leader changes that the plan without load does not have."]
+    extra_leader_changes: Annotated[
+        Count, "Leader changes that the plan without load does not have."
+    ]
     coverage: Annotated[
         float,
         Keywords(minimum=0, maximum=1),
         "The part of the hours of all partitions whose bytes in the history knows.",
     ]
-    holdout: Annotated[HoldoutFigures | Absent, "The last week of the history, which took no part in the plan."] = (
-        ABSENT
-    )
+    holdout: Annotated[
+        HoldoutFigures | Absent, "The last week of the history, which took no part in the plan."
+    ] = ABSENT
     zones: Annotated[
         ZoneFigures | Absent,
-        "Bytes that cross zones in 30 days by the mean of the week, and what they cost; what is not known is absent.",
+        "Bytes that cross zones in 30 days by the mean of the week, and what they cost; what is "
+        "not known is absent.",
     ] = ABSENT
 
 
@@ -122,7 +131,9 @@ class HoldingBroker:
 
     broker_id: Annotated[Count, "The broker's id."]
     weight: Annotated[
-        float, Keywords(exclusiveMinimum=0), "The request's weight: replicas and bytes are even per weight."
+        float,
+        Keywords(exclusiveMinimum=0),
+        "The request's weight: replicas and bytes are even per weight.",
     ]
     may_lead: Annotated[bool, "Whether it may be a preferred leader."]
 
@@ -136,37 +147,51 @@ class FewerRacks:
     partitions: Annotated[Number, "How many partitions."]
 
 
-EvenBrokers: TypeAlias = Annotated[Evenness, "How even an assignment is over the brokers that may hold replicas."]
+EvenBrokers: TypeAlias = Annotated[
+    Evenness, "How even an assignment is over the brokers that may hold replicas."
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanFigures:
-    """The figures of a cluster's plan. Figures that older versions wrote have no holders and no racks."""
+    """The figures of a cluster's plan.
+
+    Figures that older versions wrote have no holders and no racks.
+    """
 
     brokers: Annotated[Count, "Brokers that may hold replicas."]
-    holders: Annotated[tuple[HoldingBroker, ...] | Absent, "The brokers that may hold replicas, by id."] = ABSENT
+    holders: Annotated[
+        tuple[HoldingBroker, ...] | Absent, "The brokers that may hold replicas, by id."
+    ] = ABSENT
     partitions: Annotated[Count, "Partitions of the cluster."]
     reassignments: Annotated[Count, "Entries of the plan."]
     moves: Annotated[Count, "Replicas on brokers that do not have them now."]
     moves_bound: Annotated[
-        Count | None, "No valid plan that is as even has fewer moves; null where limits cut the plan."
+        Count | None,
+        "No valid plan that is as even has fewer moves; null where limits cut the plan.",
     ]
     proved_optimal: Annotated[
         bool,
-        "Whether it is proven that no valid plan is more even in replicas, and none as even has fewer moves "
-        "(with free: copies fewer bytes).",
+        "Whether it is proven that no valid plan is more even in replicas, and none as even has "
+        "fewer moves (with free: copies fewer bytes).",
     ]
-    moved_bytes: Annotated[Count | None, "Bytes to copy over the network; null where no size is known."]
+    moved_bytes: Annotated[
+        Count | None, "Bytes to copy over the network; null where no size is known."
+    ]
     moved_bytes_bound: Annotated[
         Count | None,
-        "Bytes that every valid plan copies at least; null where no size is known, and where limits cut the plan.",
+        "Bytes that every valid plan copies at least; null where no size is known, and where "
+        "limits cut the plan.",
     ]
     leader_changes: Annotated[Count, "Partitions whose preferred leader changes."]
     leader_changes_bound: Annotated[
         Count | None,
-        "No plan that is as even in leaders changes fewer preferred leaders; null where limits cut the plan.",
+        "No plan that is as even in leaders changes fewer preferred leaders; null where limits "
+        "cut the plan.",
     ]
-    order_changes: Annotated[Count, "Entries that only change the order of replicas and copy no data."]
+    order_changes: Annotated[
+        Count, "Entries that only change the order of replicas and copy no data."
+    ]
     left_out: Annotated[Count, "Entries that the request's limits leave out."]
     before: Annotated[EvenBrokers, "The figures now."]
     after: Annotated[EvenBrokers, "The figures when the plan is done."]
@@ -175,9 +200,11 @@ class PlanFigures:
         tuple[FewerRacks, ...] | Absent,
         "How many partitions the plan puts on fewer racks, by the racks before and after.",
     ] = ABSENT
-    notes: Annotated[tuple[Annotated[str, "A sentence."], ...], "What the plan does not do, and why."]
+    notes: Annotated[
+        tuple[Annotated[str, "A sentence."], ...], "What the plan does not do, and why."
+    ]
     load: Annotated[
         LoadFigures | Absent,
-        "The load of brokers in every hour of the week, where the request asks for it and the history has the "
-        "cluster. A resource that no partition uses is absent.",
+        "The load of brokers in every hour of the week, where the request asks for it and the "
+        "history has the cluster. A resource that no partition uses is absent.",
     ] = ABSENT

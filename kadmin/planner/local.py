@@ -20,15 +20,20 @@ if TYPE_CHECKING:
 
 
 def propose(
-    request: RebalanceRequest, directory: Path, options: Options, on_stage: Callable[[str], None] = ignore_stages
+    request: RebalanceRequest,
+    directory: Path,
+    options: Options,
+    on_stage: Callable[[str], None] = ignore_stages,
 ) -> Mapping[str, Proposal]:
     """Propose a plan for each cluster of an inventory, by name.
 
-    Calls `on_stage` with the name of each stage. Raises as `proposals_of`, and UsageError for Spark's options. Every
-    engine has this signature.
+    Calls `on_stage` with the name of each stage. Raises as `proposals_of`, and UsageError for
+    Spark's options. Every engine has this signature.
     """
     if options != Options():
-        raise UsageError("--master, --remote and --conf are Spark's; --engine local does not use them.")
+        raise UsageError(
+            "--master, --remote and --conf are Spark's; --engine local does not use them."
+        )
     header = checked_header(request, directory)
     on_stage(f"reading {directory}")
     tables = read_tables(directory, header)
@@ -39,7 +44,9 @@ def propose(
         brokers, partitions = tables[name]
         counts = f"{count(len(partitions), 'partition')} on {count(len(brokers), 'broker')}"
         on_stage(
-            f"planning cluster {name} ({number} of {len(header.clusters)}): {counts}" if name else f"planning {counts}"
+            f"planning cluster {name} ({number} of {len(header.clusters)}): {counts}"
+            if name
+            else f"planning {counts}"
         )
         results[name] = plan_cluster(name, task, brokers, partitions, history.pop(name, None))
     return proposals_of(request, directory, header, results)

@@ -1,8 +1,8 @@
 """Packs table rows into binary cells, which Spark shuffles without decoding each row.
 
 Goals: shuffle and collect millions of rows at the cost of copying them.
-Constraints: a cell holds rows of one table and one cluster, as a compressed Arrow stream; the order of cells is
-undefined.
+Constraints: a cell holds rows of one table and one cluster, as a compressed Arrow stream; the order
+of cells is undefined.
 """
 
 from __future__ import annotations
@@ -29,14 +29,17 @@ _CELLS = 50
 
 
 def pack_batches(batches: Iterable[Any], name: str) -> Iterator[Any]:
-    """Yield cells with the rows of record batches of the table `name`, without their column `cluster`."""
+    """Yield cells with the rows of record batches of table `name`, without the column `cluster`."""
     for batch in batches:
         for cluster, rows in rows_by("cluster", pa.Table.from_batches([batch])).items():
             yield pack(cluster, name, rows.drop_columns(["cluster"])).to_batches()[0]
 
 
 def pack_tables(tables: Mapping[tuple[str, str], ArrowTable]) -> ArrowTable:
-    """Return a table of cells with the rows of tables, by the names of cluster and table; each has at least one."""
+    """Return a table of cells with the rows of tables, by the names of cluster and table.
+
+    Each has at least one.
+    """
     cells = pa.concat_tables(
         pack(cluster, name, rows.slice(start, _ROWS))
         for (cluster, name), rows in tables.items()
@@ -48,7 +51,9 @@ def pack_tables(tables: Mapping[tuple[str, str], ArrowTable]) -> ArrowTable:
 def unpack(cells: Iterable[bytes], schema: Any) -> ArrowTable:  # noqa: ANN401 - pyarrow ships no type information
     """Return the rows of some cells as one table with `schema`."""
     read = [pa.ipc.open_stream(cell).read_all() for cell in cells]
-    return pa.concat_tables([schema.empty_table(), *(rows.cast(schema) for rows in read)]).combine_chunks()
+    return pa.concat_tables(
+        [schema.empty_table(), *(rows.cast(schema) for rows in read)]
+    ).combine_chunks()
 
 
 def pack(cluster: str | None, name: str, rows: ArrowTable) -> ArrowTable:

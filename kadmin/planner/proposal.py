@@ -39,7 +39,7 @@ DEFAULT_NAME = "rebalance"
 
 
 def server_of(remote: str) -> str:
-    """Return the URL of a Spark Connect server without its parameters, one of which may be a token."""
+    """Return the URL of a Spark Connect server without its parameters; one may be a token."""
     return remote.partition("/;")[0]
 
 
@@ -47,8 +47,8 @@ def server_of(remote: str) -> str:
 class Options:
     """Options of an engine, all of them Spark's; the local engine accepts none.
 
-    `master` is for a session of its own, `remote` the URL of a Spark Connect server. A `session` is used as it is, and
-    not stopped.
+    `master` is for a session of its own, `remote` the URL of a Spark Connect server. A `session` is
+    used as it is, and not stopped.
     """
 
     master: str | None = None
@@ -59,10 +59,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A plan, its figures (a PlanFigures with the cluster's name, as JSON), and the reason of each entry.
+    """A plan, its figures, and the reason of each entry.
 
-    A reason completes the sentence "it is in the plan because ...". `load_hours` is there where the request asks for
-    load, and the history has the cluster.
+    The figures are a PlanFigures with the cluster's name, as JSON. A reason completes the sentence
+    "it is in the plan because ...". `load_hours` is there where the request asks for load, and the
+    history has the cluster.
     """
 
     plan: ReassignmentPlan
@@ -76,17 +77,27 @@ def ignore_stages(_stage: str) -> None:
 
 
 def checked_header(request: RebalanceRequest, directory: Path) -> Header:
-    """Return the header of the inventory; raises the refusal of the request alone, or of another cluster_id."""
+    """Return the header of the inventory.
+
+    Raises the refusal of the request alone, or of another cluster_id.
+    """
     require(check(request))
     header = read_header(directory)
-    require(found for cluster_id in header.clusters.values() for found in other_cluster(request, cluster_id))
+    require(
+        found
+        for cluster_id in header.clusters.values()
+        for found in other_cluster(request, cluster_id)
+    )
     return header
 
 
 def _explain_bad_rows(directory: Path) -> NoReturn:
     """Raise InvalidInputError with the bad rows of an inventory in which an engine found some."""
     read_inventory(directory)
-    raise KadminError(f"The planner found bad rows in the inventory {directory}, which a second reading did not find.")
+    raise KadminError(
+        f"The planner found bad rows in the inventory {directory}, which a second reading did not "
+        "find."
+    )
 
 
 def proposals_of(
@@ -94,8 +105,8 @@ def proposals_of(
 ) -> dict[str, Proposal]:
     """Build the proposal of each cluster from its result.
 
-    Raises InvalidInputError where the inventory has bad rows, or the request names brokers or partitions that no
-    cluster has; otherwise the error of the first cluster by name that has one.
+    Raises InvalidInputError where the inventory has bad rows, or the request names brokers or
+    partitions that no cluster has; otherwise the error of the first cluster by name that has one.
     """
     reports = {name: _report(results[name]) for name in sorted(results)}
     if any("invalid_rows" in report for report in reports.values()):
@@ -107,16 +118,25 @@ def proposals_of(
         if "error" in report:
             raise _error(name, report["error"])
     _refuse_unknown_names([set(report["unknown_names"]) for report in reports.values()])
-    return {name: _proposal(request, header, name, results[name], report) for name, report in reports.items()}
+    return {
+        name: _proposal(request, header, name, results[name], report)
+        for name, report in reports.items()
+    }
 
 
 def _proposal(
-    request: RebalanceRequest, header: Header, name: str, result: ArrowTable, report: Mapping[str, Any]
+    request: RebalanceRequest,
+    header: Header,
+    name: str,
+    result: ArrowTable,
+    report: Mapping[str, Any],
 ) -> Proposal:
     entries = result.filter(pc.not_equal(result.column("ordinal"), REPORT)).sort_by("ordinal")
     partitions = [
         TopicPartition(topic, number)
-        for topic, number in zip(*(entries.column(each).to_pylist() for each in ("topic", "partition")), strict=True)
+        for topic, number in zip(
+            *(entries.column(each).to_pylist() for each in ("topic", "partition")), strict=True
+        )
     ]
     targets, currents = (_lists(entries.column(each)) for each in ("target", "current"))
     sizes = entries.column("size_bytes").to_pylist()
@@ -162,7 +182,9 @@ def _report(result: ArrowTable) -> dict[str, Any]:
 def _error(name: str, report: Mapping[str, Any]) -> KadminError:
     kind: type[KadminError] = getattr(errors, report["kind"])
     where = f"cluster {name}: " if name != SINGLE_CLUSTER else ""
-    return kind(f"{where}{report['message']}", cause=report["cause"], next_step=report["next_command"])
+    return kind(
+        f"{where}{report['message']}", cause=report["cause"], next_step=report["next_command"]
+    )
 
 
 def _refuse_unknown_names(by_cluster: Iterable[set[str]]) -> None:

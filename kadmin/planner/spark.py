@@ -1,9 +1,10 @@
 """The Spark engine: plans a fleet's clusters in parallel, one task per cluster.
 
-This process reads the inventory, some 15 bytes for each partition once packed; the workers read the load history, some
-2,000 bytes for each. One job groups the rows by cluster and runs the kernel on each group. Rows are packed into cells
-(kadmin.planner.packed_rows), because Spark's cost per row exceeds the kernel's. A cluster is never split: the largest
-that ZooKeeper can hold fits in one task.
+This process reads the inventory, some 15 bytes for each partition once packed; the workers read the
+load history, some 2,000 bytes for each. One job groups the rows by cluster and runs the kernel on
+each group. Rows are packed into cells (kadmin.planner.packed_rows), because Spark's cost per row
+exceeds the kernel's. A cluster is never split: the largest that ZooKeeper can hold fits in one
+task.
 """
 
 from __future__ import annotations
@@ -40,18 +41,22 @@ if TYPE_CHECKING:
 _HISTORY = "history"
 """The name of a load history's rows among packed ones."""
 _TASKS_PER_SHUFFLE_PARTITION = 4
-"""Tasks for each partition of a default shuffle: clusters are hashed to tasks, and more keep the cores evenly busy."""
+"""Tasks for each partition of a default shuffle: clusters are hashed to tasks, and more keep the
+cores evenly busy."""
 _SHUFFLE_PARTITIONS = 200
 """Spark's own default, for a server whose setting is no number."""
 
 
 def propose(
-    request: RebalanceRequest, directory: Path, options: Options, on_stage: Callable[[str], None] = ignore_stages
+    request: RebalanceRequest,
+    directory: Path,
+    options: Options,
+    on_stage: Callable[[str], None] = ignore_stages,
 ) -> Mapping[str, Proposal]:
     """Propose a plan for each cluster of an inventory, by name.
 
-    Calls `on_stage` with the name of each stage. Raises as `proposals_of`, and NotCompletedError where Spark does not
-    start or fails.
+    Calls `on_stage` with the name of each stage. Raises as `proposals_of`, and NotCompletedError
+    where Spark does not start or fails.
     """
     header = checked_header(request, directory)
     on_stage(f"reading {directory}")
@@ -69,19 +74,29 @@ def propose(
     return proposals_of(request, directory, header, results)
 
 
-def _results(session: SparkSession, task: PlanningTask, header: Header, cells: ArrowTable) -> dict[str, ArrowTable]:
-    """Return the result of `plan_cluster` for each cluster of the header by name; `cells` hold its inventory."""
+def _results(
+    session: SparkSession, task: PlanningTask, header: Header, cells: ArrowTable
+) -> dict[str, ArrowTable]:
+    """Return the result of `plan_cluster` for each cluster of the header by name.
+
+    `cells` hold its inventory.
+    """
     try:
         ship_package(session)
         packed = session.createDataFrame(cells)
         if (history := history_path(task.request)) is not None:
             rows = read_history_frame(session, history, header)
-            packed = packed.unionAll(rows.mapInArrow(partial(pack_batches, name=_HISTORY), schema=PACKED))
+            packed = packed.unionAll(
+                rows.mapInArrow(partial(pack_batches, name=_HISTORY), schema=PACKED)
+            )
         tasks = min(len(header.clusters), _most_tasks(session))
         planned = _solved(task, packed, tasks).toArrow().to_pylist()
     except (PySparkException, Py4JError, ConnectionError) as error:
-        read_history(task.request, header)  # it raises the better error where Spark failed on a bad row
-        raise NotCompletedError("Spark failed.", cause=cause_of(error), next_step="--engine local") from error
+        # It raises the better error where Spark failed on a bad row.
+        read_history(task.request, header)
+        raise NotCompletedError(
+            "Spark failed.", cause=cause_of(error), next_step="--engine local"
+        ) from error
     return {row[CLUSTER.name]: unpack([row["rows"]], RESULT_SCHEMA) for row in planned}
 
 
@@ -93,7 +108,9 @@ def _schemas(request: RebalanceRequest) -> dict[str, Any]:
 
 def _most_tasks(session: SparkSession) -> int:
     shuffles = session.conf.get("spark.sql.shuffle.partitions", None) or ""
-    return _TASKS_PER_SHUFFLE_PARTITION * (int(shuffles) if shuffles.isdigit() else _SHUFFLE_PARTITIONS)
+    return _TASKS_PER_SHUFFLE_PARTITION * (
+        int(shuffles) if shuffles.isdigit() else _SHUFFLE_PARTITIONS
+    )
 
 
 def _solved(task: PlanningTask, packed: DataFrame, tasks: int) -> DataFrame:
@@ -107,4 +124,8 @@ def _solved(task: PlanningTask, packed: DataFrame, tasks: int) -> DataFrame:
         )
         return pack(cluster, "result", plan_cluster(cluster, task, *rows))
 
-    return packed.repartition(tasks, CLUSTER.name).groupBy(CLUSTER.name).applyInArrow(solve_one, schema=PACKED)
+    return (
+        packed.repartition(tasks, CLUSTER.name)
+        .groupBy(CLUSTER.name)
+        .applyInArrow(solve_one, schema=PACKED)
+    )

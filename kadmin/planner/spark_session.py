@@ -1,4 +1,7 @@
-"""Starts and stops a Spark session for one proposal: no log output, no web UI, workers on this Python interpreter."""
+"""Starts and stops a Spark session for one proposal.
+
+It has no log output, no web UI, workers on this Python interpreter.
+"""
 
 from __future__ import annotations
 
@@ -41,22 +44,26 @@ _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 
 _SQL = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-    # 2**31 - 1 means no limit. Below it, Spark measures the whole batch again after each row: quadratic time.
+    # 2**31 - 1 means no limit. Below it, Spark measures the whole batch again after each row:
+    # quadratic time.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.session.timeZone": "UTC",
 }
 _SHUTDOWN_S = 10
 _CONNECT_RETRIES = 4
-"""Retries of the first call, some seconds in all; PySpark would try for ten minutes, as it does for later calls."""
+"""Retries of the first call, some seconds in all; PySpark would try for ten minutes, as it does for
+later calls."""
 _DETAILS = re.compile(r'^\s*details = "(.*)"$', re.MULTILINE)
 _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
 """The environment variable that makes PySpark's functions those of Spark Connect."""
 _ARCHIVING_S = 600
 LOGGING = Path(__file__).with_name("log4j2-quiet.properties")
-# A proposal ends before the optimizing compiler pays off: without it the JVM needs half the CPU time.
+# A proposal ends before the optimizing compiler pays off: without it the JVM needs half the CPU
+# time.
 # The JVM would print its own warnings to stdout, among the command's output.
 _JAVA_OPTIONS = (
-    f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -XX:TieredStopAtLevel=1 -Xlog:disable -Xlog:all=warning:stderr"
+    f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -XX:TieredStopAtLevel=1 -Xlog:disable "
+    "-Xlog:all=warning:stderr"
 )
 
 
@@ -64,17 +71,19 @@ _JAVA_OPTIONS = (
 def spark_session(options: Options, archived: Path | None = None) -> Iterator[SparkSession]:
     """Start a session, and stop it with its JVM at the end.
 
-    The session of the options, or else one that is active in this process, is used and not stopped; one of spark-submit
-    is used with its settings and stopped; one of a Spark Connect server is closed, and the server goes on. With
-    `archived`, the JVM writes the classes that it loaded to that path at its end, which takes minutes.
-    Raises NotCompletedError where no Java is found or Spark does not start.
+    The session of the options, or else one that is active in this process, is used and not stopped;
+    one of spark-submit is used with its settings and stopped; one of a Spark Connect server is
+    closed, and the server goes on. With `archived`, the JVM writes the classes that it loaded to
+    that path at its end, which takes minutes. Raises NotCompletedError where no Java is found or
+    Spark does not start.
     """
     running = options.session or SparkSession.getActiveSession()
     if running is not None:
         yield running
         return
     with ExitStack() as ends:
-        silence = logging.NullHandler()  # Py4J logs stack traces to the root logger when the JVM is killed
+        # Py4J logs stack traces to the root logger when the JVM is killed.
+        silence = logging.NullHandler()
         logging.getLogger().addHandler(silence)
         ends.callback(logging.getLogger().removeHandler, silence)
         try:
@@ -95,11 +104,12 @@ def _started(options: Options, archived: Path | None, ends: ExitStack) -> SparkS
 
 
 def _connected(remote: str, conf: Mapping[str, str], ends: ExitStack) -> SparkSession:
-    """Open a session of a Spark Connect server, which keeps its own settings but for those of a session."""
+    """Open a session of a Spark Connect server, which keeps all but a session's settings."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     if _CONNECT_MODE not in os.environ:
-        ends.callback(os.environ.pop, _CONNECT_MODE, None)  # it would be set for every later session of this process
+        # It would be set for every later session of this process.
+        ends.callback(os.environ.pop, _CONNECT_MODE, None)
     session = SparkSession.builder.remote(remote).getOrCreate()
     try:
         session.client.set_retry_policies([DefaultPolicy(max_retries=_CONNECT_RETRIES)])
@@ -111,7 +121,9 @@ def _connected(remote: str, conf: Mapping[str, str], ends: ExitStack) -> SparkSe
         with warnings.catch_warnings(action="ignore"):
             session.stop()
         raise NotCompletedError(
-            f"Spark at {server_of(remote)} cannot be used.", cause=cause_of(error), next_step="--engine local"
+            f"Spark at {server_of(remote)} cannot be used.",
+            cause=cause_of(error),
+            next_step="--engine local",
         ) from error
     return session
 
@@ -128,14 +140,18 @@ def _launched(options: Options, archived: Path | None, ends: ExitStack) -> Spark
 
 
 def local_url(path: Path) -> str:
-    """Return a path of this machine as Spark reads it: not in its default file system, nor from a server's folder."""
+    """Return a path of this machine as Spark reads it.
+
+    Spark does not look in its default file system, nor in a server's folder.
+    """
     return f"file://{path.absolute()}"
 
 
 def class_archive(java: JavaRuntime, cache: Path) -> Path:
-    """Return the path of the archive of Spark's classes for this Java and PySpark; it may not exist.
+    """Return the path of the archive of Spark's classes for this Java and PySpark.
 
-    A JVM ignores an archive that is broken, of another Java, or of jars that have changed since.
+    It may not exist. A JVM ignores an archive that is broken, of another Java, or of jars that have
+    changed since.
     """
     home = Path(pyspark.__file__).parent
     key = hashlib.sha256(f"{java.executable.resolve()}\n{home}".encode()).hexdigest()[:12]
@@ -143,10 +159,16 @@ def class_archive(java: JavaRuntime, cache: Path) -> Path:
 
 
 def cause_of(error: Exception) -> str:
-    """Return the relevant line of a Spark error: the Java exception's, where it came through Py4J, or a server's."""
+    """Return the relevant line of a Spark error.
+
+    It is the Java exception's, where it came through Py4J, or a server's.
+    """
     process = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001 - there is no public way
     if isinstance(error, ConnectionError) or (process is not None and process.poll() is not None):
-        return "its JVM ended before it had answered; it may need more memory: --conf spark.driver.memory=4g"
+        return (
+            "its JVM ended before it had answered; it may need more memory: --conf "
+            "spark.driver.memory=4g"
+        )
     lines = str(error).strip().split("\n")
     if (details := _DETAILS.search(str(error))) is not None:
         return details[1]
@@ -174,7 +196,8 @@ def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:
     elif (found := class_archive(java, cache)).is_file():
         java_options += f' -XX:SharedArchiveFile="{found}"'
     conf = SparkConf(loadDefaults=False).setAll(list(_settings(options, java_options).items()))
-    with tempfile.TemporaryFile() as output:  # of Java and Spark's launcher before logging is set up
+    # Of Java and Spark's launcher before logging is set up.
+    with tempfile.TemporaryFile() as output:
         try:
             return _launch_gateway(conf, output), conf
         except PySparkRuntimeError as error:
@@ -184,7 +207,10 @@ def _launch(options: Options, archived: Path | None) -> tuple[Any, SparkConf]:
 
 
 def _launch_gateway(conf: SparkConf, output: IO[bytes]) -> Any:  # noqa: ANN401 - Py4J has no types
-    """Start a JVM in a thread: one that is starting when a time limit or ^C comes would otherwise never be ended."""
+    """Start a JVM in a thread.
+
+    One that is starting when a time limit or ^C comes would otherwise never be ended.
+    """
     with ThreadPoolExecutor(1) as thread:
         started = thread.submit(launch_gateway, conf, {"stderr": output})
         try:
@@ -200,7 +226,10 @@ def _shut_down_started(started: Future[Any]) -> None:
 
 
 def _shut_down(gateway: Any, timeout_s: float) -> None:  # noqa: ANN401 - Py4J has no types
-    """End the JVM, which Spark would otherwise reuse, with its settings, for the next session of this process."""
+    """End the JVM.
+
+    Spark would otherwise reuse it, with its settings, for the next session of this process.
+    """
     gateway.shutdown()
     gateway.proc.stdin.close()  # the JVM ends at the end of its input
     try:
@@ -212,7 +241,9 @@ def _shut_down(gateway: Any, timeout_s: float) -> None:  # noqa: ANN401 - Py4J h
 
 
 def _settings(options: Options, java_options: str) -> dict[str, str]:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     settings = {
         "spark.master": options.master or LOCAL_MASTER,
         "spark.app.name": _NAME,

@@ -1,6 +1,7 @@
 """Sends this package to Spark's Python workers where they may run on other machines.
 
-Workers then need what Spark's own functions on Arrow tables need, and kadmin need not be installed there.
+Workers then need what Spark's own functions on Arrow tables need, and kadmin need not be installed
+there.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def _package() -> Path:
 def write_package(folder: Path) -> Path:
     """Write the package as a zip file, and return its path.
 
-    The same code gives the same name and bytes: a session accepts a file again, but no other one of that name.
+    The same code gives the same name and bytes: a session accepts a file again, but no other one of
+    that name.
     """
     root = Path(kadmin.__file__).parent
     paths = sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc")

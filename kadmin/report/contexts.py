@@ -22,7 +22,12 @@ _MOST = 4_096
 def contexts_text(contexts: Contexts) -> str:
     """Show one row for each context."""
     rows = [
-        (each.name, each.address, "yes" if each.name == contexts.current else NOTHING, each.protect.value)
+        (
+            each.name,
+            each.address,
+            "yes" if each.name == contexts.current else NOTHING,
+            each.protect.value,
+        )
         for each in contexts.contexts.values()
     ]
     return table(("context", "address", "current", "protect"), rows) if rows else "no contexts"
@@ -31,7 +36,9 @@ def contexts_text(contexts: Contexts) -> str:
 def contexts_answer(contexts: Contexts, file: str) -> ContextsAnswer:
     """Answer `context list`."""
     listed = (
-        ListedContext(each.name, each.address, each.name == contexts.current, each.protect, each.description)
+        ListedContext(
+            each.name, each.address, each.name == contexts.current, each.protect, each.description
+        )
         for each in contexts.contexts.values()
     )
     return ContextsAnswer(file, contexts.current, tuple(listed))
@@ -46,8 +53,15 @@ def context_text(settings: Sequence[Setting]) -> str:
 def rights_text(context: NamedContext, found: RightsFound) -> str:
     """Show kadmin's principal, and every missing right with the command that grants it."""
     who = "" if found.principal is None else f" as {found.principal}"
-    lines = [f"{context.name}: reached {context.address}{who}; cluster {found.cluster_id or 'without an id'}"]
-    lines.append("no right is missing" if not found.missing else f"missing rights: {len(found.missing)}")
+    lines = [
+        (
+            f"{context.name}: reached {context.address}{who}; cluster "
+            f"{found.cluster_id or 'without an id'}"
+        )
+    ]
+    lines.append(
+        "no right is missing" if not found.missing else f"missing rights: {len(found.missing)}"
+    )
     for each in found.missing:
         lines += wrapped(f"- {each.right}, for {each.needed_for}", indent="  ")
         lines.append(f"  next: {each.remedy}")

@@ -1,4 +1,4 @@
-"""The findings of `doctor` as text of at most 80 columns and as JSON (schemas/answers/doctor.schema.json)."""
+"""The findings of `doctor` as text of 80 columns, and JSON (schemas/answers/doctor.schema.json)."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def doctor_text(report: DoctorReport, width: int | None = None) -> str:
     summary += f"{stopping} would stop an apply" if stopping else "nothing would stop an apply"
     if counts is not None:
         summary += (
-            f"\n{count(counts.partitions, 'partition')}: {counts.under_replicated:,} under-replicated, "
-            f"{counts.at_min_isr:,} at min ISR"
+            f"\n{count(counts.partitions, 'partition')}: {counts.under_replicated:,} "
+            f"under-replicated, {counts.at_min_isr:,} at min ISR"
         )
     blocks = [summary, *finding_blocks(findings, width, "stops an apply")]
     blocks += ["\n".join(wrapped(f"not checked: {each}", width=width)) for each in report.unchecked]
@@ -49,7 +49,10 @@ def doctor_answer(report: DoctorReport) -> DoctorAnswer:
         bool(report.stops_apply),
         None if report.versions is None else versions_answer(report.versions),
         report.counts,
-        tuple(DoctorFinding(found.code, found.stops_apply, **finding_details(found)) for found in report.findings),
+        tuple(
+            DoctorFinding(found.code, found.stops_apply, **finding_details(found))
+            for found in report.findings
+        ),
         report.unchecked,
     )
 
@@ -73,7 +76,10 @@ def finding_details(found: Finding) -> dict[str, Any]:
 
 
 def finding_blocks(findings: Iterable[Finding], width: int, stops: str) -> list[str]:
-    """Show each finding with its evidence and next step; `stops` describes the effect of an error."""
+    """Show each finding with its evidence and next step.
+
+    `stops` describes the effect of an error.
+    """
     return [_finding(number, found, width, stops) for number, found in enumerate(findings, start=1)]
 
 
@@ -86,7 +92,10 @@ def _finding(number: int, found: Finding, width: int, stops: str) -> str:
 
 
 def _next(text: str, width: int) -> list[str]:
-    """Break the words of a next step into lines; each command stays on a line of its own, so that it can be copied."""
+    """Break the words of a next step into lines.
+
+    Each command stays on a line of its own, so that it can be copied.
+    """
     line = f"   next: {text}"
     if len(line) <= width or _ONE_COMMAND.fullmatch(text):
         return [line]

@@ -14,9 +14,18 @@ if TYPE_CHECKING:
 
 _COUNTED = {
     "late_moves": (Trouble.LATE_MOVE, "Finished operations whose moves are in flight."),
-    "unanswered_requests": (Trouble.UNANSWERED_REQUEST, "Requests without an answer that may still be applied."),
-    "leftover_throttles": (Trouble.LEFTOVER_THROTTLE, "1 where throttles are set and nothing is being reassigned."),
-    "unfinished_operations": (Trouble.UNFINISHED_OPERATION, "Operations on record that are not finished."),
+    "unanswered_requests": (
+        Trouble.UNANSWERED_REQUEST,
+        "Requests without an answer that may still be applied.",
+    ),
+    "leftover_throttles": (
+        Trouble.LEFTOVER_THROTTLE,
+        "1 where throttles are set and nothing is being reassigned.",
+    ),
+    "unfinished_operations": (
+        Trouble.UNFINISHED_OPERATION,
+        "Operations on record that are not finished.",
+    ),
 }
 
 
@@ -28,12 +37,20 @@ def doctor_metrics(findings: Mapping[str, Sequence[Finding] | None]) -> str:
     known = {name: found for name, found in findings.items() if found is not None}
     stopping = {name: sum(each.stops_apply for each in found) for name, found in known.items()}
     counted = [
-        _gauge(gauge, description, {name: sum(each.code == trouble for each in found) for name, found in known.items()})
+        _gauge(
+            gauge,
+            description,
+            {name: sum(each.code == trouble for each in found) for name, found in known.items()},
+        )
         for gauge, (trouble, description) in _COUNTED.items()
     ]
     return exposition(
         [
-            _gauge("answered", "Whether the cluster answered.", {name: int(name in known) for name in findings}),
+            _gauge(
+                "answered",
+                "Whether the cluster answered.",
+                {name: int(name in known) for name in findings},
+            ),
             _gauge("stops_apply", "Findings that would stop an apply.", stopping),
             *counted,
         ]

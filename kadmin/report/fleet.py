@@ -1,4 +1,7 @@
-"""One answer for several clusters: a table with the column `cluster`, and JSON with one entry for each of them."""
+"""One answer for several clusters.
+
+It is a table with the column `cluster`, and JSON with one entry for each of them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def fleet_text(
     blocks: Mapping[str, str],
     failed: Mapping[str, KadminError],
 ) -> str:
-    """Show a row for each cluster that answered, the text blocks of some, and the errors of the others."""
+    """Show a row for each cluster that answered, some text blocks, and the others' errors."""
     shown = [table(columns, rows)] if rows else []
     shown += [f"{name}:\n{textwrap.indent(block, '  ')}" for name, block in blocks.items()]
     return "\n\n".join([*shown, *failures_text(failed)])
@@ -37,20 +40,29 @@ def failures_text(failed: Mapping[str, KadminError]) -> list[str]:
     lines = [f"{count(len(failed), 'cluster')} did not answer:"]
     for name, error in failed.items():
         said = (line.removeprefix("error: ") for line in error.lines())
-        lines += [f"  {name}: {escaped(next(said), _MOST)}", *(f"  {escaped(line, _MOST)}" for line in said)]
+        lines += [
+            f"  {name}: {escaped(next(said), _MOST)}",
+            *(f"  {escaped(line, _MOST)}" for line in said),
+        ]
     return ["\n".join(lines)]
 
 
 def fleet_answer(
-    names: Sequence[str], answers: Mapping[str, tuple[int, object]], failed: Mapping[str, KadminError]
+    names: Sequence[str],
+    answers: Mapping[str, tuple[int, object]],
+    failed: Mapping[str, KadminError],
 ) -> ClusterAnswers:
     """Answer for each cluster with its exit code, and its answer or its error."""
-    return ClusterAnswers(tuple(_entry(name, answers.get(name), failed.get(name)) for name in names))
+    return ClusterAnswers(
+        tuple(_entry(name, answers.get(name), failed.get(name)) for name in names)
+    )
 
 
 def _entry(name: str, found: tuple[int, object] | None, error: KadminError | None) -> ClusterAnswer:
     if error is not None:
         details = (text and escaped(text, _MOST) for text in (error.cause, error.next_command))
-        return ClusterAnswer(name, error.exit_code, None, FailureAnswer(escaped(error.message, _MOST), *details))
+        return ClusterAnswer(
+            name, error.exit_code, None, FailureAnswer(escaped(error.message, _MOST), *details)
+        )
     exit_code, value = found or (0, {})
     return ClusterAnswer(name, exit_code, value, None)

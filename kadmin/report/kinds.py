@@ -1,4 +1,7 @@
-"""The words that differ by kind of operation and by kind of step; all renderers look them up here."""
+"""The words that differ by kind of operation and by kind of step.
+
+All renderers look them up here.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KindWords:
-    """The words for a kind of operation: `subject` in the singular, `action` as in "3 topics to delete".
+    """Words for a kind of operation: `subject` in the singular, `action`: "3 topics to delete".
 
     `no_progress` is the reason that its progress cannot be counted.
     """
@@ -64,12 +67,16 @@ KINDS = (
 )
 STEP_WORDS = {
     StepKind.PROBE: StepWords("partition", "probe", "probed whether the controller listens"),
-    StepKind.THROTTLE: StepWords("partition", "change of the throttle", "changed the throttle to {rate}"),
+    StepKind.THROTTLE: StepWords(
+        "partition", "change of the throttle", "changed the throttle to {rate}"
+    ),
     StepKind.WAVE: StepWords("partition", "reassignment", "published wave {wave} of {waves}"),
     StepKind.ELECTION: StepWords("partition", "election", "elected preferred leaders"),
     StepKind.DELETION: StepWords("topic", "deletion", "deleted topics"),
     StepKind.CREATION: StepWords("topic", "creation", "recreated topics"),
-    StepKind.CANCEL: StepWords("partition", "return to the original replicas", "cancelled running reassignments"),
+    StepKind.CANCEL: StepWords(
+        "partition", "return to the original replicas", "cancelled running reassignments"
+    ),
     StepKind.REPAIR: StepWords("partition", "repair", "repaired one finding"),
 }
 _BY_KIND = {words.kind: words for words in KINDS}
@@ -81,8 +88,13 @@ def words_of(operation: OperationKind | Plan) -> KindWords:
 
 
 def election_text(plan: Plan) -> str | None:
-    """Say that a reassignment elects leaders, and when; None for one that does not, and for other plans."""
+    """Say that a reassignment elects leaders, and when.
+
+    None for one that does not, and for other plans.
+    """
     if not isinstance(plan, ReassignmentPlan) or plan.elect is Elect.NONE:
         return None
-    when = {Elect.AT_END: "after the last wave", Elect.AFTER_EACH_WAVE: "after each wave"}[plan.elect]
+    when = {Elect.AT_END: "after the last wave", Elect.AFTER_EACH_WAVE: "after each wave"}[
+        plan.elect
+    ]
     return f"preferred leaders are elected {when}"

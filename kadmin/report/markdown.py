@@ -1,4 +1,7 @@
-"""Building blocks of Markdown for GitHub and GitLab: text that is escaped so that no plan adds markup, and tables."""
+"""Building blocks of Markdown for GitHub and GitLab: text and tables.
+
+Text is escaped so that no plan adds markup.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ def cell(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return a name as a code span, also for a table's cell: GitHub makes no links or mentions in code spans."""
+    """Return a name as a code span, also for a table's cell.
+
+    GitHub makes no links or mentions in code spans.
+    """
     plain = _plain(text).replace("|", "\\|")
     fence = "`" * (1 + max(map(len, _BACKTICKS.findall(plain)), default=0))
     return f"{fence} {plain} {fence}" if "`" in plain else f"{fence}{plain}{fence}"
@@ -31,7 +37,9 @@ def code(text: str) -> str:
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return the first MOST_ROWS rows below headers, and the number of further rows."""
     lines = [headers, ["---"] * len(headers), *rows[:MOST_ROWS]]
-    return "\n".join("| " + " | ".join(str(each) for each in line) + " |" for line in lines) + more(rows)
+    return "\n".join("| " + " | ".join(str(each) for each in line) + " |" for line in lines) + more(
+        rows
+    )
 
 
 def folded(summary: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

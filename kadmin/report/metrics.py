@@ -22,7 +22,10 @@ class Gauge:
 
 
 def exposition(gauges: Iterable[Gauge]) -> str:
-    """Return the text of one exposition, in the given order; gauges without a sample are left out."""
+    """Return the text of one exposition, in the given order.
+
+    Gauges without a sample are left out.
+    """
     return "".join(f"{line}\n" for gauge in gauges if gauge.samples for line in _lines(gauge))
 
 

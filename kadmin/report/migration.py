@@ -1,4 +1,7 @@
-"""Findings of `doctor migration`, as text and as JSON (schemas/answers/doctor-migration.schema.json)."""
+"""Findings of `doctor migration`, as text and as JSON.
+
+The schema is schemas/answers/doctor-migration.schema.json.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +22,36 @@ def migration_text(found: Preflight, width: int | None = None) -> str:
     width = min(WIDTH, width or WIDTH)
     stopping = sum(each.stops_apply for each in found.findings)
     verdict = "go" if found.go else f"no-go: {stopping} of {len(found.findings)} findings"
-    blocks = [f"phase {found.phase.value}: {verdict}", *finding_blocks(found.findings, width, "stops the migration")]
-    blocks += ["\n".join(wrapped(f"stays in ZooKeeper: {each}", width=width)) for each in found.stays_behind]
+    blocks = [
+        f"phase {found.phase.value}: {verdict}",
+        *finding_blocks(found.findings, width, "stops the migration"),
+    ]
+    blocks += [
+        "\n".join(wrapped(f"stays in ZooKeeper: {each}", width=width))
+        for each in found.stays_behind
+    ]
     blocks += ["\n".join(wrapped(f"not checked: {each}", width=width)) for each in found.unchecked]
     return "\n\n".join(blocks)
 
 
 def migration_answer(found: Preflight) -> MigrationAnswer:
     """Answer `doctor migration`."""
-    findings = (MigrationFinding(each.code, each.stops_apply, **finding_details(each)) for each in found.findings)
-    return MigrationAnswer(found.phase, found.go, tuple(findings), found.stays_behind, found.unchecked)
+    findings = (
+        MigrationFinding(each.code, each.stops_apply, **finding_details(each))
+        for each in found.findings
+    )
+    return MigrationAnswer(
+        found.phase, found.go, tuple(findings), found.stays_behind, found.unchecked
+    )
 
 
 def imported_text(found: Imported, to: str) -> str:
     """Show the number of imported operations, and the side that they were written to."""
     way = "from ZooKeeper to the brokers" if to == "brokers" else "from the brokers to ZooKeeper"
     carried = count(len(found.carried), "operation")
-    return "\n".join([f"{carried} copied {way}; {found.already} on both sides already", *found.carried])
+    return "\n".join(
+        [f"{carried} copied {way}; {found.already} on both sides already", *found.carried]
+    )
 
 
 def imported_answer(found: Imported, to: str) -> ImportAnswer:

@@ -1,4 +1,4 @@
-"""Proposed plans as text and JSON: elections, and rebalances with their figures before, after and bound."""
+"""Proposed plans as text and JSON: elections, and rebalances with figures and bounds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 def election_text(proposal: ElectionProposal, path: Path) -> str:
     """Show the number of partitions in a proposed election, and those that cannot be elected."""
     lines = [f"{path}: {count(len(proposal.plan.partitions), 'partition')} to elect"]
-    lines += [f"cannot be elected: {partition}: {reason}" for partition, reason in proposal.impossible[:SHOWN_ROWS]]
+    lines += [
+        f"cannot be elected: {partition}: {reason}"
+        for partition, reason in proposal.impossible[:SHOWN_ROWS]
+    ]
     return "\n".join(lines)
 
 
@@ -38,20 +41,32 @@ def election_answer(proposal: ElectionProposal, path: Path) -> ElectionAnswer:
     return ElectionAnswer(
         str(path),
         tuple(Partition(**asdict(each)) for each in proposal.plan.partitions),
-        tuple(ImpossibleElection(**asdict(each), reason=reason) for each, reason in proposal.impossible),
+        tuple(
+            ImpossibleElection(**asdict(each), reason=reason)
+            for each, reason in proposal.impossible
+        ),
     )
 
 
 def proposals_text(
-    figures: Sequence[Mapping[str, Any]], explained: Mapping[str, str], inventory: Path, out: Path, *, throttled: bool
+    figures: Sequence[Mapping[str, Any]],
+    explained: Mapping[str, str],
+    inventory: Path,
+    out: Path,
+    *,
+    throttled: bool,
 ) -> str:
-    """Describe the plans in `out` by their figures (schemas/answers/figures.schema.json, one object per cluster).
+    """Describe the plans in `out` by their figures.
 
-    `throttled`: the request sets a throttle, or excludes one.
+    The schema is schemas/answers/figures.schema.json, one object per cluster. `throttled`: the
+    request sets a throttle, or excludes one.
     """
     lines = [_fleet(figures)]
     if len(figures) == 1:
-        lines = [table(("", "before", "after", "bound"), figure_rows(figures[0])), *_work(figures[0])]
+        lines = [
+            table(("", "before", "after", "bound"), figure_rows(figures[0])),
+            *_work(figures[0]),
+        ]
         lines += _load_lines(figures[0].get("load", {}))
     for each in figures:
         where = f"{each['cluster']}: " if each["cluster"] else ""
@@ -62,8 +77,9 @@ def proposals_text(
         lines += [f"note: {where}{note}" for note in each["notes"]]
     if not throttled and any(each["moves"] for each in figures):
         lines.append(
-            "warning: the plan copies without a throttle: set spec.throttle in the request, or use the rate that this "
-            f"suggests: {command('validate', out, '--inventory', inventory)}"
+            "warning: the plan copies without a throttle: set spec.throttle in the request, or "
+            "use the rate that this suggests: "
+            f"{command('validate', out, '--inventory', inventory)}"
         )
     lines += [f"{partition} {why}" for partition, why in explained.items()]
     entries = sum(each["reassignments"] for each in figures)
@@ -72,7 +88,10 @@ def proposals_text(
 
 
 def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return each figure as its name, before, after and bound; empty where it has no meaning, NOTHING where unknown."""
+    """Return each figure as its name, before, after and bound.
+
+    Empty where it has no meaning, NOTHING where unknown.
+    """
     times = [figures[name] for name in ("before", "after", "bound")]
     return [
         ("replicas per broker", *(_range(each, "replicas") for each in times)),
@@ -85,8 +104,18 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, ...]]:
         ("leaders after a loss, max / fair", *(_ratio(each["failover_share"]) for each in times)),
         *_load_rows(figures.get("load", {})),
         ("moves", "", str(figures["moves"]), _bound(figures, "moves_bound")),
-        ("bytes to copy", "", _size(figures["moved_bytes"]), _bound(figures, "moved_bytes_bound", _size)),
-        ("leader changes", "", str(figures["leader_changes"]), _bound(figures, "leader_changes_bound")),
+        (
+            "bytes to copy",
+            "",
+            _size(figures["moved_bytes"]),
+            _bound(figures, "moved_bytes_bound", _size),
+        ),
+        (
+            "leader changes",
+            "",
+            str(figures["leader_changes"]),
+            _bound(figures, "leader_changes_bound"),
+        ),
     ]
 
 
@@ -101,19 +130,28 @@ def _load_rows(load: Mapping[str, Any]) -> list[tuple[str, ...]]:
         if name in load:
             found = load[name]
             rows.append(
-                (f"{title}, worst hour / fair", *(_ratio(found[time]) for time in ("before", "after", "bound")))
+                (
+                    f"{title}, worst hour / fair",
+                    *(_ratio(found[time]) for time in ("before", "after", "bound")),
+                )
             )
             bare = (_ratio(found[f"{time}_unfloored"]) for time in ("before", "after", "bound"))
             rows.append((f"{title}, quiet hours too", *bare))
         if name in load.get("holdout", {}):
             found = load["holdout"][name]
-            rows.append((f"{title}, the week held out", _ratio(found["before"]), _ratio(found["after"]), ""))
+            rows.append(
+                (f"{title}, the week held out", _ratio(found["before"]), _ratio(found["after"]), "")
+            )
     return rows + _zone_rows(load.get("zones", {}))
 
 
 def _zone_rows(zones: Mapping[str, Any]) -> list[tuple[str, ...]]:
     rows = [
-        (f"{name}, across zones a month", *(about(zones[name][time]) for time in ("before", "after")), "")
+        (
+            f"{name}, across zones a month",
+            *(about(zones[name][time]) for time in ("before", "after")),
+            "",
+        )
         for name in ("replication", "producers", "consumers")
         if name in zones
     ]
@@ -124,17 +162,32 @@ def _zone_rows(zones: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _load_lines(load: Mapping[str, Any]) -> list[str]:
-    """Return the worst hour of each resource after the plan, and the moves that evenness of load adds to it."""
+    """Return the worst hour of each resource after the plan.
+
+    Also return the moves that evenness of load adds to it.
+    """
     lines = []
     for name, title in RESOURCES.items():
         if name in load:
             worst = load[name]["worst"]
             day, hour = divmod(worst["hour"], 24)
-            where = f"{title}: broker {worst['broker_id']} on {_DAYS[day]} at {hour:02}:00 UTC is at"
-            alone = f"; {worst['topic']}-{worst['partition']} alone is more than its part" if "topic" in worst else ""
-            lines.append(f"{where} {_ratio(load[name]['after'])} of its fair share, goal {load[name]['goal']}{alone}")
+            where = (
+                f"{title}: broker {worst['broker_id']} on {_DAYS[day]} at {hour:02}:00 UTC is at"
+            )
+            alone = (
+                f"; {worst['topic']}-{worst['partition']} alone is more than its part"
+                if "topic" in worst
+                else ""
+            )
+            lines.append(
+                f"{where} {_ratio(load[name]['after'])} of its fair share, goal "
+                f"{load[name]['goal']}{alone}"
+            )
     if load:
-        moves, changes = count(load["extra_moves"], "move"), count(load["extra_leader_changes"], "leader change")
+        moves, changes = (
+            count(load["extra_moves"], "move"),
+            count(load["extra_leader_changes"], "leader change"),
+        )
         lines.append(f"for load alone: {moves}, {changes}")
     return lines
 
@@ -143,7 +196,9 @@ def _work(figures: Mapping[str, Any]) -> list[str]:
     reordered = figures["order_changes"]
     parts = [
         "proved optimal: no plan as even moves less" if figures["proved_optimal"] else "",
-        count(reordered, "entry that only reorders", "entries that only reorder") if reordered else "",
+        count(reordered, "entry that only reorders", "entries that only reorder")
+        if reordered
+        else "",
         f"{figures['left_out']} left out by limits" if figures["left_out"] else "",
     ]
     found = ", ".join(part for part in parts if part)
@@ -151,7 +206,16 @@ def _work(figures: Mapping[str, Any]) -> list[str]:
 
 
 def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:
-    headers = ("cluster", "entries", "moves", "bound", "replicas", "leaders", "bytes max/mean", "after a loss")
+    headers = (
+        "cluster",
+        "entries",
+        "moves",
+        "bound",
+        "replicas",
+        "leaders",
+        "bytes max/mean",
+        "after a loss",
+    )
     rows = [
         (
             each["cluster"],
@@ -166,7 +230,10 @@ def _fleet(figures: Sequence[Mapping[str, Any]]) -> str:
         for each in figures
     ]
     used = [name for name in RESOURCES if any(name in each.get("load", {}) for each in figures)]
-    loads = [[_ratio(each.get("load", {}).get(name, {}).get("after")) for name in used] for each in figures]
+    loads = [
+        [_ratio(each.get("load", {}).get(name, {}).get("after")) for name in used]
+        for each in figures
+    ]
     return table(
         (*headers, *(f"{RESOURCES[name]}, worst hour" for name in used)),
         [(*row, *load) for row, load in zip(rows, loads, strict=True)],

@@ -30,7 +30,10 @@ _PREFIXES = {"error: ": Meaning.ERROR, "warning: ": Meaning.WARNING}
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The destination of a stream: `live` is a terminal whose lines can be redrawn; `size` its columns and rows now."""
+    """The destination of a stream: `live` is a terminal whose lines can be redrawn.
+
+    `size` its columns and rows now.
+    """
 
     live: bool
     colour: bool
@@ -43,14 +46,17 @@ class Screen:
 
     @property
     def width(self) -> int | None:
-        """Most characters in a line of an answer: one less than the terminal's columns; None: no terminal."""
+        """Most characters in a line of an answer: one less than the terminal's columns.
+
+        None: no terminal.
+        """
         return self.columns - 1 if self.live else None
 
     def wrapped(self, text: str) -> str:
-        """Return text with its lines broken between words at the width of the terminal; no terminal: as it is.
+        """Return text with its lines broken between words at the width of the terminal.
 
-        Rows of tables, whose columns are two spaces apart, and commands to copy, which follow two spaces, stay whole; a
-        next step in words is broken.
+        No terminal: as it is. Rows of tables, whose columns are two spaces apart, and commands to
+        copy, which follow two spaces, stay whole; a next step in words is broken.
         """
         return "\n".join(map(self._wrapped_line, text.split("\n")))
 
@@ -62,12 +68,25 @@ class Screen:
             return line
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         lines = textwrap.wrap(
-            line, self.columns - 1, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+            line,
+            self.columns - 1,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
         )
         return "\n".join(lines)
 
     def painted(self, text: str, meaning: Meaning | None = None) -> str:
-        """Return text in the colour of its meaning: by default of its first word, `error:` or `warning:`."""
+        """Return text in its meaning's colour.
+
+        By default the meaning is that of its first word, `error:` or `warning:`.
+        """
         if meaning is None:
-            meaning = next((each for prefix, each in _PREFIXES.items() if text.startswith(prefix)), None)
-        return f"{meaning.value}{text}{_RESET}" if self.colour and meaning is not None and text else text
+            meaning = next(
+                (each for prefix, each in _PREFIXES.items() if text.startswith(prefix)), None
+            )
+        return (
+            f"{meaning.value}{text}{_RESET}"
+            if self.colour and meaning is not None and text
+            else text
+        )

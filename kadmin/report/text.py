@@ -26,12 +26,15 @@ _NARROW = 12
 """Cells up to this width are not folded: an amount and its unit stay together."""
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[object]], line_width: int | None = None) -> str:
-    """Return aligned columns, numbers (or NOTHING among them) to the right; without rows the headers alone.
+def table(
+    headers: Sequence[str], rows: Sequence[Sequence[object]], line_width: int | None = None
+) -> str:
+    """Return aligned columns, numbers (or NOTHING among them) to the right.
 
-    For a terminal with lines of `line_width` characters, columns without any value are left out, and where the
-    rest is too wide, the widest columns are folded between words, their headers also behind an underscore. Where that
-    is not enough, each row is a block of lines.
+    Without rows the headers alone. For a terminal with lines of `line_width` characters, columns
+    without any value are left out, and where the rest is too wide, the widest columns are folded
+    between words, their headers also behind an underscore. Where that is not enough, each row is a
+    block of lines.
     """
     given = [list(cells) for cells in zip(*rows, strict=True)] if rows else [[] for _ in headers]
     columns = [
@@ -43,7 +46,9 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], line_width: 
     if line_width is not None and rows and sum(widths) + len(_GAP) * (len(widths) - 1) > line_width:
         return _blocks(columns, line_width)
     lines = []
-    for row in zip(*(column.folded(width) for column, width in zip(columns, widths, strict=True)), strict=True):
+    for row in zip(
+        *(column.folded(width) for column, width in zip(columns, widths, strict=True)), strict=True
+    ):
         for parts in zip_longest(*row, fillvalue=""):
             cells = [
                 part.rjust(width) if column.numeric else part.ljust(width)
@@ -54,10 +59,14 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], line_width: 
 
 
 def _blocks(columns: Sequence[_Column], width: int) -> str:
-    """Return each row as lines `header: cell`, the first at the margin, cells without a value left out."""
+    """Return each row as lines `header: cell`, the first at the margin, without empty cells."""
     blocks = []
     for cells in zip(*(column.texts for column in columns), strict=True):
-        named = [(column.header, cell) for column, cell in zip(columns, cells, strict=True) if cell != NOTHING]
+        named = [
+            (column.header, cell)
+            for column, cell in zip(columns, cells, strict=True)
+            if cell != NOTHING
+        ]
         lines = [
             part
             for header, cell in named
@@ -90,7 +99,9 @@ class _Column:
     def least(self) -> int:
         """The width below which a word would be broken, or a short cell folded."""
         words = (
-            len(word) if len(text) > _NARROW else len(text) for text in self.texts for word in text.split() or [""]
+            len(word) if len(text) > _NARROW else len(text)
+            for text in self.texts
+            for word in text.split() or [""]
         )
         return max(*map(len, _parts(self.header)), *words, 0)
 
@@ -99,7 +110,11 @@ class _Column:
         yield [self.header] if len(self.header) <= width else _joined(_parts(self.header), width)
         for text in self.texts:
             whole = len(text) <= width
-            yield [text] if whole else textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+            yield (
+                [text]
+                if whole
+                else textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+            )
 
 
 def _parts(header: str) -> list[str]:
@@ -122,7 +137,10 @@ def _are_numbers(cells: Iterable[object]) -> bool:
 
 
 def _widths(columns: Sequence[_Column], line_width: int | None) -> list[int]:
-    """Return the width of each column; where they do not fit, the widest shrink to their longest words."""
+    """Return the width of each column.
+
+    Where they do not fit, the widest shrink to their longest words.
+    """
     widths = [column.width for column in columns]
     excess = 0 if line_width is None else sum(widths) + len(_GAP) * (len(widths) - 1) - line_width
     if excess <= 0:
@@ -140,7 +158,9 @@ def _widths(columns: Sequence[_Column], line_width: int | None) -> list[int]:
 def shortened(text: str, total: int, indent: str = "") -> str:
     """Append the number of rows of `total` that a list of at most SHOWN_ROWS leaves out."""
     return (
-        text if total <= SHOWN_ROWS else f"{text}\n{indent}... and {total - SHOWN_ROWS} more (all of them with -o json)"
+        text
+        if total <= SHOWN_ROWS
+        else f"{text}\n{indent}... and {total - SHOWN_ROWS} more (all of them with -o json)"
     )
 
 
@@ -155,9 +175,16 @@ def about(size_bytes: int | None) -> str:
 
 
 def wrapped(text: str, indent: str = "", width: int = WIDTH) -> list[str]:
-    """Break text between words into lines of at most `width` characters, later ones indented, controls escaped."""
+    """Break text between words into lines of at most `width` characters.
+
+    Later ones are indented, controls escaped.
+    """
     return textwrap.wrap(
-        escaped(text, len(text)), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        escaped(text, len(text)),
+        width,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

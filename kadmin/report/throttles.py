@@ -28,8 +28,13 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 60
 
 
-def throttles_text(found: Sequence[ThrottledEntity], width: int | None = None, named: Naming = str) -> str:
-    """Show every throttle, and whether its topic or broker exists; `width` is that of a terminal."""
+def throttles_text(
+    found: Sequence[ThrottledEntity], width: int | None = None, named: Naming = str
+) -> str:
+    """Show every throttle, and whether its topic or broker exists.
+
+    `width` is that of a terminal.
+    """
     rows = [
         [str(each.entity), "yes" if each.present else "no", key, _value(key, value)]
         for each in found
@@ -42,14 +47,28 @@ def throttles_text(found: Sequence[ThrottledEntity], width: int | None = None, n
 def throttles_answer(found: Sequence[ThrottledEntity]) -> ThrottlesAnswer:
     """Answer `throttle show`."""
     return ThrottlesAnswer(
-        tuple(ThrottlesOfEntity(str(each.entity), each.present, dict(sorted(each.values.items()))) for each in found)
+        tuple(
+            ThrottlesOfEntity(str(each.entity), each.present, dict(sorted(each.values.items())))
+            for each in found
+        )
     )
 
 
-def audit_text(findings: Sequence[AuditedThrottle], width: int | None = None, named: Naming = str) -> str:
-    """Show the origin of each throttle, and the command that removes it; `width` is that of a terminal."""
+def audit_text(
+    findings: Sequence[AuditedThrottle], width: int | None = None, named: Naming = str
+) -> str:
+    """Show the origin of each throttle, and the command that removes it.
+
+    `width` is that of a terminal.
+    """
     rows = [
-        [str(each.entity), each.key, _value(each.key, each.value), each.origin, each.operation_id or "-"]
+        [
+            str(each.entity),
+            each.key,
+            _value(each.key, each.value),
+            each.origin,
+            each.operation_id or "-",
+        ]
         for each in findings
     ]
     commands = dict.fromkeys(f"next: {named(each.next_step)}" for each in findings)
@@ -62,7 +81,13 @@ def audit_answer(findings: Sequence[AuditedThrottle]) -> AuditAnswer:
     return AuditAnswer(
         tuple(
             AuditFinding(
-                str(each.entity), each.key, each.value, each.origin, each.operation_id, each.runner, str(each.next_step)
+                str(each.entity),
+                each.key,
+                each.value,
+                each.origin,
+                each.operation_id,
+                each.runner,
+                str(each.next_step),
             )
             for each in findings
         )
@@ -70,7 +95,7 @@ def audit_answer(findings: Sequence[AuditedThrottle]) -> AuditAnswer:
 
 
 def changes_text(planned: Planned, named: Naming = str) -> str:
-    """Show each change with the value before and after, and the restored values from before an operation."""
+    """Show each change with the value before and after, and values restored from an operation."""
     rows = [
         [
             str(entity),
@@ -83,18 +108,22 @@ def changes_text(planned: Planned, named: Naming = str) -> str:
     ]
     restored = [
         f"{entity} {key} is restored to its value before operation {operation_id}: "
-        f"{_value(key, planned.changes[entity][key].ours)}; to remove that as well: {named(command('throttle clear'))}"
+        f"{_value(key, planned.changes[entity][key].ours)}; to remove that as well: "
+        f"{named(command('throttle clear'))}"
         for (entity, key), operation_id in sorted(planned.restored.items())
     ]
     return "\n".join([table(["entity", "throttle", "before", "after"], rows), *restored])
 
 
 def written_text(written: Written, named: Naming = str, *, by_api: bool) -> str:
-    """Show the changes made, and a warning that brokers in KRaft mode may restore a removed rate."""
+    """Show the changes made, and warn that brokers in KRaft mode may restore a removed rate."""
     planned = written.planned
     if not planned.changes:
         return "nothing to do"
-    kept = [f"not changed, because another client changed it at the same time: {each}" for each in written.kept]
+    kept = [
+        f"not changed, because another client changed it at the same time: {each}"
+        for each in written.kept
+    ]
     removed = any(
         change.ours is None
         for entity, keys in planned.changes.items()
@@ -123,7 +152,8 @@ def written_answer(written: Written) -> ThrottleChangesAnswer:
         for key, change in sorted(keys.items())
     ]
     return ThrottleChangesAnswer(
-        tuple(changes), tuple(KeptThrottle(str(each.entity), each.key, each.value) for each in written.kept)
+        tuple(changes),
+        tuple(KeptThrottle(str(each.entity), each.key, each.value) for each in written.kept),
     )
 
 
@@ -135,4 +165,6 @@ def _value(key: str, value: str | None) -> str:
         return "(none)"
     if key in RATES and value.isascii() and value.isdigit():
         return readable_rate(int(value))
-    return value if len(value) <= _MOST_SHOWN else f"{value[:_MOST_SHOWN]}... (all of it with -o json)"
+    return (
+        value if len(value) <= _MOST_SHOWN else f"{value[:_MOST_SHOWN]}... (all of it with -o json)"
+    )

@@ -19,15 +19,31 @@ from kadmin.answers.whatif import (
     WorstLoss,
 )
 from kadmin.cluster.model import NO_LEADER
-from kadmin.insight.predict.whatif import Bound
-from kadmin.report.text import SHOWN_ROWS, UNKNOWN, about, change, replicas, shortened, table, wrapped
+from kadmin.insight.predict.losses import Bound
+from kadmin.report.text import (
+    SHOWN_ROWS,
+    UNKNOWN,
+    about,
+    change,
+    replicas,
+    shortened,
+    table,
+    wrapped,
+)
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kadmin.cluster.model import TopicPartition
-    from kadmin.insight.predict.whatif import LeaderChange, Load, LossFigures, PlacedPartition, Prediction, SingleLoss
+    from kadmin.insight.predict.losses import (
+        LeaderChange,
+        Load,
+        LossFigures,
+        PlacedPartition,
+        Prediction,
+        SingleLoss,
+    )
 
 LOSS_FIGURES = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
 
@@ -37,8 +53,8 @@ def loss_text(lost: Sequence[int], found: Prediction) -> str:
     lossy = found.figures.lossy
     summary = (
         f"without {brokers_in_words(lost)}: "
-        f"{counted(found.figures.offline, 'partition')} offline{_already(found)}, {_refuse(found)}, "
-        f"{counted(found.figures.leader_changes, 'leader change')}"
+        f"{counted(found.figures.offline, 'partition')} offline{_already(found)}, "
+        f"{_refuse(found)}, {counted(found.figures.leader_changes, 'leader change')}"
         f"{f', {lossy} of them unclean: records are lost' if lossy.most else ''}"
     )
     lists = [*_named_apart(found), *_changes(found.changes), *_refusing(found.refusing)]
@@ -50,11 +66,14 @@ def loss_answer(lost: Sequence[int], found: Prediction) -> LossAnswer:
     return LossAnswer(tuple(lost), **_prediction(found))
 
 
-def plan_text(found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]) -> str:
-    """Show leaders and loads after a plan, and the effect of losing each broker before and after it."""
+def plan_text(
+    found: Prediction, before: Mapping[int, SingleLoss], after: Mapping[int, SingleLoss]
+) -> str:
+    """Show leaders and loads after a plan, and each broker's loss before and after it."""
     summary = (
         f"{counted(found.figures.leader_changes, 'leader change')}, "
-        f"{counted(found.figures.offline, 'partition')} without a leader{_already(found)}, {_refuse(found)}"
+        f"{counted(found.figures.offline, 'partition')} without a leader{_already(found)}, "
+        f"{_refuse(found)}"
     )
     lists = [*_named_apart(found), *_changes(found.changes), *_refusing(found.refusing)]
     return "\n\n".join([summary, *lists, _loads(found), _single_losses(before, after)])
@@ -69,7 +88,9 @@ def plan_answer(
         for broker in sorted(before)
     )
     worst_loss = WorstLoss(worst(before), worst(after))
-    return PlanEffectsAnswer(**_prediction(found), single_losses=tuple(losses), worst_single_loss=worst_loss)
+    return PlanEffectsAnswer(
+        **_prediction(found), single_losses=tuple(losses), worst_single_loss=worst_loss
+    )
 
 
 def counted(bound: Bound, noun: str, nouns: str | None = None) -> str:
@@ -88,11 +109,17 @@ def _already(found: Prediction) -> str:
 
 def _named_apart(found: Prediction) -> list[str]:
     """Name the partitions that are offline already, and those whose outcome is unknown."""
-    lines = wrapped(f"offline already: {name_some(found.already_offline)}") if found.already_offline else []
+    lines = (
+        wrapped(f"offline already: {name_some(found.already_offline)}")
+        if found.already_offline
+        else []
+    )
     affected = [each for each in found.unknown if each.affected]
     rest = len(found.unknown) - len(affected)
     lines += _unknown_names("the leader", [each.partition for each in affected if each.leader])
-    lines += _unknown_names("whether acks=all is refused", [each.partition for each in affected if each.refusal])
+    lines += _unknown_names(
+        "whether acks=all is refused", [each.partition for each in affected if each.refusal]
+    )
     if rest:
         lines += wrapped(f"unknown, but unaffected: the leader of {count(rest, 'more partition')}")
     return ["\n".join(lines)] if lines else []
@@ -101,19 +128,29 @@ def _named_apart(found: Prediction) -> list[str]:
 def _unknown_names(what: str, partitions: Sequence[TopicPartition]) -> list[str]:
     if not partitions:
         return []
-    return wrapped(f"unknown: {what} of {count(len(partitions), 'partition')}: {name_some(partitions)}")
+    return wrapped(
+        f"unknown: {what} of {count(len(partitions), 'partition')}: {name_some(partitions)}"
+    )
 
 
 def _prediction(found: Prediction) -> dict[str, Any]:
     """Return the fields of PredictionAnswer."""
     return {
         "leader_changes": tuple(
-            ChangedLeader(**asdict(each.partition), leader=each.leader, new_leader=each.new_leader, unclean=each.lossy)
+            ChangedLeader(
+                **asdict(each.partition),
+                leader=each.leader,
+                new_leader=each.new_leader,
+                unclean=each.lossy,
+            )
             for each in found.changes
         ),
         "unknown": tuple(
             UnknownPartition(
-                **asdict(each.partition), affected=each.affected, leader=each.leader, acks_all=each.refusal
+                **asdict(each.partition),
+                affected=each.affected,
+                leader=each.leader,
+                acks_all=each.refusal,
             )
             for each in found.unknown
         ),
@@ -125,18 +162,27 @@ def _prediction(found: Prediction) -> dict[str, Any]:
             for each in found.refusing
         ),
         "brokers": tuple(
-            PredictedBroker(broker, before, found.after.get(broker)) for broker, before in sorted(found.before.items())
+            PredictedBroker(broker, before, found.after.get(broker))
+            for broker, before in sorted(found.before.items())
         ),
     }
 
 
 def _changes(changes: Sequence[LeaderChange]) -> list[str]:
-    worst = sorted(changes, key=lambda each: (each.new_leader != NO_LEADER, not each.lossy, each.partition))
+    worst = sorted(
+        changes, key=lambda each: (each.new_leader != NO_LEADER, not each.lossy, each.partition)
+    )
     rows = [
-        [each.partition, _leader(each.leader), f"{_leader(each.new_leader)}{' (unclean)' if each.lossy else ''}"]
+        [
+            each.partition,
+            _leader(each.leader),
+            f"{_leader(each.new_leader)}{' (unclean)' if each.lossy else ''}",
+        ]
         for each in worst[:SHOWN_ROWS]
     ]
-    return [shortened(table(["partition", "leader", "new leader"], rows), len(worst))] if worst else []
+    return (
+        [shortened(table(["partition", "leader", "new leader"], rows), len(worst))] if worst else []
+    )
 
 
 def _leader(broker: int | None) -> str:
@@ -150,7 +196,11 @@ def _refusing(refusing: Sequence[PlacedPartition]) -> list[str]:
         [each.partition, f"{len(each.isr)} ({replicas(each.isr)})" if each.isr else 0, each.min_isr]
         for each in refusing[:SHOWN_ROWS]
     ]
-    return [shortened(table(["refuses acks=all", "in sync left", "min ISR"], rows), len(refusing))] if refusing else []
+    return (
+        [shortened(table(["refuses acks=all", "in sync left", "min ISR"], rows), len(refusing))]
+        if refusing
+        else []
+    )
 
 
 def _loads(found: Prediction) -> str:
@@ -173,7 +223,10 @@ def _single_losses(before: Mapping[int, SingleLoss], after: Mapping[int, SingleL
     ]
     lines = [table(["lose broker", *map(str.lower, LOSS_FIGURES)], rows)]
     if before:
-        lines.append(f"worst single failure: broker {worst(before)} before the plan, broker {worst(after)} after it")
+        lines.append(
+            f"worst single failure: broker {worst(before)} before the plan, broker {worst(after)} "
+            "after it"
+        )
     return "\n".join(lines)
 
 
@@ -189,9 +242,10 @@ def loss_figures(loss: SingleLoss) -> tuple[Bound | None, ...]:
 
 
 def worst(losses: Mapping[int, SingleLoss]) -> int | None:
-    """Return the broker with the worst loss: most offline, then unclean, then refusing, then leaders on one broker.
+    """Return the broker with the worst loss.
 
-    Unknown effects count as if they happened.
+    It has the most offline, then unclean, then refusing, then leaders on one broker. Unknown
+    effects count as if they happened.
     """
     return max(losses, key=lambda broker: _severity(losses[broker]), default=None)
 
@@ -221,4 +275,6 @@ def _single_answer(loss: SingleLoss) -> SingleLossCounts:
 
 
 def _at_most(figures: LossFigures) -> LossCounts:
-    return LossCounts(figures.leader_changes.most, figures.offline.most, figures.refusing.most, figures.lossy.most)
+    return LossCounts(
+        figures.leader_changes.most, figures.offline.most, figures.refusing.most, figures.lossy.most
+    )

@@ -1,7 +1,8 @@
-"""Class data sharing: a JVM that finds its classes in an archive of an earlier run starts in half the processor time.
+"""Class data sharing.
 
-The first broker of the first sandbox of a version records its classes. It writes them when it ends by SIGTERM, and they
-are kept in the cache.
+A JVM that finds its classes in an archive of an earlier run starts in half the processor time. The
+first broker of the first sandbox of a version records its classes. It writes them when it ends by
+SIGTERM, and they are kept in the cache.
 """
 
 from __future__ import annotations
@@ -27,21 +28,31 @@ _DESTINATION = "classes.txt"
 
 
 def archive_of(version: str, java: JavaRuntime, class_path: str, cache: Path) -> Path:
-    """Return the path of the archive of a version; a JVM takes it only with the same Java and the same jars."""
+    """Return the path of the archive of a version.
+
+    A JVM takes it only with the same Java and the same jars.
+    """
     files = [java.executable.resolve(), *map(Path, class_path.split(os.pathsep))]
     fits = "\n".join(f"{file} {file.stat().st_mtime_ns}" for file in files)
-    return cache / "class-archives" / f"kafka-{version}-{hashlib.sha256(fits.encode()).hexdigest()[:16]}.jsa"
+    return (
+        cache
+        / "class-archives"
+        / f"kafka-{version}-{hashlib.sha256(fits.encode()).hexdigest()[:16]}.jsa"
+    )
 
 
 def options(archive: Path, folder: Path, *, record: bool) -> Sequence[str]:
-    """Return the options of the JVM of a server: read the archive, or with `record` write one into its folder."""
+    """Return the options of the JVM of a server.
+
+    They read the archive, or with `record` write one into its folder.
+    """
     if archive.is_file():
         return [f"-XX:SharedArchiveFile={archive}"]
     return [f"-XX:ArchiveClassesAtExit={folder / _WRITTEN}"] if record else []
 
 
 def keep_at_end(archive: Path, folder: Path) -> None:
-    """Mark the server of a folder, so that the classes that it records are kept when it is stopped."""
+    """Mark the server of a folder: the classes that it records are kept when it is stopped."""
     if not archive.is_file():
         (folder / _DESTINATION).write_text(str(archive), encoding="utf-8")
 
@@ -52,7 +63,10 @@ def are_kept(folder: Path) -> bool:
 
 
 def keep(folder: Path) -> None:
-    """Keep the classes of a server that has ended; a cache that cannot be written stays without them."""
+    """Keep the classes of a server that has ended.
+
+    A cache that cannot be written stays without them.
+    """
     archive = Path((folder / _DESTINATION).read_text(encoding="utf-8"))
     (folder / _DESTINATION).unlink()
     with contextlib.suppress(OSError), (folder / _WRITTEN).open("rb") as written:

@@ -1,8 +1,9 @@
 """Broker jars: pinned in brokers.lock.json, fetched once, verified on every use.
 
-The lock maps a Kafka version to `[path in a Maven repository, size, sha256]` rows: the runtime class path of its
-`kafka_2.x` artifact, and a logger. The Ivy of PySpark's jars fetches them from its default repository, or from the
-mirror in the settings file that KADMIN_IVY_SETTINGS names. Ivy pins nothing: size and sha256 are checked here.
+The lock maps a Kafka version to `[path in a Maven repository, size, sha256]` rows: the runtime
+class path of its `kafka_2.x` artifact, and a logger. The Ivy of PySpark's jars fetches them from
+its default repository, or from the mirror in the settings file that KADMIN_IVY_SETTINGS names. Ivy
+pins nothing: size and sha256 are checked here.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def require_version(version: str) -> tuple[Jar, ...]:
     """Return the jars of a version; raises InvalidInputError naming the versions there are."""
     lock = read_lock()
     if version not in lock:
-        raise InvalidInputError(f"The sandbox does not run Kafka {version}.", next_step=f"one of: {', '.join(lock)}")
+        raise InvalidInputError(
+            f"The sandbox does not run Kafka {version}.", next_step=f"one of: {', '.join(lock)}"
+        )
     return lock[version]
 
 
@@ -80,14 +83,20 @@ def runs_kraft(version: str) -> bool:
 
 
 def runs_migration(version: str) -> bool:
-    """Whether a version can be led from ZooKeeper to KRaft mode, from 3.4 on until ZooKeeper mode ended (KIP-866)."""
+    """Whether a version can be led from ZooKeeper to KRaft mode.
+
+    That is so from 3.4 on until ZooKeeper mode ended (KIP-866).
+    """
     return runs_zookeeper(version) and _numbers(version) >= (3, 4)
 
 
-def class_path(version: str, java: JavaRuntime, cache: Path, report: Callable[[str], None] = lambda _: None) -> str:
-    """Return the class path of a version with every jar verified; missing and damaged jars are fetched first.
+def class_path(
+    version: str, java: JavaRuntime, cache: Path, report: Callable[[str], None] = lambda _: None
+) -> str:
+    """Return the class path of a version with every jar verified.
 
-    `report` is called before a fetch, which may take a minute. Raises NotCompletedError when it cannot be fetched.
+    Missing and damaged jars are fetched first. `report` is called before a fetch, which may take a
+    minute. Raises NotCompletedError when it cannot be fetched.
     """
     jars = require_version(version)
     folder = cache / "jars"
@@ -123,7 +132,8 @@ def _fetch(wanted: Sequence[Jar], folder: Path, java: JavaRuntime, cache: Path) 
     missing = [jar.name for jar in wanted if not _verified(folder / jar.name, jar)]
     if missing:
         raise NotCompletedError(
-            f"{len(missing)} of the broker jars cannot be fetched, or are not the pinned ones: {', '.join(missing)}.",
+            f"{len(missing)} of the broker jars cannot be fetched, or are not the pinned ones: "
+            f"{', '.join(missing)}.",
             cause=said,
             next_step=(
                 f"name a mirror in an Ivy settings file by {IVY_SETTINGS_VARIABLE}, "
@@ -133,7 +143,10 @@ def _fetch(wanted: Sequence[Jar], folder: Path, java: JavaRuntime, cache: Path) 
 
 
 def _run_ivy(wanted: Sequence[Jar], scratch: Path, java: JavaRuntime) -> str:
-    """Run Ivy and return its last messages; its cache is new each time, so that no damaged jar comes out of it."""
+    """Run Ivy and return its last messages.
+
+    Its cache is new each time, so that no damaged jar comes out of it.
+    """
     (scratch / "ivy.xml").write_text(_ivy_xml(wanted), encoding="utf-8")
     command = [str(java.executable), "-jar", str(_ivy_jar()), "-cache", str(scratch / "cache")]
     if settings := os.environ.get(IVY_SETTINGS_VARIABLE):
@@ -141,11 +154,15 @@ def _run_ivy(wanted: Sequence[Jar], scratch: Path, java: JavaRuntime) -> str:
     command += ["-ivy", str(scratch / "ivy.xml"), "-confs", "jars"]
     command += ["-retrieve", str(scratch / "lib" / "[artifact]-[revision](-[classifier]).[ext]")]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_FETCH_S, check=False)  # noqa: S603 - our own arguments
+        done = subprocess.run(  # noqa: S603 - our own arguments
+            command, capture_output=True, text=True, timeout=_FETCH_S, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    problems = [line for line in lines if "unresolved" in line or "FAILED" in line or "rror" in line]
+    problems = [
+        line for line in lines if "unresolved" in line or "FAILED" in line or "rror" in line
+    ]
     return "; ".join((problems or lines)[-3:]) or f"Ivy ended with {done.returncode}"
 
 
@@ -165,7 +182,9 @@ def _ivy_xml(wanted: Sequence[Jar]) -> str:
     for jar in wanted:
         organisation, artifact, revision, classifier = (quoteattr(part) for part in jar.coordinates)
         inner = (
-            f'<artifact name={artifact} type="jar" ext="jar" m:classifier={classifier}/>' if jar.coordinates[3] else ""
+            f'<artifact name={artifact} type="jar" ext="jar" m:classifier={classifier}/>'
+            if jar.coordinates[3]
+            else ""
         )
         dependencies.append(
             f"<dependency org={organisation} name={artifact} rev={revision} "
@@ -173,6 +192,7 @@ def _ivy_xml(wanted: Sequence[Jar]) -> str:
         )
     return (
         '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">'
-        '<info organisation="kadmin" module="sandbox"/><configurations><conf name="jars"/></configurations>'
+        '<info organisation="kadmin" module="sandbox"/>'
+        '<configurations><conf name="jars"/></configurations>'
         f"<dependencies>{''.join(dependencies)}</dependencies></ivy-module>"
     )

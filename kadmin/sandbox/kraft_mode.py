@@ -43,7 +43,7 @@ def prepare_broker(layout: Layout, broker_id: int) -> None:
 
 
 def start_controllers(layout: Layout, launcher: Launcher, cluster_id: str) -> None:
-    """Format the storage of every controller that has none, for the cluster of an id, and start them."""
+    """Format the storage of controllers that have none, for a cluster's id, and start them."""
     for controller_id in layout.controller_ports:
         server = layout.server("controller", controller_id)
         if not server.data.exists():
@@ -64,7 +64,11 @@ def properties_of_broker(layout: Layout, broker_id: int) -> str:
     values = {
         **_node("broker", broker_id),
         **controller_settings(layout.controller_ports),
-        **broker_place(layout.rack(broker_id), layout.broker_ports[broker_id], layout.server("broker", broker_id).data),
+        **broker_place(
+            layout.rack(broker_id),
+            layout.broker_ports[broker_id],
+            layout.server("broker", broker_id).data,
+        ),
         "broker.heartbeat.interval.ms": "1000",
         "offsets.topic.replication.factor": str(copies),
         "offsets.topic.num.partitions": "3",
@@ -85,11 +89,18 @@ def is_up(layout: Layout, broker_id: int) -> bool:
 
 
 def is_gone(layout: Layout, broker_id: int) -> bool:
-    """Whether the other brokers no longer count a broker as alive: after a crash it is fenced at its session's end."""
+    """Whether the other brokers no longer count a broker as alive.
+
+    After a crash it is fenced at its session's end.
+    """
     if not any(process.alive for other, process in layout.brokers.items() if other != broker_id):
         return True
     views = _alive_brokers(layout)
-    return broker_id not in views and bool(views) and not any(broker_id in view for view in views.values())
+    return (
+        broker_id not in views
+        and bool(views)
+        and not any(broker_id in view for view in views.values())
+    )
 
 
 def listens(port: int) -> bool:
@@ -112,7 +123,10 @@ def _properties_of_controller(layout: Layout, controller_id: int, folder: Path) 
 
 
 def _migration_settings(layout: Layout) -> dict[str, str]:
-    """Return the settings of a controller that also writes to ZooKeeper; empty outside the phases of a migration."""
+    """Return the settings of a controller that also writes to ZooKeeper.
+
+    Empty outside the phases of a migration.
+    """
     if layout.phase in {MigrationPhase.ZOOKEEPER, MigrationPhase.FINALIZED}:
         return {}
     return {**MIGRATING, "zookeeper.connect": layout.connect_string}
@@ -123,7 +137,10 @@ def _node(role: str, node_id: int) -> dict[str, str]:
 
 
 def _alive_brokers(layout: Layout) -> dict[int, set[int]]:
-    """Return the brokers that are alive for each broker that answers: each one has its own copy of the metadata."""
+    """Return the brokers that are alive for each broker that answers.
+
+    Each one has its own copy of the metadata.
+    """
     views = {}
     for broker_id, port in layout.broker_ports.items():
         if listens(port):
@@ -145,16 +162,20 @@ def _write_ids(server: Server, cluster_id: str) -> None:
 def _first_records(layout: Layout, launcher: Launcher) -> Path:
     """Return a log directory as Kafka's tool formats it for a controller, without the ids.
 
-    It is the same for every cluster of a version, and kept in the cache: the tool takes a second of Java.
+    It is the same for every cluster of a version, and kept in the cache: the tool takes a second of
+    Java.
     """
     kept = launcher.cache / "storage" / layout.spec.version
     if kept.is_dir():
         return kept
     first = layout.server("controller", next(iter(layout.controller_ports)))
     formatted = layout.spec.directory / "formatted"
-    launcher.format_storage(first, _random_id(), _properties_of_controller(layout, first.number, formatted))
+    launcher.format_storage(
+        first, _random_id(), _properties_of_controller(layout, first.number, formatted)
+    )
     (formatted / "meta.properties").unlink()
-    with contextlib.suppress(OSError):  # a cache that cannot be written, or another sandbox that was first
+    # A cache that cannot be written, or another sandbox that was first.
+    with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
             shutil.copytree(formatted, Path(scratch) / "formatted").rename(kept)
@@ -162,6 +183,9 @@ def _first_records(layout: Layout, launcher: Launcher) -> Path:
 
 
 def _random_id() -> str:
-    """Return a random cluster id as Kafka prints it; one that begins with a hyphen would look like an option."""
+    """Return a random cluster id as Kafka prints it.
+
+    One that begins with a hyphen would look like an option.
+    """
     found = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
     return _random_id() if found.startswith("-") else found

@@ -28,8 +28,9 @@ _Value = TypeVar("_Value")
 class Layout:
     """The servers of a sandbox; `phase` is that of a migration to KRaft.
 
-    A sandbox that began in KRaft mode is FINALIZED. `quorum_ports`: one per ZooKeeper server, then its election ports.
-    `added_racks` are the racks of brokers that were added after the others had started.
+    A sandbox that began in KRaft mode is FINALIZED. `quorum_ports`: one per ZooKeeper server, then
+    its election ports. `added_racks` are the racks of brokers that were added after the others had
+    started.
     """
 
     spec: SandboxSpec
@@ -63,7 +64,8 @@ class Layout:
             value = json.loads((directory / STATE).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise InvalidInputError(
-                f"There is no sandbox in {directory}.", next_step=command("sandbox up", "--dir", directory)
+                f"There is no sandbox in {directory}.",
+                next_step=command("sandbox up", "--dir", directory),
             ) from error
         try:
             return cls(
@@ -94,14 +96,21 @@ class Layout:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / STATE).write_text(json.dumps(value, indent=2), encoding="utf-8")
         except OSError as error:
-            raise NotCompletedError(f"Cannot write {folder}.", cause=error.strerror or str(error)) from error
+            raise NotCompletedError(
+                f"Cannot write {folder}.", cause=error.strerror or str(error)
+            ) from error
 
     def with_broker(self, rack: str | None) -> tuple[Self, int]:
-        """Return the layout with one more broker, and its id; without a rack it gets the next one in turn."""
+        """Return the layout with one more broker, and its id.
+
+        Without a rack it gets the next one in turn.
+        """
         broker_id = max(self.broker_ports, default=0) + 1
         (port,) = free_ports(1)
         racks = {**self.added_racks, broker_id: rack or self.spec.rack(broker_id)}
-        return replace(self, broker_ports={**self.broker_ports, broker_id: port}, added_racks=racks), broker_id
+        return replace(
+            self, broker_ports={**self.broker_ports, broker_id: port}, added_racks=racks
+        ), broker_id
 
     def rack(self, broker_id: int) -> str:
         """Return a broker's rack."""
@@ -114,7 +123,10 @@ class Layout:
 
     @property
     def connect_string(self) -> str:
-        """The value of `--zookeeper`, chroot included; empty in a sandbox that began in KRaft mode."""
+        """The value of `--zookeeper`, chroot included.
+
+        Empty in a sandbox that began in KRaft mode.
+        """
         return ",".join(f"127.0.0.1:{port}" for port in self.zookeeper_ports) + self.spec.chroot
 
     @property
@@ -129,7 +141,10 @@ class Layout:
 
     @property
     def controllers(self) -> dict[int, Process]:
-        """The controller processes by id; none in ZooKeeper mode, where a broker is the controller."""
+        """The controller processes by id.
+
+        None in ZooKeeper mode, where a broker is the controller.
+        """
         return self._processes("controller", self.controller_ports)
 
     @property

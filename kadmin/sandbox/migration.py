@@ -36,17 +36,22 @@ _STEPS = {
 
 def start(sandbox: Sandbox) -> Sandbox:
     """Start three KRaft controllers, which wait for the brokers to follow."""
-    ports = sandbox.controller_ports or dict(zip(CONTROLLER_IDS, free_ports(len(CONTROLLER_IDS)), strict=True))
+    ports = sandbox.controller_ports or dict(
+        zip(CONTROLLER_IDS, free_ports(len(CONTROLLER_IDS)), strict=True)
+    )
     changed = _go_on(sandbox, MigrationPhase.CONTROLLERS, ports)
-    kraft_mode.start_controllers(changed, Launcher(changed.spec.version), zookeeper_mode.cluster_id(changed))
+    kraft_mode.start_controllers(
+        changed, Launcher(changed.spec.version), zookeeper_mode.cluster_id(changed)
+    )
     changed.wait_ready()
     return changed
 
 
 def brokers(sandbox: Sandbox) -> Sandbox:
-    """Restart brokers with the controllers in their settings; wait until these have taken over the metadata.
+    """Restart brokers with the controllers in their settings.
 
-    From then on controllers write all metadata to both sides, and no controller serves the admin znodes.
+    Wait until these have taken over the metadata. From then on controllers write all metadata to
+    both sides, and no controller serves the admin znodes.
     """
     changed = _restarted(_go_on(sandbox, MigrationPhase.DUAL_WRITE))
     if not wait_until(lambda: zookeeper_mode.is_led_by_kraft(changed), READY_S):
@@ -60,7 +65,7 @@ def kraft(sandbox: Sandbox) -> Sandbox:
 
 
 def finalize(sandbox: Sandbox) -> Sandbox:
-    """Restart controllers without ZooKeeper, which continues with the data that was written last."""
+    """Restart controllers without ZooKeeper; it continues with the data written last."""
     changed = _go_on(sandbox, MigrationPhase.FINALIZED)
     for controller_id in changed.controller_ports:
         changed.stop_controller(controller_id)
@@ -70,9 +75,14 @@ def finalize(sandbox: Sandbox) -> Sandbox:
 
 
 def rollback(sandbox: Sandbox) -> Sandbox:
-    """Return a sandbox that is not finalized to ZooKeeper mode; its controllers and their data are removed."""
+    """Return a sandbox that is not finalized to ZooKeeper mode.
+
+    Its controllers and their data are removed.
+    """
     if sandbox.phase is MigrationPhase.KRAFT_BROKERS:
-        sandbox = _restarted(_enter(sandbox, MigrationPhase.DUAL_WRITE, (MigrationPhase.KRAFT_BROKERS,)))
+        sandbox = _restarted(
+            _enter(sandbox, MigrationPhase.DUAL_WRITE, (MigrationPhase.KRAFT_BROKERS,))
+        )
     begun = (
         MigrationPhase.CONTROLLERS,
         MigrationPhase.DUAL_WRITE,
@@ -90,7 +100,9 @@ def rollback(sandbox: Sandbox) -> Sandbox:
     return _enter(changed, MigrationPhase.ZOOKEEPER, (MigrationPhase.ZOOKEEPER,), {})
 
 
-def _go_on(sandbox: Sandbox, phase: MigrationPhase, controller_ports: Mapping[int, int] | None = None) -> Sandbox:
+def _go_on(
+    sandbox: Sandbox, phase: MigrationPhase, controller_ports: Mapping[int, int] | None = None
+) -> Sandbox:
     """Enter a phase from the one before it, or again."""
     phases = list(MigrationPhase)
     return _enter(sandbox, phase, (phases[phases.index(phase) - 1], phase), controller_ports)
@@ -102,10 +114,14 @@ def _enter(
     begun: Sequence[MigrationPhase],
     controller_ports: Mapping[int, int] | None = None,
 ) -> Sandbox:
-    """Record the begin of a phase, before anything is changed; raises InvalidInputError out of turn."""
+    """Record the begin of a phase, before anything is changed.
+
+    Raises InvalidInputError out of turn.
+    """
     if not runs_migration(sandbox.spec.version) or sandbox.spec.kraft:
         raise InvalidInputError(
-            f"Kafka {sandbox.spec.version} in {sandbox.spec.mode} mode cannot be migrated to KRaft mode.",
+            f"Kafka {sandbox.spec.version} in {sandbox.spec.mode} mode cannot be migrated to "
+            "KRaft mode.",
             next_step=command("sandbox up", "--version", "3.9.2"),
         )
     if sandbox.phase not in begun:

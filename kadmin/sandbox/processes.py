@@ -1,4 +1,7 @@
-"""Processes that outlive the command that started them; a later process with the same id is never taken for one."""
+"""Processes that outlive the command that started them.
+
+A later process with the same id is never taken for one.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ class Process:
         return _start_time(self.pid) == self.started
 
     def stop(self, *, kill: bool = False, patience_s: float = STOP_S) -> None:
-        """End it by SIGTERM, after `patience_s` or with `kill` by SIGKILL, and wait until it is gone."""
+        """End it by SIGTERM, then SIGKILL, and wait until it is gone.
+
+        SIGKILL comes after `patience_s`, or at once with `kill`.
+        """
         if not kill:
             self._signal(signal.SIGTERM)
             if wait_until(lambda: not self.alive, patience_s):
@@ -46,7 +52,10 @@ class Process:
         wait_until(lambda: not self.alive, STOP_S)
 
     def freeze(self) -> None:
-        """Suspend it (SIGSTOP), until `thaw`, and wait until its last thread is stopped, which takes time when busy."""
+        """Suspend it (SIGSTOP), until `thaw`.
+
+        Wait until its last thread is stopped, which takes time when busy.
+        """
         self._signal(signal.SIGSTOP)
         wait_until(lambda: not self.alive or _stands_still(self.pid), STOP_S)
 
@@ -61,10 +70,17 @@ class Process:
 
 
 def start(command: Sequence[str], log: Path, record: Path) -> Process:
-    """Start a process in a new session, so that it outlives this program and the terminal, and record its id."""
+    """Start a process in a new session, and record its id.
+
+    It then outlives this program and the terminal.
+    """
     with log.open("ab") as output:
         child = subprocess.Popen(  # noqa: S603 - our own command line
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     child.returncode = 0  # never waited for: its id shows when it has ended
     process = Process(child.pid, _start_time(child.pid) or "")
@@ -73,7 +89,10 @@ def start(command: Sequence[str], log: Path, record: Path) -> Process:
 
 
 def run(command: Sequence[str], seconds: float) -> str | None:
-    """Run a command to its end; return None when it succeeded, else the last lines that it printed."""
+    """Run a command to its end.
+
+    Return None when it succeeded, else the last lines that it printed.
+    """
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)  # noqa: S603 - as start
     except subprocess.TimeoutExpired:
@@ -92,8 +111,8 @@ def read_process(record: Path) -> Process | None:
 def free_ports(count: int) -> list[int]:
     """Return different ports that are free on loopback now.
 
-    They are below the range from which the kernel takes ports of outgoing connections: the port of a stopped broker
-    is still free when it starts again.
+    They are below the range from which the kernel takes ports of outgoing connections: the port of
+    a stopped broker is still free when it starts again.
     """
     found: list[int] = []
     first = random.SystemRandom().randrange(*_PORTS)
@@ -118,12 +137,19 @@ def words_of(log: Path) -> str:
 
 def _last_words(output: str) -> str:
     lines = output.splitlines()
-    trouble = [line for line in lines if any(word in line for word in ("ERROR", "FATAL", "Exception", "Error:"))]
+    trouble = [
+        line
+        for line in lines
+        if any(word in line for word in ("ERROR", "FATAL", "Exception", "Error:"))
+    ]
     return " | ".join((trouble or lines)[-_LOG_LINES:]) or "it wrote nothing"
 
 
 def _start_time(pid: int) -> str | None:
-    """Return when a process started, as the kernel prints it; None for one that is gone or a zombie."""
+    """Return when a process started, as the kernel prints it.
+
+    None for one that is gone or a zombie.
+    """
     stat = Path(f"/proc/{pid}/stat")
     try:
         fields = _fields(stat)

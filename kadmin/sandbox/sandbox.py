@@ -1,4 +1,7 @@
-"""Real Kafka brokers on loopback with ZooKeeper servers or KRaft controllers; all their state is in one folder."""
+"""Real Kafka brokers on loopback with ZooKeeper servers or KRaft controllers.
+
+All their state is in one folder.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +44,10 @@ class Sandbox(Layout):
 
     @classmethod
     def up(cls, spec: SandboxSpec, *, report: Callable[[str], None] = lambda _: None) -> Self:
-        """Start every server and wait until every broker is registered; on failure, end what was started.
+        """Start every server and wait until every broker is registered.
 
-        `report` is called before what takes long. Raises InvalidInputError, BusyError, or NotCompletedError.
+        On failure, end what was started. `report` is called before what takes long. Raises
+        InvalidInputError, BusyError, or NotCompletedError.
         """
         folder = spec.directory
         if (folder / STATE).exists():
@@ -79,13 +83,15 @@ class Sandbox(Layout):
             _wait_broker(self, broker_id)
 
     def add_broker(self, rack: str | None = None) -> Self:
-        """Return the sandbox with one more broker, without a replica; on failure, end it and leave the rest.
+        """Return the sandbox with one more broker, without a replica.
 
-        Without a rack it gets the next one in turn. Raises InvalidInputError during a migration.
+        On failure, end it and leave the rest. Without a rack it gets the next one in turn. Raises
+        InvalidInputError during a migration.
         """
         if self.phase not in {MigrationPhase.ZOOKEEPER, MigrationPhase.FINALIZED}:
             raise InvalidInputError(
-                f"The sandbox is in phase {self.phase.value}; a broker is added before a migration or after it.",
+                f"The sandbox is in phase {self.phase.value}; a broker is added before a "
+                "migration or after it.",
                 next_step=command("sandbox migrate", "rollback"),
             )
         grown, broker_id = self.with_broker(rack)
@@ -119,7 +125,8 @@ class Sandbox(Layout):
     def restart_broker(self, broker_id: int) -> None:
         """Restart a broker with the settings of a phase of the migration.
 
-        It is gone as soon as ZooKeeper lists it no more: the others keep a broker of ZooKeeper mode that is stopped.
+        It is gone as soon as ZooKeeper lists it no more: the others keep a broker of ZooKeeper mode
+        that is stopped.
         """
         self.server("broker", broker_id).stop()
         _require_gone(_zookeeper_mode(), self, broker_id)
@@ -146,7 +153,7 @@ class Sandbox(Layout):
         self._process(server_id).thaw()
 
     def down(self) -> None:
-        """End exactly the processes that this sandbox started, brokers first, and remove its folder."""
+        """End exactly this sandbox's own processes, brokers first, and remove its folder."""
         for kind, processes in (
             ("broker", self.brokers),
             ("controller", self.controllers),
@@ -163,13 +170,17 @@ class Sandbox(Layout):
         return found
 
     def _running(self, kind: str, server_id: int) -> Process | None:
-        """Return the process of a server, of any kind for "server"; raises InvalidInputError for an unknown id."""
+        """Return the process of a server, of any kind for "server".
+
+        Raises InvalidInputError for an unknown id.
+        """
         server_ids = [] if kind == "controller" else list(self.broker_ports)
         server_ids += [] if kind == "broker" else list(self.controller_ports)
         if server_id not in server_ids:
             listed = ", ".join(map(str, sorted(server_ids)))
             raise InvalidInputError(
-                f"The sandbox has no {kind} {server_id}.", next_step=f"one of: {listed}" if listed else None
+                f"The sandbox has no {kind} {server_id}.",
+                next_step=f"one of: {listed}" if listed else None,
             )
         found = (self.brokers | self.controllers).get(server_id)
         return found if found is not None and found.alive else None
@@ -186,7 +197,11 @@ def _zookeeper_mode() -> _Mode:
 
 
 def _launch_broker(layout: Layout, launcher: Launcher, broker_id: int) -> None:
-    launcher.start(layout.server("broker", broker_id), KAFKA, _mode(layout).properties_of_broker(layout, broker_id))
+    launcher.start(
+        layout.server("broker", broker_id),
+        KAFKA,
+        _mode(layout).properties_of_broker(layout, broker_id),
+    )
 
 
 def _wait_broker(layout: Layout, broker_id: int) -> None:

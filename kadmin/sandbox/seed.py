@@ -1,6 +1,7 @@
-"""Seeds a cluster to practise on: uneven topics and leaders, one broker that is almost empty, real records.
+"""Seeds a cluster to practise on.
 
-There is something to rebalance, to delete (`old-events`), and a protected name (`__audit`). The same spec gives the
+It has uneven topics and leaders, one broker that is almost empty, real records. There is something
+to rebalance, to delete (`old-events`), and a protected name (`__audit`). The same spec gives the
 same topics, assignments and records.
 """
 
@@ -32,7 +33,10 @@ RECORD_BYTES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class SeedTopic:
-    """A topic to make: records of RECORD_BYTES are spread over its partitions, the first ones getting most."""
+    """A topic to make.
+
+    Records of RECORD_BYTES are spread over its partitions, the first ones getting most.
+    """
 
     name: str
     partitions: int
@@ -59,9 +63,10 @@ class Seeded:
 
 
 def seed(sandbox: Sandbox) -> Seeded:
-    """Make the topics and fill them; raises NotCompletedError when they exist or get no leaders in time.
+    """Make the topics and fill them.
 
-    In ZooKeeper mode they are written to ZooKeeper: kafka-python has no request for it that brokers of 0.10.2 support.
+    Raises NotCompletedError when they exist or get no leaders in time. In ZooKeeper mode they are
+    written to ZooKeeper: kafka-python has no request for it that brokers of 0.10.2 support.
     """
     chooser = random.Random(20_240_229)  # noqa: S311 - a reproducible skew, not a secret
     assignments = {topic.name: _assign(sandbox, topic, chooser) for topic in TOPICS}
@@ -85,7 +90,12 @@ def _create_by_brokers(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, 
             create_topic(connection, topic, replicas)
         # Every broker has its own copy of the metadata, and a producer may ask any.
         brokers = sandbox.broker_ports
-        _wait(assignments, lambda: [read_metadata(connection, assignments, broker_id=at).partitions for at in brokers])
+        _wait(
+            assignments,
+            lambda: [
+                read_metadata(connection, assignments, broker_id=at).partitions for at in brokers
+            ],
+        )
 
 
 def _wait(
@@ -100,14 +110,23 @@ def _wait(
     }
 
     def ready() -> bool:
-        return all(each in copy and set(copy[each].isr) == wanted[each] for copy in read() for each in wanted)
+        return all(
+            each in copy and set(copy[each].isr) == wanted[each]
+            for copy in read()
+            for each in wanted
+        )
 
     if not wait_until(ready, READY_S):
-        raise NotCompletedError(f"Not every partition got its leader and its full ISR within {READY_S:g} s.")
+        raise NotCompletedError(
+            f"Not every partition got its leader and its full ISR within {READY_S:g} s."
+        )
 
 
 def _assign(sandbox: Sandbox, topic: SeedTopic, chooser: random.Random) -> dict[int, Replicas]:
-    """Place replicas on as many racks as possible, on low broker ids first; the last broker gets none."""
+    """Place replicas on as many racks as possible, on low broker ids first.
+
+    The last broker gets none.
+    """
     brokers = sorted(sandbox.broker_ports)
     old = brokers[:-1] if len(brokers) > 1 else brokers
     found = {}
@@ -127,7 +146,8 @@ def _one_per_rack(sandbox: Sandbox, brokers: Sequence[int]) -> list[int]:
 
 
 def _records(topic: SeedTopic) -> dict[TopicPartition, list[bytes]]:
-    # Partition n gets a share of 1 / (n + 1): few partitions hold most of the bytes, as on real clusters.
+    # Partition n gets a share of 1 / (n + 1): few partitions hold most of the bytes, as on real
+    # clusters.
     shares = [1 / (number + 1) for number in range(topic.partitions)]
     records = {}
     for number, share in enumerate(shares):

@@ -1,6 +1,7 @@
 """Servers of a sandbox: one folder each, with configuration, data, log and the id of the process.
 
-The running servers are read from the folders each time, so that two commands, or two values in one program, agree.
+The running servers are read from the folders each time, so that two commands, or two values in one
+program, agree.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class Server:
     number: int
 
     def __str__(self) -> str:
-        return f"{'ZooKeeper' if self.kind == 'zookeeper' else self.kind.capitalize()} {self.number}"
+        return (
+            f"{'ZooKeeper' if self.kind == 'zookeeper' else self.kind.capitalize()} {self.number}"
+        )
 
     @property
     def folder(self) -> Path:
@@ -68,7 +71,10 @@ class Server:
         self.stop(kill=not class_archive.are_kept(self.folder))
 
     def wait_ready(self, condition: Callable[[], bool]) -> None:
-        """Wait for a condition; raises NotCompletedError with the errors in the log when the server ends or hangs."""
+        """Wait for a condition.
+
+        Raises NotCompletedError with the errors in the log when the server ends or hangs.
+        """
         process = self.process
         wait_until(lambda: condition() or process is None or not process.alive, READY_S)
         if condition():
@@ -79,7 +85,10 @@ class Server:
 
 
 class Launcher:
-    """Starts servers of one version with this machine's Java; jars that are missing are fetched first."""
+    """Starts servers of one version with this machine's Java.
+
+    Jars that are missing are fetched first.
+    """
 
     def __init__(self, version: str, report: Callable[[str], None] = lambda _: None) -> None:
         self.cache = cache_folder(os.environ)
@@ -90,14 +99,24 @@ class Launcher:
     def start(self, server: Server, main: str, config: str) -> None:
         """Start a server from the text of its configuration file."""
         file = self._prepare(server, config)
-        start([*self._java_command(server), main, str(file)], server.folder / "server.log", server.folder / _PROCESS)
+        start(
+            [*self._java_command(server), main, str(file)],
+            server.folder / "server.log",
+            server.folder / _PROCESS,
+        )
 
     def keep_classes_of(self, server: Server) -> None:
-        """Keep the classes of a server for those that start later; the first broker records them."""
+        """Keep the classes of a server for those that start later.
+
+        The first broker records them.
+        """
         class_archive.keep_at_end(self._archive, server.folder)
 
     def format_storage(self, server: Server, cluster_id: str, config: str) -> None:
-        """Format the log directories that a configuration names; raises NotCompletedError with the tool's output."""
+        """Format the log directories that a configuration names.
+
+        Raises NotCompletedError with the tool's output.
+        """
         file = self._prepare(server, config)
         tool = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(file)]
         problem = run([*self._java_command(server), *tool], FORMAT_S)

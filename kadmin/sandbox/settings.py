@@ -1,4 +1,7 @@
-"""Configuration files of sandbox servers: settings that make real ZooKeeper and Kafka small, quick and quiet."""
+"""Configuration files of sandbox servers.
+
+Their settings make real ZooKeeper and Kafka small, quick and quiet.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-JVM_OPTIONS = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
+JVM_OPTIONS = (
+    "-Xms64m",
+    "-Xmx256m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.awt.headless=true",
+)
 
 MANAGED_SETTINGS = frozenset(
     {
@@ -54,7 +63,10 @@ log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
 def zookeeper_config(
     folder: Path, client_port: int, ensemble: Sequence[tuple[int, int]], *, four_letter_words: bool
 ) -> str:
-    """Return zoo.cfg; `ensemble` holds (quorum port, election port) per server, empty for a single one."""
+    """Return zoo.cfg.
+
+    `ensemble` holds (quorum port, election port) per server, empty for a single one.
+    """
     lines = [
         f"dataDir={folder}",
         f"clientPort={client_port}",
@@ -66,20 +78,26 @@ def zookeeper_config(
         "initLimit=10",
         "syncLimit=5",
     ]
-    lines += [f"server.{n}=127.0.0.1:{quorum}:{vote}" for n, (quorum, vote) in enumerate(ensemble, start=1)]
+    lines += [
+        f"server.{n}=127.0.0.1:{quorum}:{vote}"
+        for n, (quorum, vote) in enumerate(ensemble, start=1)
+    ]
     return "".join(f"{_escaped(line)}\n" for line in lines)
 
 
 def _escaped(text: str) -> str:
     # Java reads properties as ISO 8859-1 with \u escapes.
     return "".join(
-        character if " " <= character <= "~" and character != "\\" else _unicode_escape(character) for character in text
+        character if " " <= character <= "~" and character != "\\" else _unicode_escape(character)
+        for character in text
     )
 
 
 def _unicode_escape(character: str) -> str:
     utf16 = character.encode("utf-16-be")
-    return "".join(f"\\u{utf16[index]:02x}{utf16[index + 1]:02x}" for index in range(0, len(utf16), 2))
+    return "".join(
+        f"\\u{utf16[index]:02x}{utf16[index + 1]:02x}" for index in range(0, len(utf16), 2)
+    )
 
 
 def broker_config(
@@ -104,18 +122,27 @@ def broker_config(
 def broker_place(rack: str, port: int, folder: Path) -> dict[str, str]:
     """Return a broker's settings of its rack, listener and log directory."""
     listener = f"PLAINTEXT://127.0.0.1:{port}"
-    return {"broker.rack": rack, "listeners": listener, "advertised.listeners": listener, "log.dirs": str(folder)}
+    return {
+        "broker.rack": rack,
+        "listeners": listener,
+        "advertised.listeners": listener,
+        "log.dirs": str(folder),
+    }
 
 
 def controller_settings(ports: Mapping[int, int]) -> dict[str, str]:
-    """Return the settings by which every server finds the KRaft controllers at ports of loopback."""
+    """Return the settings by which servers find the KRaft controllers at ports of loopback."""
     return {
         "controller.listener.names": "CONTROLLER",
-        "controller.quorum.voters": ",".join(f"{voter}@127.0.0.1:{port}" for voter, port in ports.items()),
+        "controller.quorum.voters": ",".join(
+            f"{voter}@127.0.0.1:{port}" for voter, port in ports.items()
+        ),
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
     }
 
 
 def server_properties(values: Mapping[str, str], overrides: Mapping[str, str]) -> str:
     """Return the server.properties with these settings, those of every server, and the user's."""
-    return "".join(f"{key}={_escaped(value)}\n" for key, value in {**values, **_QUIET, **overrides}.items())
+    return "".join(
+        f"{key}={_escaped(value)}\n" for key, value in {**values, **_QUIET, **overrides}.items()
+    )

@@ -25,11 +25,12 @@ _CHROOT = re.compile(r"(/[A-Za-z0-9._-]+)*")
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """The servers to run. Brokers have ids from 1 and racks r1, r2, ... in turn; `chroot` is empty or `/path`.
+    """The servers to run.
 
-    `mode` is zookeeper or kraft: KRaft mode has three controllers, and `zookeepers`, `chroot` and `four_letter_words`
-    keep their defaults. A sandbox without brokers is a bare ZooKeeper. `broker_config` overrides settings of every
-    broker and of every controller.
+    Brokers have ids from 1 and racks r1, r2, ... in turn; `chroot` is empty or `/path`. `mode` is
+    zookeeper or kraft: KRaft mode has three controllers, and `zookeepers`, `chroot` and
+    `four_letter_words` keep their defaults. A sandbox without brokers is a bare ZooKeeper.
+    `broker_config` overrides settings of every broker and of every controller.
     """
 
     directory: Path
@@ -56,22 +57,30 @@ class SandboxSpec:
         require_version(self.version)
         self._check_mode()
         if self.brokers < self.kraft or self.racks < 1:
-            raise InvalidInputError(f"{count(self.brokers, 'broker')} on {count(self.racks, 'rack')}: not possible.")
+            raise InvalidInputError(
+                f"{count(self.brokers, 'broker')} on {count(self.racks, 'rack')}: not possible."
+            )
         managed = sorted(MANAGED_SETTINGS & set(self.broker_config))
         if managed:
-            raise InvalidInputError(f"The sandbox itself sets {', '.join(managed)}.", next_step="leave it out")
+            raise InvalidInputError(
+                f"The sandbox itself sets {', '.join(managed)}.", next_step="leave it out"
+            )
         if self.directory.exists() and any(self.directory.iterdir()):
             raise InvalidInputError(
-                f"{self.directory} is not empty; a sandbox owns its folder and removes it at the end.",
+                f"{self.directory} is not empty; a sandbox owns its folder and removes it at the "
+                "end.",
                 next_step="name a new folder with --dir, or: " + command("sandbox down"),
             )
 
     def _check_mode(self) -> None:
         if not self.kraft and not runs_zookeeper(self.version):
-            raise InvalidInputError(f"Kafka {self.version} has no ZooKeeper mode.", next_step="add --kraft")
+            raise InvalidInputError(
+                f"Kafka {self.version} has no ZooKeeper mode.", next_step="add --kraft"
+            )
         if self.kraft and not runs_kraft(self.version):
             raise InvalidInputError(
-                f"Kafka {self.version} does not run in KRaft mode.", next_step="name Kafka 3.3 or later by --version"
+                f"Kafka {self.version} does not run in KRaft mode.",
+                next_step="name Kafka 3.3 or later by --version",
             )
         if self.kraft and (self.zookeepers, self.chroot, self.four_letter_words) != (1, "", True):
             raise InvalidInputError(
@@ -79,6 +88,10 @@ class SandboxSpec:
                 next_step="leave out --zookeepers, --chroot and --no-four-letter-words",
             )
         if self.zookeepers not in {1, 3}:
-            raise InvalidInputError(f"A sandbox has 1 or 3 ZooKeeper servers, not {self.zookeepers}.")
+            raise InvalidInputError(
+                f"A sandbox has 1 or 3 ZooKeeper servers, not {self.zookeepers}."
+            )
         if not _CHROOT.fullmatch(self.chroot):
-            raise InvalidInputError(f"Not a chroot: {self.chroot!r}.", next_step="write it as /path, or leave it out")
+            raise InvalidInputError(
+                f"Not a chroot: {self.chroot!r}.", next_step="write it as /path, or leave it out"
+            )

@@ -27,21 +27,29 @@ TICK_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The records and the bytes of their values that each partition got, and the records that each group read."""
+    """The records and the bytes of their values that each partition got.
+
+    It also has the records that each group read.
+    """
 
     produced: Mapping[TopicPartition, tuple[int, int]]
     consumed: Mapping[str, Mapping[TopicPartition, int]]
 
 
 def topics_of(sandbox: Sandbox, names: Sequence[str]) -> dict[str, int]:
-    """Return the number of partitions of topics: those that are named, or all whose names do not begin with `__`.
+    """Return the number of partitions of topics.
 
-    Raises StalePlanError for a topic that does not exist, and where there is none.
+    They are those that are named, or all whose names do not begin with `__`. Raises StalePlanError
+    for a topic that does not exist, and where there is none.
     """
     with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
         found = read_metadata(connection, names or None).topics
     absent = [name for name in names if name not in found]
-    chosen = {name: len(each.partitions) for name, each in found.items() if names or not name.startswith("__")}
+    chosen = {
+        name: len(each.partitions)
+        for name, each in found.items()
+        if names or not name.startswith("__")
+    }
     if absent or not chosen:
         raise StalePlanError(
             f"There is no topic {', '.join(absent)}." if absent else "There is no topic.",
@@ -51,7 +59,10 @@ def topics_of(sandbox: Sandbox, names: Sequence[str]) -> dict[str, int]:
 
 
 def run_traffic(sandbox: Sandbox, workload: Workload, hours: float, hour_s: float) -> Moved:
-    """Produce and consume the records of a workload when they are due, for `hours` hours of `hour_s` seconds each."""
+    """Produce and consume the records of a workload when they are due.
+
+    Do so for `hours` hours of `hour_s` seconds each.
+    """
     servers = Servers(sandbox.bootstrap)
     with ExitStack() as stack:
         readers = {
@@ -71,6 +82,11 @@ def run_traffic(sandbox: Sandbox, workload: Workload, hours: float, hour_s: floa
         for reader in readers.values():
             reader.read_to_end()
         consumed = {name: reader.consumed for name, reader in readers.items()}
-    counts = {partition: (stream.until(hours), stream) for partition, stream in workload.streams.items()}
-    produced = {partition: (count, count * stream.record_bytes) for partition, (count, stream) in counts.items()}
+    counts = {
+        partition: (stream.until(hours), stream) for partition, stream in workload.streams.items()
+    }
+    produced = {
+        partition: (count, count * stream.record_bytes)
+        for partition, (count, stream) in counts.items()
+    }
     return Moved(produced, consumed)

@@ -1,7 +1,7 @@
 """A skewed workload whose rates follow the time of day. Pure.
 
-Rates of topics follow Zipf's law, those of a topic's partitions a log-normal distribution, and each topic has its
-busiest hour in one of three time zones. The same seed gives the same records.
+Rates of topics follow Zipf's law, those of a topic's partitions a log-normal distribution, and each
+topic has its busiest hour in one of three time zones. The same seed gives the same records.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _RECORD_BYTES = (2_000, 4_000, 8_000)
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """The records of a partition: mean number an hour, the amplitude and first hour of its swing, bytes of each."""
+    """The records of a partition.
+
+    It has the mean number an hour, the amplitude and first hour of its swing, bytes of each.
+    """
 
     per_hour: float
     amplitude: float
@@ -51,7 +54,7 @@ class Workload:
 
     @classmethod
     def of(cls, topics: Mapping[str, int], records_per_hour: float, seed: int) -> Workload:
-        """Share the mean rate of all records out among topics, given with their numbers of partitions."""
+        """Share the mean rate of all records out among topics with so many partitions each."""
         chooser = random.Random(seed)  # noqa: S311 - a reproducible skew, not a secret
         ranked = sorted(topics)
         chooser.shuffle(ranked)
@@ -61,9 +64,18 @@ class Workload:
         for rank, topic in enumerate(ranked):
             shares = [chooser.lognormvariate(0, _SIGMA) for _ in range(topics[topic])]
             rate = records_per_hour * (rank + 1) ** -_ZIPF / whole / sum(shares)
-            day = chooser.uniform(*_AMPLITUDES), chooser.choice(_ZONES), chooser.choice(_RECORD_BYTES)
+            day = (
+                chooser.uniform(*_AMPLITUDES),
+                chooser.choice(_ZONES),
+                chooser.choice(_RECORD_BYTES),
+            )
             partitions = [TopicPartition(topic, number) for number in range(topics[topic])]
-            streams.update({each: Stream(rate * share, *day) for each, share in zip(partitions, shares, strict=True)})
+            streams.update(
+                {
+                    each: Stream(rate * share, *day)
+                    for each, share in zip(partitions, shares, strict=True)
+                }
+            )
             readers = len(GROUPS) if rank == 0 else chooser.choice((0, 1, 1, 2))
             for name in GROUPS[:readers]:
                 groups[name].extend(partitions)

@@ -15,7 +15,12 @@ from kadmin.worlds.zookeeper.wire.four_letter import ask
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.configs import config_path, encode_config
-from kadmin.worlds.zookeeper.znodes.controller import CLUSTER_ID, CONTROLLER, MIGRATION, decode_cluster_id
+from kadmin.worlds.zookeeper.znodes.controller import (
+    CLUSTER_ID,
+    CONTROLLER,
+    MIGRATION,
+    decode_cluster_id,
+)
 from kadmin.worlds.zookeeper.znodes.topics import encode_topic, topic_path
 
 if TYPE_CHECKING:
@@ -31,13 +36,19 @@ _MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 def start_quorum(layout: Layout, launcher: Launcher) -> None:
     """Start the ZooKeeper servers, wait until each one serves, and make the chroot."""
     count = len(layout.zookeeper_ports)
-    ensemble = list(zip(layout.quorum_ports[:count], layout.quorum_ports[count:], strict=True)) if count > 1 else []
+    ensemble = (
+        list(zip(layout.quorum_ports[:count], layout.quorum_ports[count:], strict=True))
+        if count > 1
+        else []
+    )
     for number, port in enumerate(layout.zookeeper_ports, start=1):
         server = layout.server("zookeeper", number)
         server.folder.mkdir(parents=True)
         (server.folder / "myid").write_text(f"{number}\n", encoding="ascii")
         words = layout.spec.four_letter_words
-        launcher.start(server, _MAIN, zookeeper_config(server.folder, port, ensemble, four_letter_words=words))
+        launcher.start(
+            server, _MAIN, zookeeper_config(server.folder, port, ensemble, four_letter_words=words)
+        )
     # A TCP connection succeeds before ZooKeeper serves; `srvr` with a version does not.
     for number, address in enumerate(parse_connect_string(layout.connect_string).servers, start=1):
         layout.server("zookeeper", number).wait_ready(
@@ -75,12 +86,15 @@ def is_up(layout: Layout, broker_id: int) -> bool:
 
 
 def is_gone(layout: Layout, broker_id: int) -> bool:
-    """Whether a broker is no longer registered: after a crash its registration lasts for a session."""
+    """Whether a broker is no longer registered: after a crash its registration lasts a session."""
     return not is_up(layout, broker_id)
 
 
 def cluster_id(layout: Layout) -> str:
-    """Return the id of the cluster; raises NotCompletedError before the first broker has made it."""
+    """Return the id of the cluster.
+
+    Raises NotCompletedError before the first broker has made it.
+    """
     with Store.connect(layout.connect_string) as store:
         node = store.get(CLUSTER_ID)
     if node is None:
@@ -96,7 +110,10 @@ def is_led_by_kraft(layout: Layout) -> bool:
 
 
 def forget_kraft(layout: Layout) -> None:
-    """Remove the znodes of KRaft controllers that have ended: brokers then elect a controller among themselves."""
+    """Remove the znodes of KRaft controllers that have ended.
+
+    Brokers then elect a controller among themselves.
+    """
     with Store.connect(layout.connect_string) as store:
         for path in (CONTROLLER, MIGRATION):
             if (node := store.get(path)) is not None:
@@ -110,10 +127,14 @@ def create_topics(layout: Layout, assignments: Mapping[str, Mapping[int, Replica
             configs = Create(config_path(ConfigEntity.of_topic(topic)), encode_config({}))
             result = store.multi([configs, Create(topic_path(topic), encode_topic(replicas))])
             if not result.committed:
-                raise NotCompletedError(f"Cannot create topic {topic}: {result.reason}.", cause="it exists")
+                raise NotCompletedError(
+                    f"Cannot create topic {topic}: {result.reason}.", cause="it exists"
+                )
 
 
-def partition_states(layout: Layout, topics: Iterable[str]) -> Mapping[TopicPartition, PartitionState]:
+def partition_states(
+    layout: Layout, topics: Iterable[str]
+) -> Mapping[TopicPartition, PartitionState]:
     """Return leaders and ISRs as ZooKeeper has them."""
     with Store.connect(layout.connect_string) as store:
         return read_cluster(store, list(topics)).states

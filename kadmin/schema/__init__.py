@@ -1,6 +1,12 @@
-"""Checks documents, znode payloads and the answers of commands against the JSON Schemas in `schemas/`."""
+"""Checks documents, znode payloads and commands' answers by the JSON Schemas in `schemas/`."""
 
-from kadmin.schema.bundle import SchemaSet, bundled, require_valid_payload, schema_file_name, validate_value
+from kadmin.schema.bundle import (
+    SchemaSet,
+    bundled,
+    require_valid_payload,
+    schema_file_name,
+    validate_value,
+)
 from kadmin.schema.wording import QUOTE_IT, SchemaViolation, show
 
 __all__ = [

@@ -1,8 +1,9 @@
-"""Reads the schemas of a folder and checks values against them. The only module that runs jsonschema.
+"""Reads the schemas of a folder and checks values against them.
 
-jsonschema-rs accepts values that conform, a plan of 50,000 partitions in 0.1 s; jsonschema, which needs 4 s for that
-plan, finds the violations of the others. Schemas of others are checked by jsonschema alone: they may recurse without
-end. No URL is fetched: a `$ref` that leads out of its schema is an error of that schema.
+The only module that runs jsonschema. jsonschema-rs accepts values that conform, a plan of 50,000
+partitions in 0.1 s; jsonschema, which needs 4 s for that plan, finds the violations of the others.
+Schemas of others are checked by jsonschema alone: they may recurse without end. No URL is fetched:
+a `$ref` that leads out of its schema is an error of that schema.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ MOST_VIOLATIONS = 1_000
 
 
 class SchemaSet:
-    """The schemas in a folder; a name is the path in there without `.schema.json`: `payloads/delete_topics`."""
+    """The schemas in a folder.
+
+    A name is the path in there without `.schema.json`: `payloads/delete_topics`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,7 +46,9 @@ class SchemaSet:
 
     def names(self) -> tuple[str, ...]:
         """Every schema's name, sorted."""
-        found = (path.relative_to(self.folder).as_posix() for path in self.folder.rglob(f"*{SUFFIX}"))
+        found = (
+            path.relative_to(self.folder).as_posix() for path in self.folder.rglob(f"*{SUFFIX}")
+        )
         return tuple(sorted(name.removesuffix(SUFFIX) for name in found))
 
     def text(self, name: str) -> str:
@@ -57,17 +63,18 @@ class SchemaSet:
         return (self.folder / f"{name}{SUFFIX}").read_text(encoding="utf-8")
 
     def violations(self, value: object, name: str) -> list[SchemaViolation]:
-        """Return the violations of a value made of JSON's types, at most MOST_VIOLATIONS; empty where it conforms.
+        """Return the violations of a value made of JSON's types, at most MOST_VIOLATIONS.
 
-        Raises InvalidInputError where the schema itself is invalid.
+        Empty where it conforms. Raises InvalidInputError where the schema itself is invalid.
         """
         return list(itertools.islice(self._explained(value, name), MOST_VIOLATIONS))
 
     def check(self) -> None:
-        """Raise InvalidInputError unless every schema is valid and has the name of one of kadmin's own."""
+        """Raise InvalidInputError unless every schema is valid and has a name of kadmin's own."""
         if not self.names():
             raise InvalidInputError(
-                f"There is no schema (*{SUFFIX}) in {self.folder}.", next_step=command("schema export", "DIR")
+                f"There is no schema (*{SUFFIX}) in {self.folder}.",
+                next_step=command("schema export", "DIR"),
             )
         schema_names = bundled().names()
         for name in self.names():
@@ -108,9 +115,10 @@ class SchemaSet:
 
 
 def compile_quick(schema: Schema) -> Check:
-    """Return a test that is True only for values that conform; where it is False, jsonschema has to judge.
+    """Return a test that is True only for values that conform.
 
-    It is False for every value where the schema is invalid or refers to another one.
+    Where it is False, jsonschema has to judge. It is False for every value where the schema is
+    invalid or refers to another one.
     """
     from jsonschema_rs import Draft202012Validator
 
@@ -146,7 +154,9 @@ def _validator(schema: Schema, path: Path) -> Validator:
     from referencing import Registry
 
     try:
-        foreign = next((target for target in _references(schema) if not target.startswith("#")), None)
+        foreign = next(
+            (target for target in _references(schema) if not target.startswith("#")), None
+        )
         Draft202012Validator.check_schema(schema)
     except RecursionError as error:
         raise InvalidInputError(f"The schema {path} is nested too deep.") from error
@@ -159,7 +169,9 @@ def _validator(schema: Schema, path: Path) -> Validator:
     types = Draft202012Validator.TYPE_CHECKER.redefine_many(
         {
             "integer": lambda _, value: type(value) is int,
-            "number": lambda _, value: type(value) is int or (type(value) is float and math.isfinite(value)),
+            "number": lambda _, value: (
+                type(value) is int or (type(value) is float and math.isfinite(value))
+            ),
         }
     )
     kind = validators.extend(Draft202012Validator, type_checker=types)  # type: ignore[no-untyped-call]  # jsonschema's own gap
@@ -176,16 +188,25 @@ def _refers_outside(path: Path, target: str) -> InvalidInputError:
 
 def _references(part: object) -> Iterator[str]:
     if isinstance(part, dict):
-        yield from (target for key in ("$ref", "$dynamicRef") if isinstance(target := part.get(key), str))
+        yield from (
+            target for key in ("$ref", "$dynamicRef") if isinstance(target := part.get(key), str)
+        )
     children = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     for child in children:
         yield from _references(child)
 
 
 def _anchored(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of a schema with its pattern as Python has it: there a final `$` matches before a newline, too."""
+    """Return a part of a schema with its pattern as Python has it.
+
+    There a final `$` matches before a newline, too.
+    """
     pattern = part.get("pattern")
-    return {**part, "pattern": f"{pattern[:-1]}\\Z"} if isinstance(pattern, str) and pattern.endswith("$") else part
+    return (
+        {**part, "pattern": f"{pattern[:-1]}\\Z"}
+        if isinstance(pattern, str) and pattern.endswith("$")
+        else part
+    )
 
 
 @lru_cache(maxsize=1)
@@ -210,7 +231,10 @@ def _quick(schema_name: str) -> Check:
 
 
 def require_valid_payload(value: object, name: str) -> None:
-    """Raise KadminError for a payload that the schema of a znode, as `reassign_partitions`, forbids: a bug."""
+    """Raise KadminError for a payload that a znode's schema forbids: a bug.
+
+    A schema is `reassign_partitions`, for example.
+    """
     violations = validate_value(value, f"payloads/{name}")
     if violations:
         first = violations[0]

@@ -1,7 +1,8 @@
-"""Reads and writes documents by the marks of their shapes; the schema of a document is written from the same marks.
+"""Reads and writes documents by the marks of their shapes.
 
-A field is in a document if it is annotated with a description. One with a default may be absent. `KEYS` of a class are
-the keys of documents in their order, where it is not that of the fields.
+The schema of a document is written from the same marks. A field is in a document if it is annotated
+with a description. One with a default may be absent. `KEYS` of a class are the keys of documents in
+their order, where it is not that of the fields.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from enum import Enum
 from functools import cache, partial
 from operator import attrgetter
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from kadmin.schema.shapes import At, Dumped, WrittenAs, as_is, key_of
 
@@ -33,7 +44,10 @@ class ImpossibleAmountsError(ValueError):
 
 
 class DocumentField(NamedTuple):
-    """A field of a shape that is in documents; with `key` None its own fields are. `default` may be MISSING."""
+    """A field of a shape that is in documents; with `key` None its own fields are.
+
+    `default` may be MISSING.
+    """
 
     name: str
     hint: Any
@@ -68,13 +82,15 @@ def document_fields(shape: Any) -> tuple[DocumentField, ...]:  # noqa: ANN401 - 
             dumped = frozenset(mark for mark in marks if isinstance(mark, Dumped))
             found.append(DocumentField(each.name, hints[each.name], *at, default, dumped))
     keys: tuple[str, ...] = getattr(shape, "KEYS", ())
-    return tuple(sorted(found, key=lambda field: keys.index(field.path[0]) if keys and field.path else -1))
+    return tuple(
+        sorted(found, key=lambda field: keys.index(field.path[0]) if keys and field.path else -1)
+    )
 
 
 def read(shape: Callable[..., _Shape], value: Mapping[str, Any], **others: object) -> _Shape:
-    """Return the shape of a value that its schema allows; `others` are fields that are in no document.
+    """Return the shape of a value that its schema allows.
 
-    Raises ImpossibleAmountsError.
+    `others` are fields that are in no document. Raises ImpossibleAmountsError.
     """
     given, problems = {}, []
     for name, path, convert in _readers(shape):
@@ -111,7 +127,9 @@ def write(value: Any) -> dict[str, Any]:  # noqa: ANN401 - a shape
 
 @cache
 def _readers(shape: object) -> tuple[tuple[str, tuple[str, ...], Convert], ...]:
-    return tuple((field.name, field.path, _conversion(field.hint, _READ)) for field in document_fields(shape))
+    return tuple(
+        (field.name, field.path, _conversion(field.hint, _READ)) for field in document_fields(shape)
+    )
 
 
 @cache
@@ -130,7 +148,10 @@ def writer_of(hint: Any) -> Convert:  # noqa: ANN401 - any annotation
 
 
 class _Direction(NamedTuple):
-    """A direction, from or to JSON: conversions of a WrittenAs and of a plain type, and the type of lists."""
+    """A direction, from or to JSON.
+
+    It has the conversions of a WrittenAs and of a plain type, and the type of lists.
+    """
 
     written: Callable[[WrittenAs], Convert]
     plain: Callable[[Any], Convert]
@@ -141,7 +162,9 @@ def _conversion(hint: Any, direction: _Direction) -> Convert:  # noqa: ANN401 - 
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         written = form_of(arguments[1:])
-        convert = _conversion(arguments[0], direction) if written is None else direction.written(written)
+        convert = (
+            _conversion(arguments[0], direction) if written is None else direction.written(written)
+        )
         in_order = direction is _WRITE and Dumped.SORTED in arguments
         return (lambda values: convert(dict(sorted(values.items())))) if in_order else convert
     if origin in {Union, UnionType}:

@@ -1,8 +1,9 @@
 """Shapes of JSON as frozen dataclasses: the marks of their fields, and the one encoder of answers.
 
-A field is annotated with its type, its description and, where the type does not say all, Keywords of JSON Schema:
-`Annotated[int, Keywords(minimum=0), "Bytes to copy."]`. `release/write_schemas.py` writes the schema of a shape.
-Documents have further marks: `kadmin.schema.documents` reads and writes values by them.
+A field is annotated with its type, its description and, where the type does not say all, Keywords
+of JSON Schema: `Annotated[int, Keywords(minimum=0), "Bytes to copy."]`. `release/write_schemas.py`
+writes the schema of a shape. Documents have further marks: `kadmin.schema.documents` reads and
+writes values by them.
 """
 
 from __future__ import annotations
@@ -51,9 +52,10 @@ def as_is(value: Any) -> Any:  # noqa: ANN401 - any value
 
 
 class WrittenAs(NamedTuple):
-    """The form of a value in a document where it is not that of its type, and its conversion from and to JSON.
+    """The form of a value in a document where it is not that of its type.
 
-    `read` raises ValueError for an amount that no cluster can have.
+    It also has its conversion from and to JSON. `read` raises ValueError for an amount that no
+    cluster can have.
     """
 
     form: Any
@@ -69,7 +71,10 @@ class FieldGroup(NamedTuple):
 
 
 class At(NamedTuple):
-    """The key of a field in a document, and its group; without a key, its own fields are those of the document."""
+    """The key of a field in a document, and its group.
+
+    Without a key, its own fields are those of the document.
+    """
 
     key: str | None
     group: FieldGroup | None = None

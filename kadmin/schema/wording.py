@@ -1,7 +1,8 @@
 """Words an error of jsonschema for authors of plans, with a hint at the correct text.
 
-jsonschema's `best_match` names one error of a document, without a hint: of the documents under tests/documents 25 of 83
-errors, 73 of which have a hint here. Its own messages are used for bounds; others show patterns and whole values.
+jsonschema's `best_match` names one error of a document, without a hint: of the documents under
+tests/documents 25 of 83 errors, 73 of which have a hint here. Its own messages are used for bounds;
+others show patterns and whole values.
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ _PYTHON_KINDS = {
 class SchemaViolation:
     """One violation of a schema.
 
-    `path` leads to the value, or to the name of an unknown field. `rule` is the JSON Schema keyword, propertyNames for
-    every rule about a field's name. `title` is that of the violated subschema, `instance` the value.
+    `path` leads to the value, or to the name of an unknown field. `rule` is the JSON Schema
+    keyword, propertyNames for every rule about a field's name. `title` is that of the violated
+    subschema, `instance` the value.
     """
 
     path: tuple[str | int, ...]
@@ -59,12 +61,17 @@ class SchemaViolation:
 def show(value: object) -> str:
     """Write a value as JSON on one line, short, with everything unprintable escaped."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    shown = "".join(char if char.isprintable() else _escape(char) for char in text[: _LONGEST_SHOWN + 1])
+    shown = "".join(
+        char if char.isprintable() else _escape(char) for char in text[: _LONGEST_SHOWN + 1]
+    )
     return shown if len(text) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}..."
 
 
 def explain(error: ValidationError) -> Iterator[SchemaViolation]:
-    """Return the violations of one error of jsonschema: one for each unknown field or repeated item, else one."""
+    """Return the violations of one error of jsonschema.
+
+    There is one for each unknown field or repeated item, else one.
+    """
     word = _WORDINGS.get(str(error.validator), _in_its_own_words)
     yield from word(error)
 
@@ -90,17 +97,25 @@ def _type(error: ValidationError) -> Iterator[SchemaViolation]:
     if "enum" in _schema(error):  # its own violation lists the allowed values
         return
     expected = _items(error.validator_value) or [error.validator_value]
-    found = "this is null" if error.instance is None else _PYTHON_KINDS.get(type(error.instance), "a value")
+    found = (
+        "this is null"
+        if error.instance is None
+        else _PYTHON_KINDS.get(type(error.instance), "a value")
+    )
     wanted = " or ".join(_KINDS.get(kind, kind) for kind in expected)
     title = _schema(error).get("title")
-    needed = f"a {title} is {wanted}" if title and "string" in expected else f"{wanted} belongs here"
+    needed = (
+        f"a {title} is {wanted}" if title and "string" in expected else f"{wanted} belongs here"
+    )
     shown = "" if error.instance is None else f"{show(error.instance)} is "
     hint = None
     if "string" in expected and _would_fit_quoted(error):
         hint = QUOTE_IT
     elif "integer" in expected and isinstance(error.instance, str) and error.instance.isdecimal():
         hint = f"write it without quotes: {show(error.instance)[1:-1]}"
-    elif "integer" in expected and isinstance(error.instance, float) and error.instance.is_integer():
+    elif (
+        "integer" in expected and isinstance(error.instance, float) and error.instance.is_integer()
+    ):
         hint = f"write it plainly: {error.instance:.0f}"
     yield _violation(error, f"{shown}{found}; {needed}", hint)
 
@@ -121,29 +136,43 @@ def _unknown_fields(error: ValidationError) -> Iterator[SchemaViolation]:
         guess = f"did you mean {close[0]}? " if close else ""
         hint = f"{guess}allowed here: {', '.join(allowed)}"
         path = (*error.absolute_path, name)
-        yield SchemaViolation(path, f"unknown field {_name(name)}", hint, "additionalProperties", "", value)
+        yield SchemaViolation(
+            path, f"unknown field {_name(name)}", hint, "additionalProperties", "", value
+        )
 
 
 def _missing_field(error: ValidationError) -> Iterator[SchemaViolation]:
     required = _items(error.validator_value)
-    name = next(each for each in required if error.message.startswith(f"{each!r} "))  # no attribute has it
+    # No attribute has it.
+    name = next(each for each in required if error.message.startswith(f"{each!r} "))
     hint = f"required here: {', '.join(required)}" if len(required) > 1 else None
     yield _violation(error, f"the field {name} is missing", hint)
 
 
 def _not_allowed(error: ValidationError) -> Iterator[SchemaViolation]:
-    allowed = [error.validator_value] if error.validator == "const" else _items(error.validator_value)
+    allowed = (
+        [error.validator_value] if error.validator == "const" else _items(error.validator_value)
+    )
     names = [str(value) for value in allowed]
     close = difflib.get_close_matches(str(error.instance)[:_LONGEST_SHOWN], names, n=1)
-    listed = name_some((value if isinstance(value, str) else json.dumps(value) for value in allowed), most=_MOST_LISTED)
+    listed = name_some(
+        (value if isinstance(value, str) else json.dumps(value) for value in allowed),
+        most=_MOST_LISTED,
+    )
     hint = f"did you mean {close[0]}?" if close and len(allowed) > 1 else None
     found, field = show(error.instance), _schema(error).get("title", "this")
-    message = f"{field} is one of {listed}, not {found}" if len(allowed) > 1 else f"{found} is not {listed}"
+    message = (
+        f"{field} is one of {listed}, not {found}"
+        if len(allowed) > 1
+        else f"{found} is not {listed}"
+    )
     yield _violation(error, message, hint)
 
 
 def _malformed(error: ValidationError) -> Iterator[SchemaViolation]:
-    yield _violation(error, f"{show(error.instance)} is not a valid {_schema(error).get('title', 'text')}")
+    yield _violation(
+        error, f"{show(error.instance)} is not a valid {_schema(error).get('title', 'text')}"
+    )
 
 
 def _too_few(error: ValidationError) -> Iterator[SchemaViolation]:
@@ -170,14 +199,18 @@ def _repeated(error: ValidationError) -> Iterator[SchemaViolation]:
 def _exactly_one(error: ValidationError) -> Iterator[SchemaViolation]:
     if not isinstance(error.instance, dict):  # its type is a violation of its own
         return
-    names = [name for branch in _items(error.validator_value) for name in branch.get("required", ())]
+    names = [
+        name for branch in _items(error.validator_value) for name in branch.get("required", ())
+    ]
     found = [name for name in names if name in error.instance]
     given = f"here are {' and '.join(found)}" if found else "here is none"
     yield _violation(error, f"exactly one of {', '.join(names)} is needed; {given}")
 
 
 def _in_its_own_words(error: ValidationError) -> Iterator[SchemaViolation]:
-    yield _violation(error, "".join(char if char.isprintable() else _escape(char) for char in error.message))
+    yield _violation(
+        error, "".join(char if char.isprintable() else _escape(char) for char in error.message)
+    )
 
 
 _WORDINGS: dict[str, Callable[[ValidationError], Iterator[SchemaViolation]]] = {

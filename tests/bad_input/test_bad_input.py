@@ -31,7 +31,8 @@ def test_golden(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         unplugged.setattr(socket.socket, "connect", _unplugged)
         answers = [command(*shlex.split(line)) for line in case.commands]
     told = "".join(
-        f"$ kadmin {line}\n{answer.out}{answer.err}" for line, answer in zip(case.commands, answers, strict=True)
+        f"$ kadmin {line}\n{answer.out}{answer.err}"
+        for line, answer in zip(case.commands, answers, strict=True)
     )
     if os.environ.get("KADMIN_WRITE_GOLDEN"):
         (GOLDEN / f"{name}.txt").write_text(told, encoding="utf-8")

@@ -1,4 +1,6 @@
-"""What the steps of action.yml do on a pull request, with this kadmin; tests/release/test_action.py installs it."""
+"""What the steps of action.yml do on a pull request, with this kadmin; tests/release/test_action.py
+installs it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ VALIDATE, SHOW, COMMENT, END = (
     "Comment on the pull request",
     "Fail if a plan has an error",
 )
-PLACE = Place("kadmin-changes-0123456789ab", "https://github.com/team/plans/actions/runs/42#artifacts")
+PLACE = Place(
+    "kadmin-changes-0123456789ab", "https://github.com/team/plans/actions/runs/42#artifacts"
+)
 
 
 @pytest.fixture
@@ -75,7 +79,11 @@ def test_the_comment_is_found_by_its_marker(runner: Runner) -> None:
     assert runner.job() == 0
     (first,) = runner.comments()
     marker = first.splitlines()[0]
-    runner.write_comments((f"{marker}\nof somebody else", False), (first, True), ("another job's, written later", True))
+    runner.write_comments(
+        (f"{marker}\nof somebody else", False),
+        (first, True),
+        ("another job's, written later", True),
+    )
     (runner.checkout / "plans" / "drain.yaml").write_text(GOOD.replace("[1, 3]", "[2, 3]"))
     assert runner.job() == 0
     others = runner.comments()
@@ -109,8 +117,12 @@ def test_a_diff_that_fails_after_validate_passed_fails_the_job(runner: Runner) -
 
 
 def test_the_policy_counts_for_what_is_shown_too(runner: Runner) -> None:
-    (runner.checkout / "policy.yaml").write_text("kind: Policy\nspec: {protected_topics: [orders]}\n")
-    (runner.checkout / "plans" / "delete.yaml").write_text("kind: TopicDeletion\nspec: {topics: [orders]}\n")
+    (runner.checkout / "policy.yaml").write_text(
+        "kind: Policy\nspec: {protected_topics: [orders]}\n"
+    )
+    (runner.checkout / "plans" / "delete.yaml").write_text(
+        "kind: TopicDeletion\nspec: {topics: [orders]}\n"
+    )
     runner.values["inputs.policy"] = "policy.yaml"
     assert runner.job() == 3
     assert "protected" in runner.comments()[0].partition("plans/drain.yaml")[0]
@@ -129,7 +141,9 @@ def test_where_nothing_is_a_plan_the_comment_says_so(runner: Runner) -> None:
 
 
 def test_a_comment_is_as_long_as_it_may_be_and_the_rest_is_an_artifact(runner: Runner) -> None:
-    problems = ", ".join(f"{{topic: t{number}, partition: 0, replicas: [1, 1]}}" for number in range(60))
+    problems = ", ".join(
+        f"{{topic: t{number}, partition: 0, replicas: [1, 1]}}" for number in range(60)
+    )
     for number in range(14):
         (runner.checkout / "plans" / f"{number:02}.yaml").write_text(
             f"kind: PartitionReassignment\nspec: {{partitions: [{problems}]}}\n"
@@ -137,7 +151,10 @@ def test_a_comment_is_as_long_as_it_may_be_and_the_rest_is_an_artifact(runner: R
     assert runner.job() == 3
     (comment,) = runner.comments()
     assert "This is too long to be shown here." in comment
-    assert f"[{runner.output('changes.artifact')}](https://github.com/team/plans/actions/runs/42#artifacts)" in comment
+    assert (
+        f"[{runner.output('changes.artifact')}](https://github.com/team/plans/actions/runs/42#artifacts)"
+        in comment
+    )
     assert len(shown(Path(runner.output("changes.artifact-file")).read_text())) == 15
     (upload,) = (step for step in STEPS if "upload-artifact" in step.get("uses", ""))
     assert EXPRESSION.findall(json.dumps(upload["with"])) == [
@@ -148,9 +165,12 @@ def test_a_comment_is_as_long_as_it_may_be_and_the_rest_is_an_artifact(runner: R
 
 @pytest.mark.parametrize("number", [1, 2, 30, 3_000])
 @pytest.mark.parametrize("length", [10, 20_000, 100_000])
-def test_no_report_is_too_long_and_none_loses_a_plan_without_a_word(number: int, length: int) -> None:
+def test_no_report_is_too_long_and_none_loses_a_plan_without_a_word(
+    number: int, length: int
+) -> None:
     changes = [
-        Change(f"plans/{each}.yaml", f"### kadmin: `plans/{each}.yaml`\n" + "é" * length) for each in range(number)
+        Change(f"plans/{each}.yaml", f"### kadmin: `plans/{each}.yaml`\n" + "é" * length)
+        for each in range(number)
     ]
     text, cut = report(changes, PLACE, MOST_OF_A_COMMENT)
     whole = text.count("é") // length
@@ -173,7 +193,9 @@ def test_an_input_with_shell_syntax_is_data(runner: Runner) -> None:
 
 def test_no_module_of_the_pull_request_is_imported(runner: Runner) -> None:
     for name in ("kadmin", "yaml", "typer"):
-        (runner.checkout / f"{name}.py").write_text("from pathlib import Path\nPath('owned').touch()\n")
+        (runner.checkout / f"{name}.py").write_text(
+            "from pathlib import Path\nPath('owned').touch()\n"
+        )
     assert runner.job() == 0
     assert not (runner.checkout / "owned").exists()
 
@@ -182,10 +204,14 @@ def test_a_name_in_the_log_is_no_command(runner: Runner) -> None:
     name = "##[error]owned\n::error::owned.yaml"
     (runner.checkout / "plans" / name).write_text("kind: TopicDeletion\nspec: {topics: [1]}\n")
     lines = runner.step(VALIDATE).stdout.splitlines()
-    begin = next(number for number, line in enumerate(lines) if line.startswith("::stop-commands::"))
+    begin = next(
+        number for number, line in enumerate(lines) if line.startswith("::stop-commands::")
+    )
     end = lines.index(f"::{lines[begin].rpartition('::')[2]}::")
     obeyed = [*lines[:begin], *lines[end + 1 :]]
-    assert [line for line in obeyed if "owned" in line and not line.startswith("::error file=plans/")] == []
+    assert [
+        line for line in obeyed if "owned" in line and not line.startswith("::error file=plans/")
+    ] == []
     assert any("owned" in line for line in lines[begin:end])
 
 
@@ -200,7 +226,9 @@ def test_every_action_is_pinned_by_a_commit() -> None:
 
 def test_the_lock_of_the_action_is_the_part_of_the_lock_that_it_needs() -> None:
     """CONTRIBUTING has the command that writes it."""
-    assert (ROOT / "action" / "requirements.lock").read_text(encoding="utf-8") == locked((), ("hatchling", "pyarrow"))
+    assert (ROOT / "action" / "requirements.lock").read_text(encoding="utf-8") == locked(
+        (), ("hatchling", "pyarrow")
+    )
 
 
 def test_the_workflow_of_the_page_gives_inputs_that_the_action_has() -> None:

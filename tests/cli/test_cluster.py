@@ -41,7 +41,9 @@ def test_brokers_cannot_be_left_out_where_they_are_the_way_to_the_cluster(line: 
     assert "--without-brokers goes with -z" in answer.err
 
 
-def test_the_commands_of_a_next_step_get_the_address_that_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_of_a_next_step_get_the_address_that_was_typed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("KADMIN_BOOTSTRAP_SERVER", raising=False)
     brokers = ClusterAddress(bootstrap="kafka:1")
     named = brokers.named(command_to_type("resume", "op-1") + ", or " + command_to_type("status"))
@@ -53,7 +55,9 @@ def test_the_commands_of_a_next_step_get_the_address_that_was_typed(monkeypatch:
     assert str(brokers.named(command_to_type("status"))) == "kadmin status"
 
 
-@pytest.mark.parametrize("line", ["heal", "inspect tree /", "consumers preview --group g --members 2"])
+@pytest.mark.parametrize(
+    "line", ["heal", "inspect tree /", "consumers preview --group g --members 2"]
+)
 def test_what_is_zookeeper_s_alone_names_what_serves_through_brokers(line: str) -> None:
     answer = command(*line.split(), "-b", "kafka:1")
     assert answer.status == 64

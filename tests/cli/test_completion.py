@@ -1,4 +1,6 @@
-"""What a shell is answered while a line is typed: from files of this machine, at once, and never with an error."""
+"""What a shell is answered while a line is typed: from files of this machine, at once, and never
+with an error.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ from support.cli.process import ROOT, RUN, kadmin
 from kadmin.cli import answer_shell
 from kadmin.inventory import read_inventory, write_inventory
 from kadmin.operations.record.codec import encode_status, restate
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.record import (
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+)
 from kadmin.worlds.kafka.values.record_copy import RecordCopy
 
 if TYPE_CHECKING:
@@ -52,7 +60,9 @@ def answer(line: str, shell: str = "bash") -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
-EAST_MOVED, EAST_MOVES, WEST_DELETED, WEST_ELECTS = (f"20260101T000000Z-00000{number}" for number in range(4))
+EAST_MOVED, EAST_MOVES, WEST_DELETED, WEST_ELECTS = (
+    f"20260101T000000Z-00000{number}" for number in range(4)
+)
 
 
 def suggested(line: str) -> list[str]:
@@ -61,9 +71,13 @@ def suggested(line: str) -> list[str]:
     return out.split()
 
 
-def keep(records: Path, cluster_id: str, name: str, kind: OperationKind, state: OperationState) -> None:
+def keep(
+    records: Path, cluster_id: str, name: str, kind: OperationKind, state: OperationState
+) -> None:
     """Write what a run on this machine keeps of an operation."""
-    record = OperationRecord(name, kind, "{}", "sha256:0", cluster_id, "now", Author("ann", "host-a", 7), {})
+    record = OperationRecord(
+        name, kind, "{}", "sha256:0", cluster_id, "now", Author("ann", "host-a", 7), {}
+    )
     status = encode_status(OperationStatus(OperationState.RUNNING, "now"), record)
     if state is not OperationState.RUNNING:
         status = restate(status, OperationStatus(state, "later"))
@@ -76,11 +90,17 @@ def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     clusters: dict[str, dict[str, object]] = {
-        "prod-east": {"kafka": {"bootstrap_servers": NOBODY}, "cluster_id": EAST, "description": "orders"},
+        "prod-east": {
+            "kafka": {"bootstrap_servers": NOBODY},
+            "cluster_id": EAST,
+            "description": "orders",
+        },
         "prod-west": {"kafka": {"bootstrap_servers": NOBODY}, "cluster_id": WEST},
         "test": {"zookeeper": {"connect": NOBODY}},
     }
-    contexts = {name: {**each, "inventory": str(tmp_path / "inventory")} for name, each in clusters.items()}
+    contexts = {
+        name: {**each, "inventory": str(tmp_path / "inventory")} for name, each in clusters.items()
+    }
     file = tmp_path / "contexts.json"
     file.write_text(json.dumps({"kind": "Contexts", "contexts": contexts}), encoding="utf-8")
     monkeypatch.setenv("KADMIN_CONFIG", str(file))
@@ -117,7 +137,13 @@ def test_all_commands_are_suggested() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["status --context ", "apply plan.yaml --confirm ", "context use ", "context show ", "context check "],
+    [
+        "status --context ",
+        "apply plan.yaml --confirm ",
+        "context use ",
+        "context show ",
+        "context check ",
+    ],
 )
 def test_names_of_contexts(line: str) -> None:
     assert suggested(f"kadmin {line}") == ["prod-east", "prod-west", "test"]
@@ -146,19 +172,27 @@ def test_a_value_after_an_equals_sign_is_completed() -> None:
         ("history --context test ", []),
     ],
 )
-def test_operations_that_this_machine_has_a_record_of(line: str, found: list[str], tmp_path: Path) -> None:
+def test_operations_that_this_machine_has_a_record_of(
+    line: str, found: list[str], tmp_path: Path
+) -> None:
     assert suggested(f"kadmin {line.format(folder=tmp_path)}") == found
 
 
-def test_topics_of_the_snapshot_of_the_context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_topics_of_the_snapshot_of_the_context(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert suggested("kadmin throttle clear --context test --topic ") == ["orders", "payments"]
-    assert suggested("kadmin throttle set --context test --topic orders --topic pay") == ["payments"]
+    assert suggested("kadmin throttle set --context test --topic orders --topic pay") == [
+        "payments"
+    ]
     assert suggested(f"kadmin throttle set -z {NOBODY} --topic ") == []
     assert suggested("kadmin throttle set --topic ") == []
     monkeypatch.setenv("KADMIN_CONTEXT", "prod-east")
     write_inventory(read_inventory(tmp_path / "inventory"), tmp_path / "parquet", "parquet")
     (tmp_path / "inventory" / "partitions.csv").unlink()
-    (tmp_path / "parquet" / "partitions.parquet").rename(tmp_path / "inventory" / "partitions.parquet")
+    (tmp_path / "parquet" / "partitions.parquet").rename(
+        tmp_path / "inventory" / "partitions.parquet"
+    )
     assert suggested("kadmin throttle set --topic ") == ["orders", "payments"]
 
 
@@ -174,7 +208,9 @@ def test_topics_of_a_cluster_in_the_snapshot_of_a_fleet(table: str, tmp_path: Pa
 
 
 def test_zsh_and_fish_explain_what_they_suggest() -> None:
-    assert answer("kadmin context use prod-", "fish")[0] == f"prod-east\torders\nprod-west\t{NOBODY}\n"
+    assert (
+        answer("kadmin context use prod-", "fish")[0] == f"prod-east\torders\nprod-west\t{NOBODY}\n"
+    )
     assert answer("kadmin cancel ", "fish")[0] == f"{EAST_MOVES}\treassignment, paused\n"
     assert f'"{EAST_MOVES}":"reassignment, paused"' in answer("kadmin cancel ", "zsh")[0]
 
@@ -205,13 +241,19 @@ def test_a_question_that_no_shell_asks_is_answered_with_nothing() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (64, "", "")
 
 
-@pytest.mark.parametrize("line", ["kadmin ", "kadmin resume ", "kadmin throttle set --context test --topic "])
+@pytest.mark.parametrize(
+    "line", ["kadmin ", "kadmin resume ", "kadmin throttle set --context test --topic "]
+)
 def test_completion_imports_no_client_of_a_cluster(line: str) -> None:
     """Rule: no client is imported, so no cluster is asked, and nothing slow is."""
-    code = f"import atexit, sys\natexit.register(lambda: print(*sys.modules, file=sys.stderr))\n{RUN}"
+    code = (
+        f"import atexit, sys\natexit.register(lambda: print(*sys.modules, file=sys.stderr))\n{RUN}"
+    )
     words = line.split(" ")
     cursor = str(len(words) - 1)
-    done = kadmin(code=code, _KADMIN_COMPLETE="complete_bash", COMP_WORDS="\n".join(words), COMP_CWORD=cursor)
+    done = kadmin(
+        code=code, _KADMIN_COMPLETE="complete_bash", COMP_WORDS="\n".join(words), COMP_CWORD=cursor
+    )
     assert done.stdout.split()
     assert HEAVY & {name.partition(".")[0] for name in done.stderr.split()} == set()
 
@@ -221,14 +263,21 @@ def shell_with_kadmin(tmp_path: Path) -> Callable[[str, str], subprocess.Complet
     """Runs a script in a shell that finds kadmin, with a home folder of its own."""
     program = tmp_path / "bin" / "kadmin"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kadmin "$@"\n', encoding="utf-8")
+    program.write_text(
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kadmin "$@"\n', encoding="utf-8"
+    )
     program.chmod(0o755)
 
     def run(shell: str, script: str) -> subprocess.CompletedProcess[str]:
         path = f"{program.parent}:{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
         return subprocess.run(
-            [shell, "-c", script], capture_output=True, text=True, check=False, timeout=60, env=environment
+            [shell, "-c", script],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env=environment,
         )
 
     return run
@@ -239,12 +288,17 @@ def test_bash_completes_a_line_after_the_installation(
 ) -> None:
     installed = shell_with_kadmin("bash", "kadmin --install-completion; exit $?")
     assert (installed.returncode, installed.stderr) == (0, "")
-    asked = "COMP_WORDS=(kadmin context use prod-) COMP_CWORD=3; _kadmin_completion kadmin; echo ${COMPREPLY[*]}"
+    asked = (
+        "COMP_WORDS=(kadmin context use prod-) COMP_CWORD=3; _kadmin_completion kadmin; echo "
+        "${COMPREPLY[*]}"
+    )
     done = shell_with_kadmin("bash", f"source {tmp_path}/.bashrc; complete -p kadmin; {asked}")
     assert done.stderr == ""
     assert done.stdout == "complete -o default -F _kadmin_completion kadmin\nprod-east prod-west\n"
     shown = shell_with_kadmin("bash", "kadmin --show-completion; exit $?")
-    assert shown.stdout.strip() == (tmp_path / ".bash_completions" / "kadmin.sh").read_text().strip()
+    assert (
+        shown.stdout.strip() == (tmp_path / ".bash_completions" / "kadmin.sh").read_text().strip()
+    )
 
 
 def test_what_cannot_be_installed_is_told(

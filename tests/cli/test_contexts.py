@@ -1,4 +1,6 @@
-"""Which cluster a context means, what its protection refuses, and that no secret of it is ever shown."""
+"""Which cluster a context means, what its protection refuses, and that no secret of it is ever
+shown.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,13 @@ if TYPE_CHECKING:
 
 NOBODY = "127.0.0.1:1"
 CANARY = "s3cr3t-canary"
-VARIABLES = ("KADMIN_ZOOKEEPER", "KADMIN_BOOTSTRAP_SERVER", "KADMIN_CONTEXT", "KADMIN_CONFIG", "KADMIN_POLICY")
+VARIABLES = (
+    "KADMIN_ZOOKEEPER",
+    "KADMIN_BOOTSTRAP_SERVER",
+    "KADMIN_CONTEXT",
+    "KADMIN_CONFIG",
+    "KADMIN_POLICY",
+)
 WRITES = {
     "apply": ["PLAN", "--yes"],
     "resume": ["--yes"],
@@ -57,7 +65,11 @@ def file(tmp_path: Path) -> Path:
             "east": {"zookeeper": {"connect": f"{NOBODY}/east"}},
             "west": {"kafka": {"bootstrap_servers": NOBODY}, "protect": "read-only"},
             "north": {"zookeeper": {"connect": f"{NOBODY}/north"}, "protect": "confirm"},
-            "south": {"zookeeper": {"connect": f"{NOBODY}/south"}, "allow": ["TopicDeletion"], "cluster_id": "abc"},
+            "south": {
+                "zookeeper": {"connect": f"{NOBODY}/south"},
+                "allow": ["TopicDeletion"],
+                "cluster_id": "abc",
+            },
         },
         current="east",
     )
@@ -78,7 +90,11 @@ def contexts(path: Path, entries: dict[str, dict[str, Any]], **more: str) -> Pat
         ([], {"KADMIN_ZOOKEEPER": f"{NOBODY}/env"}, f"{NOBODY}/env"),
         (["-z", f"{NOBODY}/typed"], {"KADMIN_CONTEXT": "north"}, f"{NOBODY}/typed"),
         (["-z", f"{NOBODY}/typed"], {}, f"{NOBODY}/typed"),
-        (["-z", f"{NOBODY}/typed", "--context", "east"], {}, "by its address or by its context, not both"),
+        (
+            ["-z", f"{NOBODY}/typed", "--context", "east"],
+            {},
+            "by its address or by its context, not both",
+        ),
         ([], {"KADMIN_ZOOKEEPER": f"{NOBODY}/env", "KADMIN_CONTEXT": "east"}, "not both"),
         (["--context", "nort"], {}, "did you mean north?"),
         (["--context", "east", "--records", "r"], {}, "--records goes with -b."),
@@ -97,7 +113,9 @@ def test_addresses_need_no_file_and_do_not_read_a_broken_one(tmp_path: Path) -> 
     (tmp_path / "broken.yaml").write_text("kind: [")
     for name in ("none.yaml", "broken.yaml"):
         environment = {"KADMIN_CONFIG": str(tmp_path / name)}
-        assert command("status", "-z", NOBODY, "--timeout", "0.5", environment=environment).status == 6
+        assert (
+            command("status", "-z", NOBODY, "--timeout", "0.5", environment=environment).status == 6
+        )
         assert command("status", environment=environment).status == 3
     assert command("status").status == 64
 
@@ -111,16 +129,22 @@ def test_commands_are_named_with_the_context_that_was_typed(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_nothing_is_written_to_a_context_that_is_read_only(file: Path, tmp_path: Path, name: str) -> None:
+def test_nothing_is_written_to_a_context_that_is_read_only(
+    file: Path, tmp_path: Path, name: str
+) -> None:
     plan = document(tmp_path / "plan.json", reassignment("orders", {0: [2, 3]}))
     given = [str(plan) if word == "PLAN" else word for word in WRITES[name]]
-    answer = command(*name.split(), *given, "--context", "west", environment={"KADMIN_CONFIG": str(file)})
+    answer = command(
+        *name.split(), *given, "--context", "west", environment={"KADMIN_CONFIG": str(file)}
+    )
     assert (answer.status, answer.out) == (64, "")
     assert answer.err.startswith("error: The context west is read-only")
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_yes_is_not_enough_for_a_context_that_wants_its_name(file: Path, tmp_path: Path, name: str) -> None:
+def test_yes_is_not_enough_for_a_context_that_wants_its_name(
+    file: Path, tmp_path: Path, name: str
+) -> None:
     plan = document(tmp_path / "plan.json", reassignment("orders", {0: [2, 3]}))
     given = [str(plan) if word == "PLAN" else word for word in WRITES[name]]
     line = [*name.split(), *given, "--context", "north", "--timeout", "0.5"]
@@ -139,19 +163,32 @@ def test_a_dry_run_needs_no_name_and_reads_a_protected_context(file: Path, tmp_p
         assert command(*line, environment={"KADMIN_CONFIG": str(file)}).status == 6
 
 
-def test_a_kind_that_is_not_allowed_and_a_plan_of_another_cluster_are_refused(file: Path, tmp_path: Path) -> None:
+def test_a_kind_that_is_not_allowed_and_a_plan_of_another_cluster_are_refused(
+    file: Path, tmp_path: Path
+) -> None:
     environment = {"KADMIN_CONFIG": str(file), "KADMIN_CONTEXT": "south"}
     moves = document(tmp_path / "plan.json", reassignment("orders", {0: [2, 3]}))
     refused = command("apply", moves, "--yes", environment=environment)
     assert (refused.status, "does not allow a PartitionReassignment" in refused.err) == (64, True)
-    deletion = {"kind": "TopicDeletion", "metadata": {"cluster_id": "xyz"}, "spec": {"topics": ["old"]}}
-    refused = command("apply", document(tmp_path / "deletion.json", deletion), "--yes", environment=environment)
-    assert (refused.status, "is of cluster xyz; the context south is cluster abc" in refused.err) == (4, True)
+    deletion = {
+        "kind": "TopicDeletion",
+        "metadata": {"cluster_id": "xyz"},
+        "spec": {"topics": ["old"]},
+    }
+    refused = command(
+        "apply", document(tmp_path / "deletion.json", deletion), "--yes", environment=environment
+    )
+    assert (
+        refused.status,
+        "is of cluster xyz; the context south is cluster abc" in refused.err,
+    ) == (4, True)
 
 
 def test_a_plan_keeps_its_own_throttle_and_waves(tmp_path: Path) -> None:
     defaults = {"throttle": "50MB/s", "waves": {"max_partitions": 7, "max_moves_per_broker": 3}}
-    path = contexts(tmp_path / "c.json", {"a": {"zookeeper": {"connect": NOBODY}, "defaults": defaults}})
+    path = contexts(
+        tmp_path / "c.json", {"a": {"zookeeper": {"connect": NOBODY}, "defaults": defaults}}
+    )
     cluster = address_of(parse_contexts(path.read_bytes(), str(path)).contexts["a"], typed=True)
     plan = reassignment("orders", {0: [2, 3]})
     plan["spec"].update({"waves": {"max_partitions": 500}})
@@ -162,7 +199,10 @@ def test_a_plan_keeps_its_own_throttle_and_waves(tmp_path: Path) -> None:
     assert throttle is not None
     assert throttle.amount == 50_000_000
     plan["spec"]["throttle"] = {"rate": "1MB/s"}
-    assert throttle_for(cluster, read_plan_for(cluster, document(tmp_path / "own.json", plan)), None) is None
+    assert (
+        throttle_for(cluster, read_plan_for(cluster, document(tmp_path / "own.json", plan)), None)
+        is None
+    )
     plan["spec"]["throttle"] = "none"
     meant = read_plan_for(cluster, document(tmp_path / "none.json", plan))
     assert throttle_for(cluster, meant, None) is None, "that it has none is meant"
@@ -176,16 +216,23 @@ def test_a_plan_keeps_its_own_throttle_and_waves(tmp_path: Path) -> None:
 def test_another_cluster_than_the_context_says_is_refused(tmp_path: Path, chroot: str) -> None:
     with Store.connect(chroot) as store:
         seed(store, {"orders": {0: [1, 2]}})
-        store.multi([Create("/cluster", b""), Create("/cluster/id", b'{"version": "1", "id": "xyz"}')])
+        store.multi(
+            [Create("/cluster", b""), Create("/cluster/id", b'{"version": "1", "id": "xyz"}')]
+        )
     for wanted, status in {"abc": 4, "xyz": 0}.items():
         entry = {"zookeeper": {"connect": chroot}, "cluster_id": wanted}
-        environment = {"KADMIN_CONFIG": str(contexts(tmp_path / "c.json", {"a": entry})), "KADMIN_CONTEXT": "a"}
+        environment = {
+            "KADMIN_CONFIG": str(contexts(tmp_path / "c.json", {"a": entry})),
+            "KADMIN_CONTEXT": "a",
+        }
         assert command("status", environment=environment).status == status
 
 
 @pytest.mark.zookeeper
 @pytest.mark.parametrize(("typed", "status"), [("north\n", 0), ("y\n", 64)])
-def test_the_name_is_asked_for_on_a_terminal(tmp_path: Path, chroot: str, typed: str, status: int) -> None:
+def test_the_name_is_asked_for_on_a_terminal(
+    tmp_path: Path, chroot: str, typed: str, status: int
+) -> None:
     with Store.connect(chroot) as store:
         seed(store, {"orders": {0: [1, 2]}})
         store.multi([Create("/config/brokers", b""), Create("/admin", b"")])
@@ -202,24 +249,31 @@ def test_list_and_show_answer_by_their_schemas(file: Path) -> None:
     environment = {"KADMIN_CONFIG": str(file)}
     listed = json.loads(command("context", "list", "-o", "json", environment=environment).out)
     assert validate_value(listed, "answers/context-list") == []
-    assert [(each["name"], each["current"], each["protect"]) for each in listed["contexts"]][:2] == [
+    assert [(each["name"], each["current"], each["protect"]) for each in listed["contexts"]][
+        :2
+    ] == [
         ("east", True, "none"),
         ("west", False, "read-only"),
     ]
     for arguments, source in (([], "context"), (["west"], "flag")):
-        shown = json.loads(command("context", "show", *arguments, "-o", "json", environment=environment).out)
+        shown = json.loads(
+            command("context", "show", *arguments, "-o", "json", environment=environment).out
+        )
         assert validate_value(shown, "answers/context-show") == []
         assert shown["settings"][0]["source"] == source
     named = command("context", "show", environment={**environment, "KADMIN_CONTEXT": "north"})
     assert "environment: KADMIN_CONTEXT" in named.out
 
 
-def test_use_writes_the_file_that_a_link_leads_to_and_keeps_its_permissions(file: Path, tmp_path: Path) -> None:
+def test_use_writes_the_file_that_a_link_leads_to_and_keeps_its_permissions(
+    file: Path, tmp_path: Path
+) -> None:
     file.chmod(0o600)
     link = tmp_path / "link.json"
     link.symlink_to(file)
     assert (
-        command("context", "use", "north", environment={"KADMIN_CONFIG": str(link)}).out == "current context: north\n"
+        command("context", "use", "north", environment={"KADMIN_CONFIG": str(link)}).out
+        == "current context: north\n"
     )
     assert link.is_symlink()
     assert file.stat().st_mode & 0o777 == 0o600
@@ -230,14 +284,20 @@ def test_use_writes_the_file_that_a_link_leads_to_and_keeps_its_permissions(file
     assert file.read_bytes() == before
 
 
-def test_kerberos_without_its_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kerberos_without_its_package_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "gssapi", None)
     sasl = {"mechanism": "GSSAPI", "principal": "kadmin@EXAMPLE"}
-    file = contexts(tmp_path / "contexts.json", {"it": {"zookeeper": {"connect": NOBODY, "sasl": sasl}}})
+    file = contexts(
+        tmp_path / "contexts.json", {"it": {"zookeeper": {"connect": NOBODY, "sasl": sasl}}}
+    )
     assert command("validate", file).status == 0
     answer = command("doctor", "--context", "it", environment={"KADMIN_CONFIG": str(file)})
     assert answer.status == 3
-    assert "zookeeper.sasl of the context it has GSSAPI, which needs the package gssapi" in answer.err
+    assert (
+        "zookeeper.sasl of the context it has GSSAPI, which needs the package gssapi" in answer.err
+    )
     assert "next:  pip install 'kadmin-kafka[kerberos]'" in answer.err
 
 
@@ -271,6 +331,8 @@ def test_no_secret_is_in_any_output_or_error(tmp_path: Path, kind: str, form: st
         bounded = [] if line[1] != "check" else ["--timeout", "0.5"]
         answer = command(*line, *bounded, "-o", form, environment=environment)
         assert CANARY not in answer.out + answer.err, line
-        assert answer.status == (3 if kind == "literal" else 0 if line[1] in {"list", "show"} else answer.status), line
+        assert answer.status == (
+            3 if kind == "literal" else 0 if line[1] in {"list", "show"} else answer.status
+        ), line
     answer = command("validate", file, environment=environment)
     assert CANARY not in answer.out + answer.err

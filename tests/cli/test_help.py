@@ -1,4 +1,6 @@
-"""Every help screen is whole: groups, summaries that are not cut off, options with help, examples that work."""
+"""Every help screen is whole: groups, summaries that are not cut off, options with help, examples
+that work.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ ONLINE = ("kadmin sandbox", "kadmin context check")
 SLOW = ("kadmin load build",)
 """Run by a test of their own."""
 OFFLINE = sorted(
-    {each for each in LINES if not {"-z", "-b"} & set(each.split()) and not each.startswith(ONLINE + SLOW)}
+    {
+        each
+        for each in LINES
+        if not {"-z", "-b"} & set(each.split()) and not each.startswith(ONLINE + SLOW)
+    }
 )
 GROUPS = {
     "Plan": ["validate", "convert", "schema", "diff"],
@@ -42,7 +48,17 @@ GROUPS = {
         "lock",
         "throttle",
     ],
-    "Look": ["doctor", "doctor migration", "inspect", "whatif", "consumers", "snapshot", "sample", "report", "context"],
+    "Look": [
+        "doctor",
+        "doctor migration",
+        "inspect",
+        "whatif",
+        "consumers",
+        "snapshot",
+        "sample",
+        "report",
+        "context",
+    ],
     "Repair": ["heal", "recreate"],
     "Planner": ["propose", "load"],
     "Practise": ["sandbox"],
@@ -71,7 +87,9 @@ def test_commands_are_listed_in_groups() -> None:
         assert [line.strip().split("  ")[0] for line in section(text, heading)] == names
 
 
-@pytest.mark.parametrize("name", [name for name, each in COMMANDS.items() if isinstance(each, TyperGroup)])
+@pytest.mark.parametrize(
+    "name", [name for name, each in COMMANDS.items() if isinstance(each, TyperGroup)]
+)
 def test_every_summary_is_one_whole_line(name: str) -> None:
     """Rule: at 80 columns no summary is cut off or broken; at 60 none is cut off."""
     headings = GROUPS if name == "" else ["Commands"]
@@ -124,7 +142,9 @@ def test_a_help_ends_with_the_examples_of_its_command(name: str) -> None:
 def test_every_example_is_parsed(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
     monkeypatch.delenv("KADMIN_ZOOKEEPER", raising=False)
-    monkeypatch.setattr(TyperCommand, "invoke", lambda _self, context: ran.append(context.command_path))
+    monkeypatch.setattr(
+        TyperCommand, "invoke", lambda _self, context: ran.append(context.command_path)
+    )
     answer = command(*words(line))
     assert (answer.status, answer.err) == (0, "")
     assert len(ran) == 1
@@ -133,7 +153,9 @@ def test_every_example_is_parsed(line: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture(scope="module")
 def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the example plans, an inventory that they fit, and a file of Kafka's own tools."""
+    """A folder with the example plans, an inventory that they fit, and a file of Kafka's own
+    tools.
+    """
     folder = tmp_path_factory.mktemp("examples")
     shutil.copytree(PLANS, folder / "plans")
     shutil.copytree(PLANS.parent / "schemas", folder / "schemas")
@@ -144,18 +166,23 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(count)
     )
     cluster = ClusterInventory("kHD57VOWjTBKdUaz6n7K6n", brokers, partitions)
-    write_inventory(Inventory("2026-03-01T12:00:00Z", {"": cluster}), folder / "inventory", "parquet")
+    write_inventory(
+        Inventory("2026-03-01T12:00:00Z", {"": cluster}), folder / "inventory", "parquet"
+    )
     (folder / "reassign.json").write_text(
         '{"version": 1, "partitions": [{"topic": "orders", "partition": 0, "replicas": [1, 2, 4]}]}'
     )
     (folder / "contexts.yaml").write_text(
-        "kind: Contexts\ncontexts: {prod-eu: {zookeeper: {connect: 'zk1:2181'}}}\n", encoding="utf-8"
+        "kind: Contexts\ncontexts: {prod-eu: {zookeeper: {connect: 'zk1:2181'}}}\n",
+        encoding="utf-8",
     )
     return folder
 
 
 @pytest.mark.parametrize("line", OFFLINE)
-def test_an_example_without_a_cluster_works(line: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_example_without_a_cluster_works(
+    line: str, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(workplace)
     monkeypatch.setenv("KADMIN_CONFIG", "contexts.yaml")
     answer = command(*words(line))
@@ -167,7 +194,9 @@ def test_the_version_is_that_of_the_distribution() -> None:
     assert (answer.status, answer.out) == (0, "kadmin 1.0.0\n")
 
 
-@pytest.mark.parametrize("name", [name for name, each in COMMANDS.items() if isinstance(each, TyperGroup)])
+@pytest.mark.parametrize(
+    "name", [name for name, each in COMMANDS.items() if isinstance(each, TyperGroup)]
+)
 def test_without_a_command_the_help_is_on_stderr(name: str) -> None:
     answer = command(*name.split(), environment={"COLUMNS": "80"})
     assert (answer.status, answer.out, answer.err) == (64, "", help_of(name))
@@ -182,11 +211,15 @@ def test_without_a_command_the_help_is_on_stderr(name: str) -> None:
             ["throttle", "set", "--rate", "1MB/s"],
             "No cluster is named.",
             (
-                "add -z CONNECT (or set KADMIN_ZOOKEEPER), -b BROKERS (or set KADMIN_BOOTSTRAP_SERVER), "
-                "or --context NAME (or set KADMIN_CONTEXT)"
+                "add -z CONNECT (or set KADMIN_ZOOKEEPER), -b BROKERS (or set "
+                "KADMIN_BOOTSTRAP_SERVER), or --context NAME (or set KADMIN_CONTEXT)"
             ),
         ),
-        (["convert", "a.json"], "Missing option '--to'. Choose from: plan, kafka", "kadmin convert --help"),
+        (
+            ["convert", "a.json"],
+            "Missing option '--to'. Choose from: plan, kafka",
+            "kadmin convert --help",
+        ),
         (
             ["validate", "plans", "-o", "yaml"],
             (
@@ -214,8 +247,22 @@ def test_help_imports_nothing_heavy() -> None:
         "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, "NO_COLOR": "1"}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "NO_COLOR": "1"},
     )
-    heavy = {"kazoo", "kafka", "pyarrow", "pyspark", "numpy", "pandas", "yaml", "jsonschema", "jinja2"}
+    heavy = {
+        "kazoo",
+        "kafka",
+        "pyarrow",
+        "pyspark",
+        "numpy",
+        "pandas",
+        "yaml",
+        "jsonschema",
+        "jinja2",
+    }
     assert heavy & set(done.stderr.split()) == set()
     assert "kadmin" in done.stderr

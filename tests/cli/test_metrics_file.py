@@ -1,4 +1,6 @@
-"""The file of --metrics: replaced whole, and a nuisance to nobody when it can no longer be written."""
+"""The file of --metrics: replaced whole, and a nuisance to nobody when it can no longer be
+written.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "textfile"
 
 
-def test_a_failure_after_the_first_write_is_told_once_and_the_next_write_is_tried(folder: Path) -> None:
+def test_a_failure_after_the_first_write_is_told_once_and_the_next_write_is_tried(
+    folder: Path,
+) -> None:
     complaints: list[str] = []
     written = MetricsFile(folder / "kadmin.prom", complaints.append)
     shutil.rmtree(folder)

@@ -1,4 +1,6 @@
-"""`doctor migration` and `history import` are given both sides, by options or by a context that has both."""
+"""`doctor migration` and `history import` are given both sides, by options or by a context that has
+both.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,10 @@ def test_commands_of_a_next_step_get_the_options_of_the_sides_that_they_take() -
     sides = MigratingCluster(ClusterAddress("zk:2181"), ClusterAddress(bootstrap="kafka:9092"))
     doctor, apply = command_to_type("doctor"), command_to_type("apply", "FILE", "-b", "BROKERS")
     named = sides.named(command_to_type("history import") + ", again; or: " + doctor, by_api=False)
-    assert str(named) == "kadmin history import -z zk:2181 -b kafka:9092, again; or: kadmin doctor -z zk:2181"
+    assert (
+        str(named)
+        == "kadmin history import -z zk:2181 -b kafka:9092, again; or: kadmin doctor -z zk:2181"
+    )
     assert sides.named(apply, by_api=True) == apply
     assert str(sides.named(doctor, by_api=True)) == "kadmin doctor -b kafka:9092"
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"), [("plans/none.yaml", "plans"), ("none/none/none.yaml", ""), ("plans", "plans")]
+    ("name", "shown"),
+    [("plans/none.yaml", "plans"), ("none/none/none.yaml", ""), ("plans", "plans")],
 )
 def test_what_is_there_is_shown_by_the_next_command(tmp_path: Path, name: str, shown: str) -> None:
     (tmp_path / "plans").mkdir()

@@ -49,7 +49,9 @@ def contexts(path: Path, entries: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 def fleet(tmp_path: Path, connect: str, silent: str, many: int) -> dict[str, str]:
-    """As many contexts of a live cluster, and three broken ones: silent, refusing, without its secret."""
+    """As many contexts of a live cluster, and three broken ones: silent, refusing, without its
+    secret.
+    """
     password = {"env": "KADMIN_TEST_NO_SUCH_SECRET"}
     entries: dict[str, dict[str, Any]] = {
         f"prod-{number:02}": {"zookeeper": {"connect": connect}} for number in range(many)
@@ -64,10 +66,21 @@ def fleet(tmp_path: Path, connect: str, silent: str, many: int) -> dict[str, str
     return contexts(tmp_path / "contexts.json", entries)
 
 
-def test_forty_contexts_of_which_three_are_broken(tmp_path: Path, cluster: str, silent: str) -> None:
+def test_forty_contexts_of_which_three_are_broken(
+    tmp_path: Path, cluster: str, silent: str
+) -> None:
     environment = fleet(tmp_path, cluster, silent, MANY)
     started = time.monotonic()
-    answer = command("doctor", "--context", "*", "--timeout", str(TIMEOUT_S), "-o", "json", environment=environment)
+    answer = command(
+        "doctor",
+        "--context",
+        "*",
+        "--timeout",
+        str(TIMEOUT_S),
+        "-o",
+        "json",
+        environment=environment,
+    )
     assert time.monotonic() - started < TIMEOUT_S + 20
     value = json.loads(answer.out)
     assert validate_value(value, "answers/clusters") == []
@@ -75,7 +88,9 @@ def test_forty_contexts_of_which_three_are_broken(tmp_path: Path, cluster: str, 
     answered = {name for name, each in found.items() if each["error"] is None}
     assert answered == {f"prod-{number:02}" for number in range(MANY)}
     assert all(validate_value(found[name]["answer"], "answers/doctor") == [] for name in answered)
-    failed = {name: each["error"]["message"] for name, each in found.items() if name not in answered}
+    failed = {
+        name: each["error"]["message"] for name, each in found.items() if name not in answered
+    }
     assert sorted(failed) == ["broken-kafka", "broken-secret", "broken-zookeeper"]
     assert silent in failed["broken-kafka"]
     assert "KADMIN_TEST_NO_SUCH_SECRET" in failed["broken-secret"]
@@ -83,7 +98,9 @@ def test_forty_contexts_of_which_three_are_broken(tmp_path: Path, cluster: str, 
     assert answer.status == max(each["exit_code"] for each in found.values())
 
 
-def test_a_cluster_without_an_answer_by_the_deadline_is_named(tmp_path: Path, cluster: str, silent: str) -> None:
+def test_a_cluster_without_an_answer_by_the_deadline_is_named(
+    tmp_path: Path, cluster: str, silent: str
+) -> None:
     entries = {
         "a": {"zookeeper": {"connect": cluster}},
         "b": {"zookeeper": {"connect": f"{silent}/kafka"}},
@@ -120,24 +137,36 @@ def test_tables_of_several_have_a_column_for_the_cluster(tmp_path: Path, cluster
     given = ["inspect", "topics", "--context", "*", "--filter", "cluster=w*"]
     shown = command(*given, "-o", "csv", environment=environment)
     rows = list(csv.DictReader(io.StringIO(shown.out)))
-    assert (shown.status, [(row["cluster"], row["topic"]) for row in rows]) == (0, [("west", "orders")])
-    value = json.loads(command("inspect", "topics", "--context", "*", "-o", "json", environment=environment).out)
+    assert (shown.status, [(row["cluster"], row["topic"]) for row in rows]) == (
+        0,
+        [("west", "orders")],
+    )
+    value = json.loads(
+        command("inspect", "topics", "--context", "*", "-o", "json", environment=environment).out
+    )
     assert validate_value(value, "answers/clusters") == []
-    assert [validate_value(each["answer"], "answers/inspect-topics") for each in value["clusters"]] == [[], []]
+    assert [
+        validate_value(each["answer"], "answers/inspect-topics") for each in value["clusters"]
+    ] == [[], []]
 
 
 @pytest.mark.parametrize(
-    "line", ["status --watch", "inspect topics --watch", "history", "apply plan.yaml", "diff p.yaml"]
+    "line",
+    ["status --watch", "inspect topics --watch", "history", "apply plan.yaml", "diff p.yaml"],
 )
 def test_what_is_of_one_cluster_takes_no_pattern(tmp_path: Path, line: str) -> None:
-    environment = contexts(tmp_path / "contexts.json", {"a": {"zookeeper": {"connect": "127.0.0.1:1"}}})
+    environment = contexts(
+        tmp_path / "contexts.json", {"a": {"zookeeper": {"connect": "127.0.0.1:1"}}}
+    )
     answer = command(*line.split(), "--context", "a*", environment=environment)
     assert answer.status == 64
     assert "--context NAME" in answer.err
 
 
 def test_a_pattern_that_matches_nothing_names_the_contexts(tmp_path: Path) -> None:
-    environment = contexts(tmp_path / "contexts.json", {"a": {"zookeeper": {"connect": "127.0.0.1:1"}}})
+    environment = contexts(
+        tmp_path / "contexts.json", {"a": {"zookeeper": {"connect": "127.0.0.1:1"}}}
+    )
     answer = command("doctor", "--context", "x*", environment=environment)
     assert answer.status == 64
     assert "there are a" in answer.err

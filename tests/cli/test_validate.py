@@ -18,7 +18,8 @@ IMPORTS = """
 import sys
 from kadmin.cli import run
 status = run(sys.argv[1:])
-print([name for name in ("kazoo", "kafka", "pyspark", "pyarrow", "numpy", "pandas") if name in sys.modules])
+heavy = ("kazoo", "kafka", "pyspark", "pyarrow", "numpy", "pandas")
+print([name for name in heavy if name in sys.modules])
 sys.exit(status)
 """
 
@@ -32,7 +33,9 @@ def test_every_example_plan_is_valid() -> None:
     done = kadmin("validate", "plans", "--format", "json")
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["errors"]) == (0, 0)
-    assert {problem["code"] for problem in answer["problems"]} == {"KA032"}, "side by side two of them meet"
+    assert {problem["code"] for problem in answer["problems"]} == {"KA032"}, (
+        "side by side two of them meet"
+    )
 
 
 def test_an_invalid_file(plans: Path) -> None:
@@ -56,7 +59,10 @@ def test_the_json_answer_conforms_to_its_schema(plans: Path) -> None:
     assert done.returncode == 3
     assert validate_value(answer, "answers/validate") == []
     assert (answer["valid"], answer["errors"], answer["warnings"]) == (False, 1, 1)
-    assert [problem["file"] for problem in answer["problems"]] == ["b07-partition-twice.yaml", "b11-collision.yaml"]
+    assert [problem["file"] for problem in answer["problems"]] == [
+        "b07-partition-twice.yaml",
+        "b11-collision.yaml",
+    ]
     assert answer["problems"][0]["path"] == "$.spec.partitions[2]"
 
 
@@ -69,7 +75,9 @@ def test_warnings_alone_are_valid(plans: Path) -> None:
 def test_documents_are_checked_together(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(GOOD)
     entry = "{topic: old-events, partition: 0, replicas: [1]}"
-    (tmp_path / "b.yaml").write_text(f"kind: PartitionReassignment\nspec: {{partitions: [{entry}]}}\n")
+    (tmp_path / "b.yaml").write_text(
+        f"kind: PartitionReassignment\nspec: {{partitions: [{entry}]}}\n"
+    )
     done = kadmin("validate", "a.yaml", "b.yaml", cwd=tmp_path)
     assert done.returncode == 3
     assert "b.yaml:2:29: error KA031: old-events is deleted by a.yaml" in done.stdout
@@ -85,11 +93,17 @@ def test_no_heavy_library_is_imported(arguments: tuple[str, ...]) -> None:
 def test_twenty_columns_and_a_dumb_terminal(plans: Path) -> None:
     done = kadmin("validate", ".", cwd=plans, COLUMNS="20", TERM="dumb")
     assert done.returncode == 3
-    assert all(len(line) <= 20 for line in done.stdout.splitlines() if line.lstrip("0123456789 ").startswith("| "))
+    assert all(
+        len(line) <= 20
+        for line in done.stdout.splitlines()
+        if line.lstrip("0123456789 ").startswith("| ")
+    )
 
 
 def test_a_plain_ascii_locale(tmp_path: Path) -> None:
-    (tmp_path / "plan.yaml").write_text("kind: TopicDeletion\nspec: {topics: [é]}\n", encoding="utf-8")
+    (tmp_path / "plan.yaml").write_text(
+        "kind: TopicDeletion\nspec: {topics: [é]}\n", encoding="utf-8"
+    )
     done = kadmin("validate", "plan.yaml", cwd=tmp_path, LC_ALL="C", LANG="C")
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
@@ -115,16 +129,27 @@ def test_a_summary_is_appended_where_github_asks_for_it(plans: Path) -> None:
     kadmin("validate", ".", "--format", "github", cwd=plans, GITHUB_STEP_SUMMARY=str(summary))
     assert summary.read_text().startswith("before\n### kadmin validate: failed\n")
     kadmin("validate", ".", cwd=plans, GITHUB_STEP_SUMMARY=str(plans / "none" / "summary.md"))
-    refused = kadmin("validate", ".", "--format", "github", cwd=plans, GITHUB_STEP_SUMMARY=str(plans / "no" / "s.md"))
+    refused = kadmin(
+        "validate",
+        ".",
+        "--format",
+        "github",
+        cwd=plans,
+        GITHUB_STEP_SUMMARY=str(plans / "no" / "s.md"),
+    )
     assert refused.returncode == 8
 
 
 def test_a_policy_switches_codes_and_guards_names(plans: Path) -> None:
     (plans / "policy.yaml").write_text(
-        'kind: Policy\nspec: {codes: {KA020: warning, KA024: "off"}, deletion: {deny: ["un*"], max_topics: 1}}\n'
+        'kind: Policy\nspec: {codes: {KA020: warning, KA024: "off"}, deletion: {deny: ["un*"], '
+        "max_topics: 1}}\n"
     )
     done = kadmin("validate", ".", "--policy", "policy.yaml", "--format", "json", cwd=plans)
-    found = [(each["file"], each["severity"], each["code"]) for each in json.loads(done.stdout)["problems"]]
+    found = [
+        (each["file"], each["severity"], each["code"])
+        for each in json.loads(done.stdout)["problems"]
+    ]
     assert done.returncode == 3
     assert found == [
         ("b07-partition-twice.yaml", "warning", "KA020"),
@@ -143,7 +168,9 @@ def test_a_policy_switches_codes_and_guards_names(plans: Path) -> None:
     ],
 )
 def test_a_policy_that_says_nothing_sound_is_refused(plans: Path, text: str, said: str) -> None:
-    """An empty pattern most of all: it would match nothing where somebody meant to guard something."""
+    """An empty pattern most of all: it would match nothing where somebody meant to guard
+    something.
+    """
     (plans / "policy.yaml").write_text(text)
     refused = kadmin("validate", "good.yml", "--policy", "policy.yaml", cwd=plans)
     assert (refused.returncode, refused.stdout) == (3, "")

@@ -1,4 +1,6 @@
-"""Which files `kadmin validate` reads: folders, patterns, links, standard input, and files that it cannot read."""
+"""Which files `kadmin validate` reads: folders, patterns, links, standard input, and files that it
+cannot read.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,15 @@ if TYPE_CHECKING:
 
 def test_a_folder_and_a_glob_are_their_documents_sorted(plans: Path) -> None:
     by_folder = json.loads(kadmin("validate", ".", "--format", "json", cwd=plans).stdout)
-    assert by_folder["files"] == ["b07-partition-twice.yaml", "b11-collision.yaml", "good.json", "good.yml"]
-    by_glob = json.loads(kadmin("validate", "good.*", "good.yml", "--format", "json", cwd=plans).stdout)
+    assert by_folder["files"] == [
+        "b07-partition-twice.yaml",
+        "b11-collision.yaml",
+        "good.json",
+        "good.yml",
+    ]
+    by_glob = json.loads(
+        kadmin("validate", "good.*", "good.yml", "--format", "json", cwd=plans).stdout
+    )
     assert by_glob["files"] == ["good.json", "good.yml"]
     assert by_glob["valid"]
 
@@ -48,7 +57,10 @@ def test_what_cannot_be_read_in_a_folder_is_told_and_not_passed_over(plans: Path
     os.mkfifo(plans / "pipe.yaml")
     (plans / "folder.yaml").mkdir()
     for name in (".", "*.yaml"):
-        assert json.loads(kadmin("validate", name, "--format", "json", cwd=plans).stdout)["errors"] == 1
+        assert (
+            json.loads(kadmin("validate", name, "--format", "json", cwd=plans).stdout)["errors"]
+            == 1
+        )
     (plans / "loop.yaml").symlink_to("loop.yaml")
     looping = kadmin("validate", ".", cwd=plans)
     assert (
@@ -58,15 +70,22 @@ def test_what_cannot_be_read_in_a_folder_is_told_and_not_passed_over(plans: Path
     (plans / "loop.yaml").unlink()
     (plans / "gone.yaml").symlink_to("nowhere")
     gone = kadmin("validate", "*.yaml", cwd=plans)
-    assert (gone.returncode, "gone.yaml:1:1: error KA001: this cannot be read: No such file" in gone.stdout) == (
+    assert (
+        gone.returncode,
+        "gone.yaml:1:1: error KA001: this cannot be read: No such file" in gone.stdout,
+    ) == (
         3,
         True,
     )
     nameless = kadmin("validate", "", cwd=plans)
-    assert (nameless.returncode, "cannot be read" in nameless.stdout) == (3, True), "no name is not this folder"
+    assert (nameless.returncode, "cannot be read" in nameless.stdout) == (3, True), (
+        "no name is not this folder"
+    )
 
 
-def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_may_not_be_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def forbidden(_: Path) -> Iterator[Path]:
         raise PermissionError(13, "Permission denied")
 
@@ -81,19 +100,33 @@ def test_the_summary_counts_the_plans_that_were_applied(plans: Path) -> None:
     (plans / "applied").mkdir()
     (plans / "good.yml").rename(plans / "applied" / "good.yml")
     done = kadmin("validate", ".", cwd=plans)
-    assert (done.returncode, done.stdout) == (0, "2 files (1 applied, checked by the schema alone): no problem\n")
+    assert (done.returncode, done.stdout) == (
+        0,
+        "2 files (1 applied, checked by the schema alone): no problem\n",
+    )
 
 
 def test_a_folder_is_everything_below_it(plans: Path) -> None:
-    """What a check of `plans` does not look at would pass: folders in folders, endings in capitals, links back up."""
+    """What a check of `plans` does not look at would pass: folders in folders, endings in capitals,
+    links back up.
+    """
     (plans / "team" / "more").mkdir(parents=True)
     (plans / "team" / "up").symlink_to("..")
     (plans / ".venv").mkdir()
     for name in ("team/bad.yaml", "team/more/bad.yaml", "BAD.YML", "bad.Json", ".venv/bad.yaml"):
         (plans / name).write_bytes(b"{" + BAD["b07-partition-twice"][1])
     answer = json.loads(kadmin("validate", "plans", "--format", "json", cwd=plans.parent).stdout)
-    found = [name for name in answer["files"] if "good" not in name and "b07" not in name and "b11" not in name]
-    assert found == ["plans/BAD.YML", "plans/bad.Json", "plans/team/bad.yaml", "plans/team/more/bad.yaml"]
+    found = [
+        name
+        for name in answer["files"]
+        if "good" not in name and "b07" not in name and "b11" not in name
+    ]
+    assert found == [
+        "plans/BAD.YML",
+        "plans/bad.Json",
+        "plans/team/bad.yaml",
+        "plans/team/more/bad.yaml",
+    ]
     assert {each["file"] for each in answer["problems"] if each["code"] == "KA002"} == set(found)
 
 
@@ -108,7 +141,9 @@ def test_a_file_named_as_standard_input_is(plans: Path) -> None:
 def test_a_file_reached_twice_is_one_file(plans: Path) -> None:
     (plans / "self").symlink_to(".")
     (plans / "linked.yml").symlink_to("good.yml")
-    answer = json.loads(kadmin("validate", "**/good.*", "linked.yml", "--format", "json", cwd=plans).stdout)
+    answer = json.loads(
+        kadmin("validate", "**/good.*", "linked.yml", "--format", "json", cwd=plans).stdout
+    )
     assert answer["files"] == ["good.json", "good.yml"]
 
 
@@ -119,7 +154,10 @@ def test_a_file_without_end_is_read_no_further_than_to_see_it() -> None:
 
 def test_standard_input_that_is_closed() -> None:
     closed = subprocess.run(
-        ["bash", "-c", 'exec "$0" -m kadmin validate - <&-', sys.executable], capture_output=True, check=False, cwd=ROOT
+        ["bash", "-c", 'exec "$0" -m kadmin validate - <&-', sys.executable],
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
     )
     assert (closed.returncode, closed.stdout.splitlines()[0]) == (
         3,
@@ -130,7 +168,11 @@ def test_standard_input_that_is_closed() -> None:
 def test_a_name_with_control_characters_is_told_escaped(tmp_path: Path) -> None:
     name = tmp_path / "\x1b]0;title\x07.yaml"
     done = command("validate", name)
-    assert (done.status, "\x1b" in done.out, "\ufffd]0;title\ufffd.yaml:1:1: error KA001" in done.out) == (
+    assert (
+        done.status,
+        "\x1b" in done.out,
+        "\ufffd]0;title\ufffd.yaml:1:1: error KA001" in done.out,
+    ) == (
         3,
         False,
         True,
@@ -149,17 +191,29 @@ def test_an_answer_never_replaces_a_document(plans: Path) -> None:
     assert command("validate", plans / "good.yml", *policy).status == 64
     folder = Path(small_inventory(plans.parent / "inventory"))
     for name, status in (("inventory.json", 64), ("partitions.csv", 64), ("answer.json", 3)):
-        done = command("validate", plans / "good.yml", "--inventory", folder, "--out", folder / name)
+        done = command(
+            "validate", plans / "good.yml", "--inventory", folder, "--out", folder / name
+        )
         assert done.status == status, name
 
 
 @pytest.mark.parametrize("output", ["human", "json", "github", "sarif", "gitlab", "junit"])
 def test_what_cannot_be_read_hides_nothing(plans: Path, output: str) -> None:
-    """No file, a folder without documents, a loop, a name too long and what is no text, before what is wrong."""
+    """No file, a folder without documents, a loop, a name too long and what is no text, before what
+    is wrong.
+    """
     (plans / "loop.yaml").symlink_to("loop.yaml")
     (plans / "empty").mkdir()
     (plans / "text.yaml").write_bytes(b"\xff")
-    names = ("gone.yaml", "empty", "loop.yaml", "n" * 300, "text.yaml", "b07-partition-twice.yaml", "good.yml")
+    names = (
+        "gone.yaml",
+        "empty",
+        "loop.yaml",
+        "n" * 300,
+        "text.yaml",
+        "b07-partition-twice.yaml",
+        "good.yml",
+    )
     done = command("validate", *(plans / name for name in names), "--format", output)
     assert (done.status, done.err) == (3, "")
     assert (done.out.count("KA001") >= 5, "KA020" in done.out) == (True, True), done.out
@@ -188,7 +242,9 @@ def test_a_name_of_a_file_begins_no_line(tmp_path: Path, given: tuple[str, ...])
     answer = command(*(each.format(bad=bad, none=none) for each in given))
     assert answer.status in {3, 8}
     assert "::error::owned.yaml" in answer.out + answer.err
-    assert [line for line in (answer.out + answer.err).splitlines() if line.lstrip().startswith("::")] == []
+    assert [
+        line for line in (answer.out + answer.err).splitlines() if line.lstrip().startswith("::")
+    ] == []
 
 
 def test_each_problem_of_a_plan_has_a_line_of_its_own(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from kadmin.inventory import read_inventory, write_inventory
 
 
 def deletion_of(cluster_id: str) -> str:
-    return f"kind: TopicDeletion\nmetadata: {{cluster_id: {cluster_id}}}\nspec: {{topics: [orders]}}\n"
+    return (
+        f"kind: TopicDeletion\nmetadata: {{cluster_id: {cluster_id}}}\nspec: {{topics: [orders]}}\n"
+    )
 
 
 AGAINST = """\
@@ -36,7 +38,9 @@ def test_against_an_inventory(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(AGAINST.format(CLUSTER_ID))
     done = kadmin("validate", "plan.yaml", "--inventory", folder, "--format", "json", cwd=tmp_path)
     assert done.returncode == 3, done.stderr
-    found = [(each["line"], each["column"], each["code"]) for each in json.loads(done.stdout)["problems"]]
+    found = [
+        (each["line"], each["column"], each["code"]) for each in json.loads(done.stdout)["problems"]
+    ]
     assert found == [
         (5, 7, "KA071"),
         (5, 65, "KA047"),
@@ -50,9 +54,13 @@ def test_against_an_inventory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", ["human", "github"])
-def test_a_plan_that_breaks_its_schema_is_said_not_to_be_compared(tmp_path: Path, answer: str) -> None:
+def test_a_plan_that_breaks_its_schema_is_said_not_to_be_compared(
+    tmp_path: Path, answer: str
+) -> None:
     folder = small_inventory(tmp_path / "inventory")
-    (tmp_path / "plan.yaml").write_text(AGAINST.format(CLUSTER_ID).replace("replicas: [1, 9]", "replicas: [9, 9]"))
+    (tmp_path / "plan.yaml").write_text(
+        AGAINST.format(CLUSTER_ID).replace("replicas: [1, 9]", "replicas: [9, 9]")
+    )
     done = command("validate", tmp_path / "plan.yaml", "--inventory", folder, "--format", answer)
     assert done.status == 3
     assert "KA021" in done.out
@@ -73,19 +81,31 @@ def test_against_a_fleet(tmp_path: Path) -> None:
     folder = small_inventory(tmp_path / "inventory", east="eastern", west="western")
     (tmp_path / "good.yaml").write_text(deletion_of("western"))
     (tmp_path / "none.yaml").write_text("kind: TopicDeletion\nspec: {topics: [orders]}\n")
-    (tmp_path / "request.yaml").write_text("kind: RebalanceRequest\nspec: {brokers: {drain: [9]}}\n")
+    (tmp_path / "request.yaml").write_text(
+        "kind: RebalanceRequest\nspec: {brokers: {drain: [9]}}\n"
+    )
     assert kadmin("validate", "good.yaml", "--inventory", folder, cwd=tmp_path).returncode == 0
     none = kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
     assert (none.returncode, none.stderr) == (3, "")
-    said = "none.yaml:1:1: error KA045: the inventory holds a fleet, and the document has no cluster_id"
+    said = (
+        "none.yaml:1:1: error KA045: the inventory holds a fleet, and the document has no "
+        "cluster_id"
+    )
     assert said in none.stdout
     assert "name one of its clusters: eastern (east), western (west)" in none.stdout
     (tmp_path / "none.yaml").write_text(deletion_of("northern"))
     other = kadmin("validate", "none.yaml", "--inventory", folder, cwd=tmp_path)
-    assert "none.yaml:2:24: error KA045: the inventory holds a fleet, and no cluster of it has" in other.stdout
+    assert (
+        "none.yaml:2:24: error KA045: the inventory holds a fleet, and no cluster of it has"
+        in other.stdout
+    )
     (tmp_path / "policy.yaml").write_text('kind: Policy\nspec: {codes: {KA045: "off"}}\n')
-    unchecked = kadmin("validate", "none.yaml", "--inventory", folder, "--policy", "policy.yaml", cwd=tmp_path)
-    assert (unchecked.returncode, unchecked.stdout) == (3, other.stdout), "what was not checked has not passed"
+    unchecked = kadmin(
+        "validate", "none.yaml", "--inventory", folder, "--policy", "policy.yaml", cwd=tmp_path
+    )
+    assert (unchecked.returncode, unchecked.stdout) == (3, other.stdout), (
+        "what was not checked has not passed"
+    )
     request = kadmin("validate", "request.yaml", "--inventory", folder, cwd=tmp_path)
     assert request.returncode == 3
     assert "request.yaml:2:26: error KA042: the inventory has no broker 9" in request.stdout
@@ -94,13 +114,19 @@ def test_against_a_fleet(tmp_path: Path) -> None:
 def test_facts_of_a_fleet_are_those_of_the_document_s_cluster(tmp_path: Path) -> None:
     folder = Path(small_inventory(tmp_path / "inventory", east="eastern", west="western"))
     header = json.loads((folder / "inventory.json").read_text())
-    header["kafka_by_cluster"] = {"west": {"consumers": {"orders": ["billing"]}, "delete_topic_enable": False}}
+    header["kafka_by_cluster"] = {
+        "west": {"consumers": {"orders": ["billing"]}, "delete_topic_enable": False}
+    }
     (folder / "inventory.json").write_text(json.dumps(header))
     write_inventory(read_inventory(folder), folder, "csv")
-    assert json.loads((folder / "inventory.json").read_text()) == header, "what was read is written again"
+    assert json.loads((folder / "inventory.json").read_text()) == header, (
+        "what was read is written again"
+    )
     for cluster_id, found in (("eastern", ["KA058"]), ("western", ["KA053", "KA051"])):
         (tmp_path / "plan.yaml").write_text(deletion_of(cluster_id))
-        done = kadmin("validate", "plan.yaml", "--inventory", str(folder), "--format", "json", cwd=tmp_path)
+        done = kadmin(
+            "validate", "plan.yaml", "--inventory", str(folder), "--format", "json", cwd=tmp_path
+        )
         assert [problem["code"] for problem in json.loads(done.stdout)["problems"]] == found
 
 
@@ -109,7 +135,10 @@ def test_two_clusters_of_one_id_cannot_be_told_apart(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(deletion_of("one"))
     done = kadmin("validate", "plan.yaml", "--inventory", folder, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (3, "")
-    assert "error KA045: the inventory holds a fleet, and east, west have cluster_id one" in done.stdout
+    assert (
+        "error KA045: the inventory holds a fleet, and east, west have cluster_id one"
+        in done.stdout
+    )
 
 
 def test_a_broken_inventory_hides_no_problem_of_a_document(tmp_path: Path) -> None:
@@ -121,21 +150,33 @@ def test_a_broken_inventory_hides_no_problem_of_a_document(tmp_path: Path) -> No
     assert "plan.yaml:2:25: error KA021" in done.stdout
     said = "inventory:1:1: error KA001: this cannot be read: The inventory inventory has bad rows;"
     assert said in done.stdout
-    (tmp_path / "policy.yaml").write_text('kind: Policy\nspec: {codes: {KA001: "off", KA021: "off"}}\n')
-    done = kadmin("validate", "plan.yaml", "--inventory", "inventory", "--policy", "policy.yaml", cwd=tmp_path)
+    (tmp_path / "policy.yaml").write_text(
+        'kind: Policy\nspec: {codes: {KA001: "off", KA021: "off"}}\n'
+    )
+    done = kadmin(
+        "validate", "plan.yaml", "--inventory", "inventory", "--policy", "policy.yaml", cwd=tmp_path
+    )
     assert (done.returncode, said in done.stdout, "KA021" in done.stdout) == (3, True, False)
 
 
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"cluster_id": "c", "kafka_by_cluster": {"c": {}}}, "is of one cluster and has kafka_by_cluster"),
+        (
+            {"cluster_id": "c", "kafka_by_cluster": {"c": {}}},
+            "is of one cluster and has kafka_by_cluster",
+        ),
         ({"clusters": {"c": "c"}, "kafka": {}}, "is of a fleet and has kafka."),
-        ({"clusters": {"c": "c"}, "kafka_by_cluster": {"d": {}}}, "clusters that it does not name: d"),
+        (
+            {"clusters": {"c": "c"}, "kafka_by_cluster": {"d": {}}},
+            "clusters that it does not name: d",
+        ),
         ({"clusters": {"c": "c"}, "cluster_id": "c"}, "both cluster_id and clusters"),
     ],
 )
-def test_facts_stand_where_their_clusters_are_named(tmp_path: Path, fields: dict[str, object], said: str) -> None:
+def test_facts_stand_where_their_clusters_are_named(
+    tmp_path: Path, fields: dict[str, object], said: str
+) -> None:
     folder = Path(small_inventory(tmp_path / "inventory"))
     head = {"kind": "ClusterInventory", "taken_at": "2024-01-31T12:30:45Z"}
     (folder / "inventory.json").write_text(json.dumps(head | fields))

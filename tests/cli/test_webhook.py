@@ -1,4 +1,6 @@
-"""Events are posted to a webhook that may hang, refuse or vanish; real HTTP on the loopback interface."""
+"""Events are posted to a webhook that may hang, refuse or vanish; real HTTP on the loopback
+interface.
+"""
 
 from __future__ import annotations
 
@@ -78,11 +80,15 @@ def test_a_post_that_is_refused_is_sent_again_and_counts_once() -> None:
         (CLOSES, "it closed the connection"),
     ],
 )
-def test_the_first_post_that_fails_is_told_once_and_the_later_ones_are_still_sent(status: int, reason: str) -> None:
+def test_the_first_post_that_fails_is_told_once_and_the_later_ones_are_still_sent(
+    status: int, reason: str
+) -> None:
     """A redirection would turn the post into a GET."""
     with webhook_server(*[status] * 6) as server:
         complaints = post(server, [1, 2, 3])
-        assert complaints == [f"warning: events do not reach {server.origin}: {reason}; the command continues"]
+        assert complaints == [
+            f"warning: events do not reach {server.origin}: {reason}; the command continues"
+        ]
         assert numbers(server.tried) == [1, 1, 1, 2, 2, 2, 3]
         assert numbers(server.taken) == [3]
         assert server.methods == []
@@ -101,7 +107,10 @@ def test_a_webhook_that_hangs_costs_the_time_of_the_flush_and_the_oldest_events(
         began = time.monotonic()
         poster.close(0.2)
         assert time.monotonic() - began < webhook.ANSWER_S
-        told = f"warning: events do not reach {server.origin}: it did not answer within 0.2 s; the command continues"
+        told = (
+            f"warning: events do not reach {server.origin}: it did not answer within 0.2 s; the "
+            "command continues"
+        )
         assert complaints == [told]
         server.gate.set()
         poster.close(PATIENCE_S)
@@ -118,7 +127,9 @@ def test_a_webhook_that_nobody_serves_is_told_without_its_address() -> None:
         poster.post({"number": 1})
         poster.close(PATIENCE_S)
     refused, no_host = complaints
-    assert refused == f"warning: events do not reach {server.origin}: Connection refused; the command continues"
+    assert refused == (
+        f"warning: events do not reach {server.origin}: Connection refused; the command continues"
+    )
     assert no_host.startswith("warning: events do not reach http://a..b: ")
     assert SECRET not in no_host
 

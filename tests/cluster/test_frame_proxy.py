@@ -1,4 +1,6 @@
-"""The proxy of servers breaks a connection exactly where a fault says so, however fast the server answers."""
+"""The proxy of servers breaks a connection exactly where a fault says so, however fast the server
+answers.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def quick_server() -> Iterator[tuple[str, int]]:
 def test_no_answer_passes_once_the_request_before_the_cut_has(
     quick_server: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The connection is cut late, as by a thread that waits for a processor: the answer has come by then."""
+    """The connection is cut late, as by a thread that waits for a processor: the answer has come by
+    then.
+    """
     cut = Link.cut
 
     def late_cut(link: Link) -> None:

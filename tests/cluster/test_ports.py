@@ -58,18 +58,24 @@ def test_zookeeper_is_recognised(zookeeper: Sandbox) -> None:
     address = zookeeper.connect_string
     assert listener_at(address) is Listener.ZOOKEEPER
     assert listeners_instead([address, "127.0.0.1:1"], Listener.ZOOKEEPER) == {}
-    assert listeners_instead([address, "127.0.0.1:1"], Listener.BROKER) == {address: Listener.ZOOKEEPER}
+    assert listeners_instead([address, "127.0.0.1:1"], Listener.BROKER) == {
+        address: Listener.ZOOKEEPER
+    }
 
 
 def test_a_tls_port_given_as_zookeeper_is_told() -> None:
-    """Within 5 s: a later answer would be that the command was not finished within its --timeout."""
+    """Within 5 s: a later answer would be that the command was not finished within its
+    --timeout.
+    """
     with tls_listener() as address:
         answer = command("status", "-z", f"{address}/kafka", "--timeout", "5")
     assert (answer.status, answer.err) == (
         6,
         (
-            f"error: No ZooKeeper server listens at {address}.\n  cause: {address} is a server that speaks TLS\n"
-            "  next:  name a port of ZooKeeper without TLS (clientPort), or write zookeeper.tls into the context\n"
+            f"error: No ZooKeeper server listens at {address}.\n  cause: {address} is a server "
+            "that speaks TLS\n"
+            "  next:  name a port of ZooKeeper without TLS (clientPort), or write zookeeper.tls "
+            "into the context\n"
         ),
     )
 

@@ -1,10 +1,11 @@
 """A pytest plugin: the `cluster` of the live tests, its servers in containers.
 
-With `--noconftest -p cluster_in_containers` the live tests run unchanged, on ZooKeeper and brokers 1 to 4 that reach
-each other by name in a network of their own, and that this machine reaches through ports on its loopback.
+With `--noconftest -p cluster_in_containers` the live tests run unchanged, on ZooKeeper and brokers
+1 to 4 that reach each other by name in a network of their own, and that this machine reaches
+through ports on its loopback.
 
-KADMIN_CONTAINER_IMAGES says which images: `built` from what lies on this machine (Linux only, the default there) or
-`public`. KADMIN_CONTAINER_VERSION names the Kafka version of the built one.
+KADMIN_CONTAINER_IMAGES says which images: `built` from what lies on this machine (Linux only, the
+default there) or `public`. KADMIN_CONTAINER_VERSION names the Kafka version of the built one.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ DATA = Path("/var/lib/kafka/data")  # the one folder that a broker of the public
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """How to make a container of either kind, not yet on a network; a broker's settings are its properties."""
+    """How to make a container of either kind, not yet on a network; a broker's settings are its
+    properties.
+    """
 
     version: str
     zookeeper: Callable[[], DockerContainer]
@@ -54,7 +57,10 @@ class Images:
 @pytest.fixture(scope="session")
 def network() -> Iterator[Network]:
     """The network of the cluster; what is published on it is published on loopback only."""
-    loopback = {"driver": "bridge", "options": {"com.docker.network.bridge.host_binding_ipv4": "127.0.0.1"}}
+    loopback = {
+        "driver": "bridge",
+        "options": {"com.docker.network.bridge.host_binding_ipv4": "127.0.0.1"},
+    }
     with Network(docker_network_kw=loopback) as found:
         yield found
 
@@ -74,29 +80,43 @@ def cluster(network: Network, tmp_path_factory: pytest.TempPathFactory) -> Itera
         for (broker_id, rack), port in zip(RACKS.items(), broker_ports, strict=True):
             broker = images.broker(_properties(broker_id, rack, port)).with_network(network)
             broker.with_network_aliases(f"broker-{broker_id}").with_bind_ports(EXTERNAL_PORT, port)
-            stack.enter_context(broker.waiting_for(_log_line(rf"KafkaServer id={broker_id}\] started")))
+            stack.enter_context(
+                broker.waiting_for(_log_line(rf"KafkaServer id={broker_id}\] started"))
+            )
 
-        found = Cluster(f"{server}/kafka", [f"127.0.0.1:{port}" for port in broker_ports], images.version)
+        found = Cluster(
+            f"{server}/kafka", [f"127.0.0.1:{port}" for port in broker_ports], images.version
+        )
         stack.callback(found.close)
         yield found
 
 
 @contextmanager
 def _images(scratch: Path) -> Iterator[Images]:
-    if os.environ.get("KADMIN_CONTAINER_IMAGES", "built" if sys.platform == "linux" else "public") == "public":
+    if (
+        os.environ.get("KADMIN_CONTAINER_IMAGES", "built" if sys.platform == "linux" else "public")
+        == "public"
+    ):
         yield Images(PUBLIC_VERSION, _public_zookeeper, _public_broker)
         return
     version = os.environ.get("KADMIN_CONTAINER_VERSION", DEFAULT_VERSION)
     with broker_image(DockerClient().client, version, scratch) as image:
-        yield Images(version, lambda: _built_zookeeper(image), lambda properties: _built_broker(image, properties))
+        yield Images(
+            version,
+            lambda: _built_zookeeper(image),
+            lambda properties: _built_broker(image, properties),
+        )
 
 
 def _built_zookeeper(image: str) -> DockerContainer:
-    # Of two values for one key the last one counts: this server is reached from outside its own loopback.
+    # Of two values for one key the last one counts: this server is reached from outside its own
+    # loopback.
     text = zookeeper_config(Path("/zookeeper"), ZOOKEEPER_PORT, [], four_letter_words=True)
     text += "clientPortAddress=0.0.0.0\n"
     container = DockerContainer(image).with_copy_into_container(text.encode(), f"{CONFIG}/zoo.cfg")
-    return container.with_command(["org.apache.zookeeper.server.quorum.QuorumPeerMain", f"{CONFIG}/zoo.cfg"])
+    return container.with_command(
+        ["org.apache.zookeeper.server.quorum.QuorumPeerMain", f"{CONFIG}/zoo.cfg"]
+    )
 
 
 def _built_broker(image: str, properties: str) -> DockerContainer:
@@ -119,7 +139,9 @@ def _public_broker(properties: str) -> DockerContainer:
     """The image reads KAFKA_BROKER_ID for broker.id, and so on."""
     settings = dict(line.split("=", maxsplit=1) for line in properties.splitlines())
     variables = {f"KAFKA_{key.upper().replace('.', '_')}": value for key, value in settings.items()}
-    return DockerContainer(f"confluentinc/cp-kafka:{PUBLIC_TAG}").with_envs(KAFKA_HEAP_OPTS="-Xmx256m", **variables)
+    return DockerContainer(f"confluentinc/cp-kafka:{PUBLIC_TAG}").with_envs(
+        KAFKA_HEAP_OPTS="-Xmx256m", **variables
+    )
 
 
 def _properties(broker_id: int, rack: str, published: int) -> str:
@@ -131,7 +153,9 @@ def _properties(broker_id: int, rack: str, published: int) -> str:
         "listener.security.protocol.map": "INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT",
         "inter.broker.listener.name": "INTERNAL",
     }
-    return broker_config(broker_id, rack, published, f"zookeeper:{ZOOKEEPER_PORT}/kafka", DATA, listeners)
+    return broker_config(
+        broker_id, rack, published, f"zookeeper:{ZOOKEEPER_PORT}/kafka", DATA, listeners
+    )
 
 
 def _log_line(pattern: str) -> LogMessageWaitStrategy:

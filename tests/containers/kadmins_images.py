@@ -1,4 +1,5 @@
-"""kadmin's own images: the command line on the brokers' network, the planner and the sandbox with their own Java.
+"""kadmin's own images: the command line on the brokers' network, the planner and the sandbox with
+their own Java.
 
 Run by test_containers.py, where there is a Docker daemon.
 """
@@ -55,7 +56,11 @@ def started(
 ) -> Iterator[DockerContainer]:
     """A container of an image that waits for commands, with a folder as its workplace."""
     work.chmod(0o777)
-    container = DockerContainer(image).with_kwargs(entrypoint=["python", "-c", WAITS]).with_envs(**variables)
+    container = (
+        DockerContainer(image)
+        .with_kwargs(entrypoint=["python", "-c", WAITS])
+        .with_envs(**variables)
+    )
     for folder, (place, mode) in ({str(work): ("/work", "rw")} | dict(mounts)).items():
         container.with_volume_mapping(folder, place, mode)
     if network is None:
@@ -78,7 +83,11 @@ def test_an_image_is_small_and_its_user_is_not_root(image: str, tmp_path: Path) 
     size = DockerClient().client.images.get(image).attrs["Size"]
     assert size < MOST_BYTES[image.partition(":")[0]]
     with started(image, tmp_path) as container:
-        question = ["python", "-c", "import os, pwd; print(os.getuid(), pwd.getpwuid(os.getuid()).pw_name)"]
+        question = [
+            "python",
+            "-c",
+            "import os, pwd; print(os.getuid(), pwd.getpwuid(os.getuid()).pw_name)",
+        ]
         assert container.exec(question).output.decode().split() == ["65532", "kadmin"]
         assert kadmin(container, "--version") == f"kadmin {__version__}\n"
 
@@ -101,25 +110,46 @@ def test_an_image_reassigns_on_the_network_of_the_brokers(
 def test_the_command_line_alone_says_what_the_other_image_has(image: str, tmp_path: Path) -> None:
     with started(image, tmp_path) as container:
         answer = kadmin(
-            container, "propose", "rebalance", "r.yaml", "--inventory", "i", "--out", "plan.yaml", status=64
+            container,
+            "propose",
+            "rebalance",
+            "r.yaml",
+            "--inventory",
+            "i",
+            "--out",
+            "plan.yaml",
+            status=64,
         )
         assert "kadmin-kafka[spark]" in answer
 
 
 @pytest.mark.parametrize("image", ["kadmin-planner"], indirect=True)
-def test_the_planner_proposes_on_spark(image: str, cluster: Cluster, network: Network, tmp_path: Path) -> None:
+def test_the_planner_proposes_on_spark(
+    image: str, cluster: Cluster, network: Network, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({number: [1, 2] for number in range(6)})
-    (tmp_path / "request.yaml").write_text(f"kind: RebalanceRequest\nspec: {{topics: {{include: [{topic}]}}}}\n")
+    (tmp_path / "request.yaml").write_text(
+        f"kind: RebalanceRequest\nspec: {{topics: {{include: [{topic}]}}}}\n"
+    )
     with started(image, tmp_path, network) as container:
         kadmin(container, "snapshot", "-z", CONNECT, "--out", "inventory")
-        propose = ("propose", "rebalance", "request.yaml", "--inventory", "inventory", "--engine", "spark")
+        propose = (
+            "propose",
+            "rebalance",
+            "request.yaml",
+            "--inventory",
+            "inventory",
+            "--engine",
+            "spark",
+        )
         kadmin(container, *propose, "--out", "plan.yaml")
         kadmin(container, "validate", "plan.yaml", "--inventory", "inventory")
 
 
 @pytest.mark.parametrize("image", ["kadmin-planner"], indirect=True)
 def test_the_planner_runs_a_sandbox_with_its_own_java(image: str, tmp_path: Path) -> None:
-    # No way leads from here to a repository: the jars are those that this machine has fetched for its own sandboxes.
+    # No way leads from here to a repository: the jars are those that this machine has fetched for
+    # its own sandboxes.
     cache = tmp_path / "cache"
     (cache / "jars").mkdir(parents=True)
     cache.chmod(0o777)

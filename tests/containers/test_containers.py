@@ -1,4 +1,6 @@
-"""The live tests of reassignments, elections and deletions, on servers in containers; and kadmin's own images there."""
+"""The live tests of reassignments, elections and deletions, on servers in containers; and kadmin's
+own images there.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,16 @@ def test_live_tests_pass_on_containers() -> None:
         pytest.fail(problem)
     if problem is not None:
         pytest.skip(problem)
-    # The reaper that testcontainers starts by default is an image of a registry; the plugin ends what it starts itself.
+    # The reaper that testcontainers starts by default is an image of a registry; the plugin ends
+    # what it starts itself.
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(map(str, (TESTS, TESTS / "containers", *SCRIPTS))),
         "TESTCONTAINERS_RYUK_DISABLED": "true",
     }
-    files = [*(str(TESTS / "live" / name) for name in LIVE), str(TESTS / "containers" / "kadmins_images.py")]
+    files = [
+        *(str(TESTS / "live" / name) for name in LIVE),
+        str(TESTS / "containers" / "kadmins_images.py"),
+    ]
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,6 @@
-"""Contexts: what a file may say, what `use` leaves alone, where values come from, and secrets that are never shown."""
+"""Contexts: what a file may say, what `use` leaves alone, where values come from, and secrets that
+are never shown.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ from typing import Any
 import pytest
 from support.documents.invariants import check_document, is_valid
 
-from kadmin.contexts.model import KerberosUser, Protection, SaslUser, SecretCommand, SecretFile, SecretVariable
+from kadmin.contexts.model import (
+    KerberosUser,
+    Protection,
+    SaslUser,
+    SecretCommand,
+    SecretFile,
+    SecretVariable,
+)
 from kadmin.contexts.secrets import read_secret
 from kadmin.contexts.settings import Source, settings_of
 from kadmin.documents.check import examine
@@ -45,7 +54,9 @@ SECRET = "hunter2-canary"  # noqa: S105 - a canary
 
 def problems(value: dict[str, Any] | str) -> list[str]:
     text = value if isinstance(value, str) else json.dumps(value)
-    return [f"{each.path} {each.message}" for each in check_document(text.encode(), "contexts.yaml")[1]]
+    return [
+        f"{each.path} {each.message}" for each in check_document(text.encode(), "contexts.yaml")[1]
+    ]
 
 
 def one(**entry: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a context
@@ -67,10 +78,16 @@ def test_a_file_is_read_whole_with_paths_from_its_folder() -> None:
     assert found.zookeeper.tls.key_password == SecretVariable("KEY_PASSWORD")
     assert found.kafka.command_config == Path("/etc/kadmin/client.properties")
     assert found.inventory == Path("/etc/kadmin/inventories/prod-eu")
-    assert (found.protect, found.allow) == (Protection.CONFIRM, frozenset({"PartitionReassignment"}))
+    assert (found.protect, found.allow) == (
+        Protection.CONFIRM,
+        frozenset({"PartitionReassignment"}),
+    )
     assert found.throttle == ThrottleSpec(ThrottleBy.RATE, 50_000_000)
     assert found.waves == {"max_partitions": 10, "max_bytes": 5_000_000_000}
-    assert (found.address, contexts.contexts["dev"].address) == ("zk1:2181,zk2:2181/kafka", "localhost:9092")
+    assert (found.address, contexts.contexts["dev"].address) == (
+        "zk1:2181,zk2:2181/kafka",
+        "localhost:9092",
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,7 +96,10 @@ def test_a_file_is_read_whole_with_paths_from_its_folder() -> None:
         ({"kind": "Contexts", "current": "b", "contexts": {}}, "$.current there is no context b"),
         ({"kind": "Contexts", "contexts": {"a": {}}}, "$.contexts.a the context has no address"),
         (one(zookeeper={"connect": "zk"}), "$.contexts.a.zookeeper.connect 'zk' has no port"),
-        (one(kafka={"bootstrap_servers": "b"}), "$.contexts.a.kafka.bootstrap_servers 'b' has no port"),
+        (
+            one(kafka={"bootstrap_servers": "b"}),
+            "$.contexts.a.kafka.bootstrap_servers 'b' has no port",
+        ),
         (one(kafka={"records": "r"}), "$.contexts.a.kafka.records records goes with"),
         (
             one(zookeeper={"connect": "z:1", "tls": {"ca": "a", "key": "k"}}),
@@ -89,14 +109,23 @@ def test_a_file_is_read_whole_with_paths_from_its_folder() -> None:
         (sasl(mechanism="GSSAPI"), "$.contexts.a.zookeeper.sasl the field principal is missing"),
         (
             sasl(mechanism="GSSAPI", principal="u", username="u"),
-            "$.contexts.a.zookeeper.sasl.username username goes with DIGEST-MD5, and the mechanism is GSSAPI",
+            (
+                "$.contexts.a.zookeeper.sasl.username username goes with DIGEST-MD5, and the "
+                "mechanism is GSSAPI"
+            ),
         ),
         (
             sasl(username="u", password={"env": "P"}, keytab="k"),
-            "$.contexts.a.zookeeper.sasl.keytab keytab goes with GSSAPI, and the mechanism is DIGEST-MD5",
+            (
+                "$.contexts.a.zookeeper.sasl.keytab keytab goes with GSSAPI, and the mechanism is "
+                "DIGEST-MD5"
+            ),
         ),
         (sasl(mechanism="PLAIN"), "mechanism is one of DIGEST-MD5, GSSAPI"),
-        (one(defaults={"throttle": "0B/s"}), "$.contexts.a.defaults.throttle 0B/s would let nothing through"),
+        (
+            one(defaults={"throttle": "0B/s"}),
+            "$.contexts.a.defaults.throttle 0B/s would let nothing through",
+        ),
         (one(defaults={"throttle": "50"}), "has no unit"),
         (one(protect="maybe"), "protection is one of none, confirm, read-only"),
         (one(allow=["Policy"]), "kind is one of PartitionReassignment"),
@@ -110,12 +139,25 @@ def test_what_is_wrong_is_named_with_its_place(value: dict[str, Any], problem: s
 
 @pytest.mark.parametrize(
     "password",
-    [f'"{SECRET}"', SECRET, f"&{SECRET} x", f"*{SECRET}", f"!{SECRET} x", f"[{SECRET}]", f"{{value: {SECRET}}}"],
+    [
+        f'"{SECRET}"',
+        SECRET,
+        f"&{SECRET} x",
+        f"*{SECRET}",
+        f"!{SECRET} x",
+        f"[{SECRET}]",
+        f"{{value: {SECRET}}}",
+    ],
 )
 @pytest.mark.parametrize("ending", ["", "\n  - ] broken"])
-def test_a_secret_that_is_written_into_the_file_is_in_no_message(password: str, ending: str) -> None:
+def test_a_secret_that_is_written_into_the_file_is_in_no_message(
+    password: str, ending: str
+) -> None:
     sasl = f"{{username: u, password: {password}}}"
-    text = f"kind: Contexts\ncontexts:\n  a:\n    zookeeper: {{connect: 'z:1', sasl: {sasl}}}{ending}\n"
+    text = (
+        "kind: Contexts\ncontexts:\n  a:\n    zookeeper: {connect: 'z:1', sasl: "
+        f"{sasl}}}{ending}\n"
+    )
     checked = examine(text.encode(), "contexts.yaml")
     assert not is_valid(checked)
     assert SECRET not in repr(checked.problems)
@@ -126,7 +168,10 @@ def test_a_secret_that_is_written_into_the_file_is_in_no_message(password: str, 
 
 
 def test_a_number_for_a_password_is_in_no_message() -> None:
-    text = "kind: Contexts\ncontexts: {a: {zookeeper: {connect: 'z:1', digest: {username: u, password: 012345}}}}\n"
+    text = (
+        "kind: Contexts\ncontexts: {a: {zookeeper: {connect: 'z:1', digest: {username: u, "
+        "password: 012345}}}}\n"
+    )
     assert problems(text) == ["$.contexts.a.zookeeper.digest.password a secret is not written here"]
 
 
@@ -134,14 +179,28 @@ def test_a_number_for_a_password_is_in_no_message() -> None:
     ("text", "expected"),
     [
         (WHOLE, WHOLE.replace(b"current: prod-eu ", b"current: dev ")),
-        (WHOLE.replace(b"\n", b"\r\n"), WHOLE.replace(b"current: prod-eu ", b"current: dev ").replace(b"\n", b"\r\n")),
-        (b"\xef\xbb\xbf" + WHOLE, b"\xef\xbb\xbf" + WHOLE.replace(b"current: prod-eu ", b"current: dev ")),
+        (
+            WHOLE.replace(b"\n", b"\r\n"),
+            WHOLE.replace(b"current: prod-eu ", b"current: dev ").replace(b"\n", b"\r\n"),
+        ),
+        (
+            b"\xef\xbb\xbf" + WHOLE,
+            b"\xef\xbb\xbf" + WHOLE.replace(b"current: prod-eu ", b"current: dev "),
+        ),
         (
             WHOLE.replace(b"current: prod-eu   # the usual one\n", b"# current: dev\n"),
-            WHOLE.replace(b"current: prod-eu   # the usual one\n", b"# current: dev\ncurrent: dev\n"),
+            WHOLE.replace(
+                b"current: prod-eu   # the usual one\n", b"# current: dev\ncurrent: dev\n"
+            ),
         ),
-        (WHOLE.replace(b"t: prod-eu ", b"t: 'prod-eu' "), WHOLE.replace(b"t: prod-eu ", b"t: dev ")),
-        (WHOLE.replace(b"t: prod-eu ", b't: "prod\\u002deu" '), WHOLE.replace(b"t: prod-eu ", b"t: dev ")),
+        (
+            WHOLE.replace(b"t: prod-eu ", b"t: 'prod-eu' "),
+            WHOLE.replace(b"t: prod-eu ", b"t: dev "),
+        ),
+        (
+            WHOLE.replace(b"t: prod-eu ", b't: "prod\\u002deu" '),
+            WHOLE.replace(b"t: prod-eu ", b"t: dev "),
+        ),
     ],
     ids=["plain", "crlf", "bom", "absent", "quoted", "escaped"],
 )
@@ -149,7 +208,10 @@ def test_use_replaces_one_value_and_no_other_byte(text: bytes, expected: bytes) 
     assert with_current(text, "contexts.yaml", "dev") == expected
 
 
-TWO = '{"dev": {"kafka": {"bootstrap_servers": "b:1"}}, "no": {"kafka": {"bootstrap_servers": "b:1"}}}'
+TWO = (
+    '{"dev": {"kafka": {"bootstrap_servers": "b:1"}}, "no": {"kafka": {"bootstrap_servers": '
+    '"b:1"}}}'
+)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +243,11 @@ def test_every_value_says_where_it_comes_from() -> None:
     context = parse_contexts(WHOLE, FILE).contexts["prod-eu"]
     found = {each.name: each for each in settings_of(context, {"KADMIN_POLICY": "mine.yaml"}, FILE)}
     policy, password = found["policy"], found["zookeeper.sasl.password"]
-    assert (policy.value, policy.source, policy.origin) == ("mine.yaml", Source.ENVIRONMENT, "KADMIN_POLICY")
+    assert (policy.value, policy.source, policy.origin) == (
+        "mine.yaml",
+        Source.ENVIRONMENT,
+        "KADMIN_POLICY",
+    )
     assert (password.value, password.secret) == ("file /etc/kadmin/zk.secret", True)
     assert (found["defaults.waves.max_bytes"].value, found["defaults.waves.max_bytes"].source) == (
         "5GB",
@@ -194,7 +260,9 @@ def test_a_user_of_kerberos_has_a_key_table_from_the_folder_of_the_file() -> Non
     text = json.dumps(sasl(mechanism="GSSAPI", principal="kadmin@EXAMPLE", keytab="me.keytab"))
     context = parse_contexts(text.encode(), "/etc/kadmin/contexts.json").contexts["a"]
     assert context.zookeeper is not None
-    assert context.zookeeper.sasl == KerberosUser("kadmin@EXAMPLE", Path("/etc/kadmin/me.keytab"), "zookeeper")
+    assert context.zookeeper.sasl == KerberosUser(
+        "kadmin@EXAMPLE", Path("/etc/kadmin/me.keytab"), "zookeeper"
+    )
     found = {each.name: (each.value, each.source) for each in settings_of(context, {}, FILE)}
     assert found["zookeeper.sasl.mechanism"] == ("GSSAPI", Source.CONTEXT)
     assert found["zookeeper.sasl.principal"] == ("kadmin@EXAMPLE", Source.CONTEXT)
@@ -202,11 +270,19 @@ def test_a_user_of_kerberos_has_a_key_table_from_the_folder_of_the_file() -> Non
     assert found["zookeeper.sasl.service"] == ("zookeeper", Source.DEFAULT)
 
 
-def test_secrets_are_read_from_a_file_a_variable_or_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_are_read_from_a_file_a_variable_or_a_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "secret").write_text(f"{SECRET}\r\n")
     monkeypatch.setenv("KADMIN_TEST_SECRET", SECRET)
-    program = SecretCommand(sys.executable, ("-c", "print(open('secret').read(), end='')"), tmp_path)
-    for reference in (SecretFile(tmp_path / "secret"), SecretVariable("KADMIN_TEST_SECRET"), program):
+    program = SecretCommand(
+        sys.executable, ("-c", "print(open('secret').read(), end='')"), tmp_path
+    )
+    for reference in (
+        SecretFile(tmp_path / "secret"),
+        SecretVariable("KADMIN_TEST_SECRET"),
+        program,
+    ):
         assert read_secret(reference) == SECRET
         assert SECRET not in f"{reference} {reference!r}"
 
@@ -214,13 +290,21 @@ def test_secrets_are_read_from_a_file_a_variable_or_a_program(tmp_path: Path, mo
 @pytest.mark.parametrize(
     ("code", "cause"),
     [
-        (f"import sys; print('{SECRET}'); print('{SECRET}', file=sys.stderr); sys.exit(3)", "it ended with 3"),
+        (
+            f"import sys; print('{SECRET}'); print('{SECRET}', file=sys.stderr); sys.exit(3)",
+            "it ended with 3",
+        ),
         ("pass", "it is empty"),
         (f"import sys; sys.stdout.buffer.write(b'{SECRET}\\xff')", "it is not UTF-8 text"),
-        (f"print('{SECRET}', flush=True); import threading; threading.Event().wait()", "it did not end within 1 s"),
+        (
+            f"print('{SECRET}', flush=True); import threading; threading.Event().wait()",
+            "it did not end within 1 s",
+        ),
     ],
 )
-def test_a_secret_that_cannot_be_had_is_named_by_its_reference(code: str, cause: str, tmp_path: Path) -> None:
+def test_a_secret_that_cannot_be_had_is_named_by_its_reference(
+    code: str, cause: str, tmp_path: Path
+) -> None:
     reference = SecretCommand(sys.executable, ("-c", code), tmp_path)
     with pytest.raises(NotAuthorizedError) as raised:
         read_secret(reference, 1.0 if "wait" in code else 60.0)

@@ -18,7 +18,9 @@ def test_the_layout_of_the_record_is_the_one_that_is_read() -> None:
 
 
 def test_every_schema_has_the_number_that_the_page_names() -> None:
-    schemas = [json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "schemas").rglob("*.json")]
+    schemas = [
+        json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "schemas").rglob("*.json")
+    ]
     numbers = {schema["$id"].rpartition(":v")[2] for schema in schemas}
     assert numbers == set(re.findall(r"kadmin/v(\d+)` names the form", PAGE)) == {"1"}
 

@@ -32,7 +32,9 @@ def links(page: Path) -> set[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """Name the headings as GitHub does: lower case, no punctuation, hyphens for blanks, numbered when they repeat."""
+    """Name the headings as GitHub does: lower case, no punctuation, hyphens for blanks, numbered
+    when they repeat.
+    """
     tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
     titles = [after.content for before, after in pairwise(tokens) if before.type == "heading_open"]
     seen: Counter[str] = Counter()
@@ -60,6 +62,10 @@ def test_every_page_is_reached_from_the_readme() -> None:
     while waiting:
         page = waiting.pop()
         reached.add(page)
-        targets = {(page.parent / link.partition("#")[0]).resolve() for link in links(page) if link[0] != "#"}
+        targets = {
+            (page.parent / link.partition("#")[0]).resolve()
+            for link in links(page)
+            if link[0] != "#"
+        }
         waiting += [target for target in targets & set(PAGES) if target not in reached]
     assert sorted(set(PAGES) - reached) == []

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 FULL = """\
 apiVersion: kadmin/v1
 kind: PartitionReassignment
-metadata: {name: drain-broker-3, cluster_id: kHD57VOWjTBKdUaz6n7K6n}     # description, labels, cluster_id optional
+metadata: {name: drain-broker-3, cluster_id: kHD57VOWjTBKdUaz6n7K6n}     \
+# description, labels, cluster_id optional
 spec:
   throttle: {rate: 50MB/s}
   waves: {max_partitions: 500, max_moves_per_broker: 100, max_bytes: 500GB, max_payload: 64KiB}
@@ -78,15 +79,21 @@ spec:
 FREE = "kind: RebalanceRequest\nspec: {free: {broker: 7, bytes: 500GB}}\n"
 DELETION = """\
 kind: TopicDeletion
-spec: {topics: [old-events], layout: children, allow: {internal: false, protected: false, active_consumers: false, \
-offline_replicas: false, deletion_disabled: false, more_than: 10}}
+spec: {topics: [old-events], layout: children, allow: {internal: false, protected: false, \
+active_consumers: false, offline_replicas: false, deletion_disabled: false, more_than: 10}}
 """
 
 
 TAB, ARROW = "\t", "\N{RIGHTWARDS ARROW}"
-RATES = "units are B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000) and KiB/s, MiB/s, GiB/s, TiB/s (powers of 1024)"
+RATES = (
+    "units are B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000) and KiB/s, MiB/s, GiB/s, TiB/s "
+    "(powers of 1024)"
+)
 NO_THROTTLE = '"{}" is not a valid throttle'
-THROTTLES = "{rate: 50MB/s}, {finish_in: 6h}, {link_budget: 100MB/s}, or none for copies that may use the whole network"
+THROTTLES = (
+    "{rate: 50MB/s}, {finish_in: 6h}, {link_budget: 100MB/s}, or none for copies that may use the "
+    "whole network"
+)
 ELECT = "elect is one of at_end, after_each_wave, none"
 
 
@@ -98,7 +105,10 @@ def test_a_whole_reassignment() -> None:
     plan, problems = check_document(FULL.encode(), "plan.yaml")
     assert problems == ()
     assert isinstance(plan, ReassignmentPlan)
-    assert (plan.header.name, plan.header.cluster_id) == ("drain-broker-3", "kHD57VOWjTBKdUaz6n7K6n")
+    assert (plan.header.name, plan.header.cluster_id) == (
+        "drain-broker-3",
+        "kHD57VOWjTBKdUaz6n7K6n",
+    )
     assert plan.throttle == ThrottleSpec(ThrottleBy.RATE, 50_000_000)
     assert plan.limits == WaveLimits(500, 100, 500 * 10**9, 65536)
     assert plan.elect is Elect.AT_END
@@ -106,7 +116,11 @@ def test_a_whole_reassignment() -> None:
     assert plan.allow_replication_factor_change
     assert plan.allow_fewer_racks
     (target,) = plan.reassignments
-    assert (target.partition, target.current, target.replicas) == (TopicPartition("orders", 0), (1, 2, 3), (1, 2, 4))
+    assert (target.partition, target.current, target.replicas) == (
+        TopicPartition("orders", 0),
+        (1, 2, 3),
+        (1, 2, 4),
+    )
     assert target.size_bytes == 2**20
 
 
@@ -152,16 +166,32 @@ def test_a_request_for_load() -> None:
             codes.CONTRADICTION,
         ),
         ("load: {from: load}, limits: {load_moves: 2}", None, None),
-        ("load: {from: load}, limits: {load_moves: 2.5}", ("spec", "limits", "load_moves"), codes.WRONG_TYPE),
-        ("load: {from: load}, limits: {load_moves: half}", ("spec", "limits", "load_moves"), codes.MALFORMED),
-        ("load: {from: load}, limits: {load_moves: -1}", ("spec", "limits", "load_moves"), codes.OUT_OF_RANGE),
+        (
+            "load: {from: load}, limits: {load_moves: 2.5}",
+            ("spec", "limits", "load_moves"),
+            codes.WRONG_TYPE,
+        ),
+        (
+            "load: {from: load}, limits: {load_moves: half}",
+            ("spec", "limits", "load_moves"),
+            codes.MALFORMED,
+        ),
+        (
+            "load: {from: load}, limits: {load_moves: -1}",
+            ("spec", "limits", "load_moves"),
+            codes.OUT_OF_RANGE,
+        ),
         ("limits: {load_moves: 2%}", ("spec", "limits", "load_moves"), codes.CONTRADICTION),
     ],
 )
-def test_what_a_request_for_load_must_not_say(written: str, field: tuple[str, ...] | None, code: str | None) -> None:
+def test_what_a_request_for_load_must_not_say(
+    written: str, field: tuple[str, ...] | None, code: str | None
+) -> None:
     text = f"kind: RebalanceRequest\nspec: {{{written}}}\n"
     _, problems = check_document(text.encode(), "request.yaml")
-    assert [(each.field, each.code) for each in problems] == ([] if field is None else [(field, code)])
+    assert [(each.field, each.code) for each in problems] == (
+        [] if field is None else [(field, code)]
+    )
 
 
 def test_a_whole_deletion() -> None:
@@ -174,14 +204,19 @@ def test_a_whole_deletion() -> None:
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        ("{partitions: [{topic: orders, partition: 0}]}", ((TopicPartition("orders", 0),), (), False)),
+        (
+            "{partitions: [{topic: orders, partition: 0}]}",
+            ((TopicPartition("orders", 0),), (), False),
+        ),
         ("{topics: [orders]}", ((), ("orders",), False)),
         ("{all: true}", ((), (), True)),
         ("{partitions: []}", ((), (), False)),
     ],
 )
 def test_three_ways_to_name_an_election(spec: str, expected: tuple[object, ...]) -> None:
-    plan, _ = check_document(f"kind: PreferredReplicaElection\nspec: {spec}\n".encode(), "plan.yaml")
+    plan, _ = check_document(
+        f"kind: PreferredReplicaElection\nspec: {spec}\n".encode(), "plan.yaml"
+    )
     assert isinstance(plan, ElectionPlan)
     assert (plan.partitions, plan.topics, plan.all_partitions) == expected
 
@@ -189,16 +224,35 @@ def test_three_ways_to_name_an_election(spec: str, expected: tuple[object, ...])
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        ("{throttle: {rate: 5000000}, partitions: []}", (codes.NO_UNIT, "'5000000' has no unit: 5MB/s?", RATES)),
-        ("{throttle: 5MB/s, partitions: []}", (codes.MALFORMED, NO_THROTTLE.format("5MB/s"), "write {rate: 5MB/s}")),
-        ("{throttle: 6h, partitions: []}", (codes.MALFORMED, NO_THROTTLE.format("6h"), "write {finish_in: 6h}")),
-        ("{throttle: fast, partitions: []}", (codes.MALFORMED, NO_THROTTLE.format("fast"), THROTTLES)),
+        (
+            "{throttle: {rate: 5000000}, partitions: []}",
+            (codes.NO_UNIT, "'5000000' has no unit: 5MB/s?", RATES),
+        ),
+        (
+            "{throttle: 5MB/s, partitions: []}",
+            (codes.MALFORMED, NO_THROTTLE.format("5MB/s"), "write {rate: 5MB/s}"),
+        ),
+        (
+            "{throttle: 6h, partitions: []}",
+            (codes.MALFORMED, NO_THROTTLE.format("6h"), "write {finish_in: 6h}"),
+        ),
+        (
+            "{throttle: fast, partitions: []}",
+            (codes.MALFORMED, NO_THROTTLE.format("fast"), THROTTLES),
+        ),
         ("{elect: 3, partitions: []}", (codes.NOT_ALLOWED, f"{ELECT}, not 3", None)),
-        ("{elect: atend, partitions: []}", (codes.NOT_ALLOWED, f'{ELECT}, not "atend"', "did you mean at_end?")),
+        (
+            "{elect: atend, partitions: []}",
+            (codes.NOT_ALLOWED, f'{ELECT}, not "atend"', "did you mean at_end?"),
+        ),
     ],
 )
-def test_one_mistake_is_one_problem_with_what_to_write(spec: str, expected: tuple[str, str, str | None]) -> None:
-    _, problems = check_document(f"kind: PartitionReassignment\nspec: {spec}\n".encode(), "plan.yaml")
+def test_one_mistake_is_one_problem_with_what_to_write(
+    spec: str, expected: tuple[str, str, str | None]
+) -> None:
+    _, problems = check_document(
+        f"kind: PartitionReassignment\nspec: {spec}\n".encode(), "plan.yaml"
+    )
     assert [(each.code, each.message, text_of(each.next_step)) for each in problems] == [expected]
 
 
@@ -206,7 +260,10 @@ def test_what_is_not_closed_is_named_with_the_line_on_which_it_starts() -> None:
     text = "kind: PartitionReassignment\nspec:\n  waves: {max_partitions: 2\n  partitions: []\n"
     _, (problem,) = check_document(text.encode(), "plan.yaml")
     assert (problem.location.line, problem.location.column) == (4, 13)
-    assert "while parsing a flow mapping that starts on line 3, column 10, did not find" in problem.message
+    assert (
+        "while parsing a flow mapping that starts on line 3, column 10, did not find"
+        in problem.message
+    )
 
 
 @pytest.mark.parametrize(
@@ -225,22 +282,34 @@ def test_a_tab_in_the_indentation_is_named_and_shown(text: str, place: tuple[int
         "indent with spaces",
     )
     line = text.splitlines()[place[0] - 1]
-    assert f"{place[0]} | {line.replace(TAB, ARROW)}\n" in problems_text({"plan.yaml": text}, [problem], 80)
+    assert f"{place[0]} | {line.replace(TAB, ARROW)}\n" in problems_text(
+        {"plan.yaml": text}, [problem], 80
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "which"),
     [
-        ('{"version":1,"partitions":[{"topic":"a","partition":0,"replicas":[1]}]}', "a reassignment"),
+        (
+            '{"version":1,"partitions":[{"topic":"a","partition":0,"replicas":[1]}]}',
+            "a reassignment",
+        ),
         ('{"partitions":[{"topic":"a","partition":0}]}', "an election"),
         ('{"version":1,"topics":[{"topic":"a"}]}', "topics to move"),
     ],
 )
-def test_a_file_of_kafkas_tools_is_named_with_the_command_that_converts_it(text: str, which: str) -> None:
+def test_a_file_of_kafkas_tools_is_named_with_the_command_that_converts_it(
+    text: str, which: str
+) -> None:
     _, (problem,) = check_document(text.encode(), "my plans/moves.json")
     assert (problem.code, problem.location.line) == (codes.KIND, 1)
-    assert problem.message == f"this is a JSON file of Kafka's tools ({which}), not a document of kadmin"
-    assert str(problem.next_step) == "kadmin convert 'my plans/moves.json' --to plan --out plan.yaml"
+    assert (
+        problem.message
+        == f"this is a JSON file of Kafka's tools ({which}), not a document of kadmin"
+    )
+    assert (
+        str(problem.next_step) == "kadmin convert 'my plans/moves.json' --to plan --out plan.yaml"
+    )
     assert parse_kafka_file(text.encode(), "moves.json")
 
 
@@ -249,9 +318,18 @@ def test_a_file_of_kafkas_tools_is_named_with_the_command_that_converts_it(text:
     [
         ("kind: elect\nspec: {all: true}", "kadmin propose election --inventory DIR --out PLAN"),
         ("kind: ElectLeaders\nspec: {}", "kadmin propose election --inventory DIR --out PLAN"),
-        ("kind: topics\nspec: {topics: [a]}", "kadmin propose rebalance REQUEST --inventory DIR --out PLAN"),
-        ("kind: unregister-broker\nspec: {id: 3}", "kafka-cluster unregister --bootstrap-server HOST:PORT --id ID"),
-        ("unregister: {broker: 3}", "kafka-cluster unregister --bootstrap-server HOST:PORT --id ID"),
+        (
+            "kind: topics\nspec: {topics: [a]}",
+            "kadmin propose rebalance REQUEST --inventory DIR --out PLAN",
+        ),
+        (
+            "kind: unregister-broker\nspec: {id: 3}",
+            "kafka-cluster unregister --bootstrap-server HOST:PORT --id ID",
+        ),
+        (
+            "unregister: {broker: 3}",
+            "kafka-cluster unregister --bootstrap-server HOST:PORT --id ID",
+        ),
         (
             "kind: PartitionReassignment\nspec: {partitions: [], topics: [a]}",
             "kadmin propose rebalance REQUEST --inventory DIR --out PLAN",
@@ -266,27 +344,36 @@ def test_a_file_of_kafkas_tools_is_named_with_the_command_that_converts_it(text:
         ),
     ],
 )
-def test_a_word_of_other_tools_is_answered_with_the_command_that_does_it(text: str, command: str) -> None:
+def test_a_word_of_other_tools_is_answered_with_the_command_that_does_it(
+    text: str, command: str
+) -> None:
     _, (problem,) = check_document(text.encode(), "plan.yaml")
     assert problem.code in {codes.KIND, codes.UNKNOWN_FIELD}
     assert str(problem.next_step).endswith(f": {command}")
 
 
 def test_no_partitions_mean_nothing_to_do() -> None:
-    plan, problems = check_document(b"kind: PartitionReassignment\nspec: {partitions: []}\n", "plan.yaml")
+    plan, problems = check_document(
+        b"kind: PartitionReassignment\nspec: {partitions: []}\n", "plan.yaml"
+    )
     assert isinstance(plan, ReassignmentPlan)
     assert (plan.reassignments, problems) == ((), ())
 
 
 def test_names_that_yaml_1_1_misreads() -> None:
-    data = b"kind: TopicDeletion\nspec: {topics: [no, on, y, 2024-01-01, 'null', \"0123\", '1.0', \"1e3\"]}\n"
+    data = (
+        b"kind: TopicDeletion\n"
+        b"spec: {topics: [no, on, y, 2024-01-01, 'null', \"0123\", '1.0', \"1e3\"]}\n"
+    )
     plan, problems = check_document(data, "plan.yaml")
     assert problems == ()
     assert isinstance(plan, DeletionPlan)
     assert plan.topics == ("no", "on", "y", "2024-01-01", "null", "0123", "1.0", "1e3")
 
 
-@pytest.mark.parametrize("change", [lambda data: b"\xef\xbb\xbf" + data, lambda data: data.replace(b"\n", b"\r\n")])
+@pytest.mark.parametrize(
+    "change", [lambda data: b"\xef\xbb\xbf" + data, lambda data: data.replace(b"\n", b"\r\n")]
+)
 def test_bom_and_crlf_are_fine(change: object) -> None:
     assert callable(change)
     plain, _ = check_document(FULL.encode(), "plan.yaml")
@@ -320,7 +407,9 @@ def test_json_and_yaml_are_told_apart(source: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("source", ["plan.yaml", "plan.json"])
-def test_reading_ends_at_a_number_of_keys_values_and_ends(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_ends_at_a_number_of_keys_values_and_ends(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for module in (events, json_text):
         monkeypatch.setattr(module, "MOST_EVENTS", 100)
 
@@ -328,7 +417,8 @@ def test_reading_ends_at_a_number_of_keys_values_and_ends(source: str, monkeypat
         topics = ", ".join(f'"t,{{{n}:"' for n in range(names))
         text = f'{{"kind": "TopicDeletion", "spec": {{"topics": [{topics}, "a/b"]}}}}'
         return [
-            (found.code, found.message, text_of(found.next_step)) for found in examine(text.encode(), source).problems
+            (found.code, found.message, text_of(found.next_step))
+            for found in examine(text.encode(), source).problems
         ]
 
     assert [code for code, _, _ in problems(90)] == [codes.MALFORMED] * 91
@@ -371,7 +461,9 @@ def test_numbers_beside_an_odd_one_are_what_they_are(number: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(("digits", "shown"), [(40, "7" * 40), (41, f"{'7' * 40}..."), (5_000, f"{'7' * 40}...")])
+@pytest.mark.parametrize(
+    ("digits", "shown"), [(40, "7" * 40), (41, f"{'7' * 40}..."), (5_000, f"{'7' * 40}...")]
+)
 def test_a_long_number_is_shown_in_part(digits: int, shown: str) -> None:
     """Python itself refuses to read one of more than 4,300 digits."""
     (found,) = check_document(f'{{"kind": {"7" * digits}}}'.encode(), "plan.json")[1]
@@ -421,7 +513,9 @@ def test_endless_problems_end() -> None:
     assert last.location == problems[-1].location
     assert (last.location.line, last.location.column) == (2, 17 + 4 * 999)
     numbers = ", ".join("1" for _ in range(3000))
-    problems = check_document(f'{{"kind": "TopicDeletion", "spec": {{"topics": [{numbers}]}}}}'.encode(), "-")[1]
+    problems = check_document(
+        f'{{"kind": "TopicDeletion", "spec": {{"topics": [{numbers}]}}}}'.encode(), "-"
+    )[1]
     assert len(problems) == 1001
     assert codes.MORE_PROBLEMS in _codes(problems)
 
@@ -456,7 +550,10 @@ def test_parse_lists_every_problem() -> None:
 
 def test_a_file_of_kafka_s_tools_leads_to_convert() -> None:
     with pytest.raises(InvalidInputError) as raised:
-        parse_document(b'{"version": 1, "partitions": [{"topic": "a", "partition": 0, "replicas": [1]}]}', "a b.json")
+        parse_document(
+            b'{"version": 1, "partitions": [{"topic": "a", "partition": 0, "replicas": [1]}]}',
+            "a b.json",
+        )
     assert raised.value.next_command == "kadmin convert 'a b.json' --to plan --out plan.yaml"
     assert "kadmin convert" not in (raised.value.cause or "")
 
@@ -467,16 +564,25 @@ def test_warnings_do_not_stop_a_plan() -> None:
 
 
 def test_inventory_headers() -> None:
-    value = {"kind": "ClusterInventory", "taken_at": "2024-01-31T12:30:45Z", "clusters": {"east": "abc", "west": None}}
+    value = {
+        "kind": "ClusterInventory",
+        "taken_at": "2024-01-31T12:30:45Z",
+        "clusters": {"east": "abc", "west": None},
+    }
     header = json.dumps(value).encode()
-    assert parse_inventory_header(header, "inventory.json")["clusters"] == {"east": "abc", "west": None}
+    assert parse_inventory_header(header, "inventory.json")["clusters"] == {
+        "east": "abc",
+        "west": None,
+    }
     assert check_document(header, "inventory.json") == (None, ())
     with pytest.raises(InvalidInputError, match="is an inventory's header"):
         parse_document(header, "inventory.json")
     with pytest.raises(InvalidInputError, match="not a ClusterInventory"):
         parse_inventory_header(DELETION.encode(), "plan.yaml")
     with pytest.raises(InvalidInputError, match="1 problem"):
-        parse_inventory_header(b'{"kind": "ClusterInventory", "taken_at": "yesterday"}', "inventory.json")
+        parse_inventory_header(
+            b'{"kind": "ClusterInventory", "taken_at": "yesterday"}', "inventory.json"
+        )
 
 
 REASSIGN = """\
@@ -491,7 +597,11 @@ ELECT = "kind: PreferredReplicaElection\nspec: {topics: [orders]}\n"
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
-        (REASSIGN.format("a", "orders"), REASSIGN.format("a", "orders"), [("b.yaml", 3, codes.PARTITION_IN_TWO_PLANS)]),
+        (
+            REASSIGN.format("a", "orders"),
+            REASSIGN.format("a", "orders"),
+            [("b.yaml", 3, codes.PARTITION_IN_TWO_PLANS)],
+        ),
         (REASSIGN.format("a", "orders"), REASSIGN.format("a", "other"), []),
         (REASSIGN.format("a", "orders"), REASSIGN.format("b", "orders"), []),
         (REASSIGN.format("a", "orders"), DELETE, [("b.yaml", 2, codes.DELETED_AND_USED)]),
@@ -503,5 +613,7 @@ ELECT = "kind: PreferredReplicaElection\nspec: {topics: [orders]}\n"
 )
 def test_documents_together(first: str, second: str, expected: list[object]) -> None:
     found = check_together([examine(first.encode(), "a.yaml"), examine(second.encode(), "b.yaml")])
-    assert [(problem.location.file, problem.location.line, problem.code) for problem in found] == expected
+    assert [
+        (problem.location.file, problem.location.line, problem.code) for problem in found
+    ] == expected
     assert all("a.yaml" in problem.message for problem in found)

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.documents.strategies import deletion_plans, election_plans, reassignment_plans, rebalance_requests, topics
+from support.documents.strategies import (
+    deletion_plans,
+    election_plans,
+    reassignment_plans,
+    rebalance_requests,
+    topics,
+)
 
 from kadmin.cli import run
 from kadmin.cluster.model import TopicPartition
@@ -48,9 +54,12 @@ def compact(value: object) -> str:
     return json.dumps(value, separators=(",", ":")) + "\n"
 
 
-def reassignment_file(wished: dict[tuple[str, int], list[int]], *, log_dirs: bool = False) -> dict[str, Any]:
+def reassignment_file(
+    wished: dict[tuple[str, int], list[int]], *, log_dirs: bool = False
+) -> dict[str, Any]:
     rows: list[dict[str, Any]] = [
-        {"topic": topic, "partition": number, "replicas": replicas} for (topic, number), replicas in wished.items()
+        {"topic": topic, "partition": number, "replicas": replicas}
+        for (topic, number), replicas in wished.items()
     ]
     for row in rows if log_dirs else ():
         row["log_dirs"] = ["any"] * len(row["replicas"])
@@ -69,7 +78,9 @@ def refusal(data: str | bytes) -> str:
 
 
 @given(entries)
-def test_a_reassignment_file_comes_back_byte_for_byte(wished: dict[tuple[str, int], list[int]]) -> None:
+def test_a_reassignment_file_comes_back_byte_for_byte(
+    wished: dict[tuple[str, int], list[int]],
+) -> None:
     """kafka(plan(y)) == y."""
     text = compact(reassignment_file(wished))
     plan = parse_kafka_file(text.encode(), "moves.json")
@@ -83,7 +94,9 @@ def test_log_dirs_of_any_mean_nothing(wished: dict[tuple[str, int], list[int]]) 
 
 
 @given(st.lists(partition_keys, min_size=1, max_size=6, unique=True))
-def test_an_election_file_comes_back_with_its_version_written_out(named: list[tuple[str, int]]) -> None:
+def test_an_election_file_comes_back_with_its_version_written_out(
+    named: list[tuple[str, int]],
+) -> None:
     """kafka(plan(y)) == y, where a missing version is 1."""
     value = {"partitions": [{"topic": topic, "partition": number} for topic, number in named]}
     plan = parse(value)
@@ -95,7 +108,9 @@ def test_an_election_file_comes_back_with_its_version_written_out(named: list[tu
 def test_a_plan_comes_back_but_for_what_losses_names(plan: ReassignmentPlan) -> None:
     """plan(kafka(x)) == x where losses(x) is empty; otherwise x less the fields named."""
     found = parse_kafka_file(dump_kafka_file(plan, current=False).encode(), "moves.json")
-    bare = ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(w.partition, w.replicas) for w in plan.reassignments))
+    bare = ReassignmentPlan(
+        PlanHeader(), tuple(PartitionTarget(w.partition, w.replicas) for w in plan.reassignments)
+    )
     assert found == bare
     assert (losses(plan, current=False) == ()) == (plan == bare)
 
@@ -134,7 +149,9 @@ def test_any_bytes_are_a_document_or_one_error(data: bytes) -> None:
     assert place
 
 
-@pytest.mark.parametrize("before", ["", "Warning: --zookeeper is deprecated, and will be removed.\n", "\n\r\n"])
+@pytest.mark.parametrize(
+    "before", ["", "Warning: --zookeeper is deprecated, and will be removed.\n", "\n\r\n"]
+)
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_the_output_of_generate_fills_current(before: str, line_end: str) -> None:
     plan = parse_kafka_file((before + GENERATED).replace("\n", line_end).encode(), "-")
@@ -154,7 +171,11 @@ def test_the_output_of_generate_fills_current(before: str, line_end: str) -> Non
     ("old", "new", "said"),
     [
         ('"replicas":[4,1]', '"replicas":[4,4]', "5:"),
-        ('"partition":1,"replicas":[4,1]', '"partition":7,"replicas":[4,1]', "2:100: KA029 foo-1 is not under"),
+        (
+            '"partition":1,"replicas":[4,1]',
+            '"partition":7,"replicas":[4,1]',
+            "2:100: KA029 foo-1 is not under",
+        ),
         ('"partition":1,"replicas":[2,3]', '"partition":1,"replicas":[2,3', "2:"),
         ("Proposed partition reassignment configuration\n", "", "1:1: KA005"),
         ("Current partition replica assignment\n", "", "KA005"),
@@ -162,18 +183,29 @@ def test_the_output_of_generate_fills_current(before: str, line_end: str) -> Non
         ("configuration\n", "configuration\nand more\n", "5:1: KA002 not well-formed JSON"),
     ],
 )
-def test_a_damaged_output_of_generate_is_refused_at_its_place(old: str, new: str, said: str) -> None:
+def test_a_damaged_output_of_generate_is_refused_at_its_place(
+    old: str, new: str, said: str
+) -> None:
     assert old in GENERATED
     assert said in refusal(GENERATED.replace(old, new, 1))
 
 
 def test_generate_must_name_the_same_partitions_twice() -> None:
-    first, second = (json.dumps(reassignment_file({("foo", n): [1] for n in numbers})) for numbers in ((0, 1), (0,)))
-    text = "Current partition replica assignment\n{}\n\nProposed partition reassignment configuration\n{}\n"
+    first, second = (
+        json.dumps(reassignment_file({("foo", n): [1] for n in numbers}))
+        for numbers in ((0, 1), (0,))
+    )
+    text = (
+        "Current partition replica assignment\n{}\n\nProposed partition reassignment "
+        "configuration\n"
+        "{}\n"
+    )
     assert 'foo-1 is not under "Proposed' in refusal(text.format(first, second))
     assert 'foo-1 is not under "Current' in refusal(text.format(second, first))
     election = json.dumps({"partitions": [{"topic": "foo", "partition": 0}]})
-    assert "KA010 a reassignment belongs under this heading" in refusal(text.format(first, election))
+    assert "KA010 a reassignment belongs under this heading" in refusal(
+        text.format(first, election)
+    )
 
 
 ENTRY = '{"topic":"foo","partition":0,"replicas":[1,2]%s}'
@@ -217,7 +249,10 @@ def one(extra: str) -> str:
         ('{"version":1,"partitions":[]}', "KA017 partitions is empty"),
         ('{"partitions":[{"topic":"foo","partition":0},{"topic":"foo","partition":0}]}', "KA020"),
         ('{"partitions":[{"topic":"foo"}]}', "KA012"),
-        ('{"partitions":[{"topic":"foo","partition":0,"replica":[1]}]}', '1:45: KA011 unknown field "replica"'),
+        (
+            '{"partitions":[{"topic":"foo","partition":0,"replica":[1]}]}',
+            '1:45: KA011 unknown field "replica"',
+        ),
         ('{"partitions":[7]}', "1:16: KA013"),
         ('{"partitions":[{"topic":"foo","partition":0}],"version":0}', "KA016 version is 0"),
         ('{"topics":[]}', "KA017 topics is empty"),
@@ -227,9 +262,15 @@ def one(extra: str) -> str:
         ('{"topics":[{"topic":"foo","partition":1}]}', '1:27: KA011 unknown field "partition"'),
         ('{"topics":[{"topic":"*"}]}', "1:21: KA014"),
         ('{"topics":[{"topic":5}]}', "1:21: KA013"),
-        ('{"topics":[{"topic":"foo"},{"topic":"foo"}]}', "1:28: KA021 foo is named 2 times; the first is on line 1"),
+        (
+            '{"topics":[{"topic":"foo"},{"topic":"foo"}]}',
+            "1:28: KA021 foo is named 2 times; the first is on line 1",
+        ),
         ('{"topics":[{"topic":"foo"}],"partitions":[]}', 'KA011 unknown field "partitions"'),
-        ('{"kind":"PartitionReassignment","spec":{"partitions":[]}}', "KA010 this is a document of kadmin already"),
+        (
+            '{"kind":"PartitionReassignment","spec":{"partitions":[]}}',
+            "KA010 this is a document of kadmin already",
+        ),
         ('{"version":1}', "KA010 this is no file of Kafka's tools (known are a reassignment {"),
         ('{"partitions":{}}', "KA010"),
         ("[]", "KA010"),
@@ -247,7 +288,11 @@ def test_what_is_wrong_is_refused_at_its_place(text: str, said: str) -> None:
 def test_every_problem_is_listed_in_order_of_place() -> None:
     text = one(',"log_dirs":["/a","/b"]').replace('"version":1', '"version":2')
     listed = [line for line in refusal(text).splitlines() if "moves.json:" in line]
-    assert [line.partition("moves.json:")[2].split(" ")[0] for line in listed] == ["1:12:", "3:61:", "3:66:"]
+    assert [line.partition("moves.json:")[2].split(" ")[0] for line in listed] == [
+        "1:12:",
+        "3:61:",
+        "3:66:",
+    ]
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
@@ -293,14 +338,18 @@ def test_the_way_back_needs_every_current_list() -> None:
         ReassignmentPlan(PlanHeader(), ()),
     ],
 )
-def test_what_needs_a_cluster_or_names_nothing_is_refused(plan: ElectionPlan | ReassignmentPlan) -> None:
+def test_what_needs_a_cluster_or_names_nothing_is_refused(
+    plan: ElectionPlan | ReassignmentPlan,
+) -> None:
     with pytest.raises(InvalidInputError):
         dump_kafka_file(plan, current=False)
 
 
 def test_an_election_has_no_way_back() -> None:
     with pytest.raises(InvalidInputError, match="no current replicas"):
-        dump_kafka_file(ElectionPlan(PlanHeader(), partitions=(TopicPartition("foo", 0),)), current=True)
+        dump_kafka_file(
+            ElectionPlan(PlanHeader(), partitions=(TopicPartition("foo", 0),)), current=True
+        )
 
 
 @given(st.one_of(deletion_plans, rebalance_requests))
@@ -309,7 +358,9 @@ def test_other_kinds_are_refused(plan: DeletionPlan | RebalanceRequest) -> None:
         dump_kafka_file(plan, current=False)
 
 
-def test_the_command_line_there_and_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_there_and_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = compact(reassignment_file({("foo", 1): [3, 1], ("foo", 0): [2]}))
     kafka, plan, back = tmp_path / "moves.json", tmp_path / "plan.yaml", tmp_path / "back.json"
     kafka.write_text(text)
@@ -330,7 +381,11 @@ def test_the_command_line_there_and_back(tmp_path: Path, capsys: pytest.CaptureF
 def test_the_command_line_refuses_a_loss_until_told_to_take_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    generated, plan, out = tmp_path / "generated.txt", tmp_path / "plan.yaml", tmp_path / "moves.json"
+    generated, plan, out = (
+        tmp_path / "generated.txt",
+        tmp_path / "plan.yaml",
+        tmp_path / "moves.json",
+    )
     generated.write_text(GENERATED)
     assert run(["convert", str(generated), "--to", "plan", "--out", str(plan)]) == 0
     assert run(["convert", str(plan), "--to", "kafka", "--out", str(out)]) == 3
@@ -338,9 +393,13 @@ def test_the_command_line_refuses_a_loss_until_told_to_take_it(
     assert not out.exists()
     assert run(["convert", str(plan), "--to", "kafka", "--out", str(out), "--lossy"]) == 0
     assert capsys.readouterr().err == "left out: spec.partitions[].current\n"
-    assert json.loads(out.read_text()) == reassignment_file({("foo", 1): [4, 1], ("foo", 0): [3, 4]})
+    assert json.loads(out.read_text()) == reassignment_file(
+        {("foo", 1): [4, 1], ("foo", 0): [3, 4]}
+    )
     assert run(["convert", str(plan), "--to", "kafka", "--out", str(out), "--current"]) == 0
-    assert json.loads(out.read_text()) == reassignment_file({("foo", 1): [2, 3], ("foo", 0): [1, 2]})
+    assert json.loads(out.read_text()) == reassignment_file(
+        {("foo", 1): [2, 3], ("foo", 0): [1, 2]}
+    )
 
 
 @pytest.mark.parametrize("flag", ["--lossy", "--current"])

@@ -1,4 +1,6 @@
-"""What passes here means the same to other readers: ruamel.yaml in YAML 1.2, json, and PyYAML for the places."""
+"""What passes here means the same to other readers: ruamel.yaml in YAML 1.2, json, and PyYAML for
+the places.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,23 @@ TRICKY = [
     ".",
 ]
 SOUP = [
-    *("a", "b", "no", "1", "1.5", "1e3", "12:30", "~", "null", "é", '"x"', "'y'", '""', r'"\\x41"', '"a\\\n b"'),
+    *(
+        "a",
+        "b",
+        "no",
+        "1",
+        "1.5",
+        "1e3",
+        "12:30",
+        "~",
+        "null",
+        "é",
+        '"x"',
+        "'y'",
+        '""',
+        r'"\\x41"',
+        '"a\\\n b"',
+    ),
     *(
         " ",
         "  ",
@@ -148,7 +166,9 @@ scalars = st.one_of(
 
 
 def yaml_1_2(text: str) -> Any:  # noqa: ANN401 - any YAML value
-    """Read with ruamel.yaml, whose default is YAML 1.2; timestamps, which its core schema does not have, as written."""
+    """Read with ruamel.yaml, whose default is YAML 1.2; timestamps, which its core schema does not
+    have, as written.
+    """
     return YAML(typ="safe", pure=True).load(text)
 
 
@@ -182,7 +202,9 @@ soup = st.lists(st.sampled_from(SOUP), min_size=1, max_size=12).map("".join)
 @example("a: |2\n  x\n y: 1")
 @example("? a\n: - b\n  - c: 'd\n\n  e'")
 def test_whatever_is_taken_of_a_text_is_the_same_in_yaml_1_2(text: str) -> None:
-    """Not only scalars: keys, blocks, flows, folds, chomping and comments, in texts that nobody would write."""
+    """Not only scalars: keys, blocks, flows, folds, chomping and comments, in texts that nobody
+    would write.
+    """
     reading = assemble(yaml_events(f"key: {text}"), "plan.yaml")
     if not reading.complete or reading.faults or reading.number_keys:
         return
@@ -244,8 +266,18 @@ def nearly_valid(draw: st.DrawFn) -> tuple[dict[str, Any], Place, Any]:
 
 
 def places_in(value: object, before: Place = ()) -> list[Place]:
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [place for step, part in parts for place in ((*before, step), *places_in(part, (*before, step)))]
+    parts = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [
+        place
+        for step, part in parts
+        for place in ((*before, step), *places_in(part, (*before, step)))
+    ]
 
 
 def mark_by_pyyaml(text: str, place: Place) -> tuple[int, int]:
@@ -263,12 +295,18 @@ def mark_by_pyyaml(text: str, place: Place) -> tuple[int, int]:
 def test_a_nearly_valid_document_is_judged_alike_as_json_and_yaml(
     changed: tuple[dict[str, Any], Place, Any], indent: int | None
 ) -> None:
-    """One fault, one verdict, in exactly one place: the line and column that another parser gives for it."""
+    """One fault, one verdict, in exactly one place: the line and column that another parser gives
+    for it.
+    """
     value, place, _ = changed
     text = json.dumps(value, indent=indent, ensure_ascii=False)
-    as_json, as_yaml = (check_invariants(text.encode(), name) for name in ("plan.json", "plan.yaml"))
+    as_json, as_yaml = (
+        check_invariants(text.encode(), name) for name in ("plan.json", "plan.yaml")
+    )
     render(as_json)
-    assert [without_file(each) for each in as_json.problems] == [without_file(each) for each in as_yaml.problems]
+    assert [without_file(each) for each in as_json.problems] == [
+        without_file(each) for each in as_yaml.problems
+    ]
     for problem in as_json.problems:
         if (
             problem.path == json_path(place)
@@ -279,7 +317,14 @@ def test_a_nearly_valid_document_is_judged_alike_as_json_and_yaml(
 
 
 def without_file(problem: Diagnostic) -> tuple[object, ...]:
-    return problem.code, problem.message, problem.location.line, problem.location.column, problem.path, problem.severity
+    return (
+        problem.code,
+        problem.message,
+        problem.location.line,
+        problem.location.column,
+        problem.path,
+        problem.severity,
+    )
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -41,4 +41,7 @@ def test_a_plan_without_an_order_of_waves_keeps_the_digest_that_older_versions_g
     plan = parse_document((PLANS / "drain-broker.yaml").read_bytes(), "drain-broker.yaml")
     assert isinstance(plan, ReassignmentPlan)
     assert "order" not in json.loads(dump_json(plan))["spec"]
-    assert json.loads(dump_json(replace(plan, order=WaveOrder.PRIORITY)))["spec"]["order"] == "priority"
+    assert (
+        json.loads(dump_json(replace(plan, order=WaveOrder.PRIORITY)))["spec"]["order"]
+        == "priority"
+    )

@@ -64,7 +64,9 @@ def test_no_damaged_plan_makes_the_check_raise(start: int, length: int, patch: b
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(max_size=8), children, max_size=4),
+    lambda children: (
+        st.lists(children, max_size=4) | st.dictionaries(st.text(max_size=8), children, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -110,7 +112,9 @@ def test_digest_is_of_the_value(document: Document) -> None:
 
 @given(documents)
 def test_other_readers_of_yaml_see_the_same_value(document: Document) -> None:
-    """A dumped plan means the same under YAML 1.1 (PyYAML's own rules) as under 1.2, up to numeric keys."""
+    """A dumped plan means the same under YAML 1.1 (PyYAML's own rules) as under 1.2, up to numeric
+    keys.
+    """
     assert _text_keys(yaml.safe_load(dump_yaml(document))) == _text_keys(to_value(document))
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from kadmin.documents.scalars import OddNumberError, resolve
 
-STRINGS = """no on yes off y n NO 2024-01-01 12:30:45 1:30 2024-01-01T00:00:00Z orders a.b - --1 1-2 -a . .. ... .a +a
+STRINGS = """no on yes off y n NO 2024-01-01 12:30:45 1:30 2024-01-01T00:00:00Z orders \
+a.b - --1 1-2 -a . .. ... .a +a
 e3 1e 0b 1.2.3 nan inf nUll tRue"""
 ODD = "0123 010 -010 0x1F 0o17 0b11 1_000 +5 .5 5. 1_0.5 .inf -.Inf .nan 00 -0 01.5 1e400"
 
@@ -19,14 +20,24 @@ def test_nulls(text: str) -> None:
     assert resolve(text) is None
 
 
-@pytest.mark.parametrize(("text", "value"), [("true", True), ("False", False), ("TRUE", True), ("false", False)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("true", True), ("False", False), ("TRUE", True), ("false", False)]
+)
 def test_booleans(text: str, value: object) -> None:
     assert resolve(text) is value
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("0", 0), ("7", 7), ("-5", -5), ("2147483648", 2**31), ("1.0", 1.0), ("1e3", 1000.0), ("-0.5", -0.5)],
+    [
+        ("0", 0),
+        ("7", 7),
+        ("-5", -5),
+        ("2147483648", 2**31),
+        ("1.0", 1.0),
+        ("1e3", 1000.0),
+        ("-0.5", -0.5),
+    ],
 )
 def test_numbers(text: str, value: float) -> None:
     found = resolve(text)
@@ -49,7 +60,10 @@ def test_advice_shows_how_to_write_it() -> None:
         with pytest.raises(OddNumberError) as caught:
             resolve(text)
         shown = "in decimal digits" if plain is None else f"({plain})"
-        assert str(caught.value) == f'write it plainly {shown}, or quote it ("{text}") where a name is meant'
+        assert (
+            str(caught.value)
+            == f'write it plainly {shown}, or quote it ("{text}") where a name is meant'
+        )
 
 
 def test_advice_quotes_the_beginning_of_what_is_long() -> None:

@@ -14,7 +14,12 @@ def refused(data: bytes) -> tuple[str, str, Mark, str | None]:
         decode(data, "plan.yaml")
     found = caught.value.diagnostic
     assert (str(caught.value), found.location.file) == (found.message, "plan.yaml")
-    return found.code, found.message, Mark(found.location.line, found.location.column), text_of(found.next_step)
+    return (
+        found.code,
+        found.message,
+        Mark(found.location.line, found.location.column),
+        text_of(found.next_step),
+    )
 
 
 def test_the_largest_file_is_read_and_a_larger_one_told() -> None:
@@ -34,7 +39,9 @@ def test_the_largest_file_is_read_and_a_larger_one_told() -> None:
         (b"abc\xef\xbb\xbf\xff", "byte 6 (0xff) is not UTF-8", Mark(1, 5)),
     ],
 )
-def test_what_is_not_utf_8_is_told_with_its_byte_and_place(data: bytes, message: str, mark: Mark) -> None:
+def test_what_is_not_utf_8_is_told_with_its_byte_and_place(
+    data: bytes, message: str, mark: Mark
+) -> None:
     assert refused(data) == (codes.UNREADABLE, message, mark, "save it as UTF-8")
 
 

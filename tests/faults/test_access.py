@@ -35,15 +35,21 @@ def lock_forbidden(cluster: SimpleController) -> None:
 
 FORBIDDEN: dict[str, Callable[[SimpleController], object]] = {
     "F20-admin-cannot-be-written": lambda cluster: cluster.client.set_acls("/admin", BY_OTHERS),
-    "F20-admin-digest-is-masked": lambda cluster: cluster.client.set_acls("/admin", [BROKERS, READERS]),
+    "F20-admin-digest-is-masked": lambda cluster: cluster.client.set_acls(
+        "/admin", [BROKERS, READERS]
+    ),
     "F20-admin-cannot-be-read": lambda cluster: cluster.client.set_acls("/admin", [BROKERS]),
     "F20-lock-cannot-be-written": lock_forbidden,
-    "F20-topic-cannot-be-read": lambda cluster: cluster.client.set_acls("/brokers/topics/orders", [BROKERS]),
+    "F20-topic-cannot-be-read": lambda cluster: cluster.client.set_acls(
+        "/brokers/topics/orders", [BROKERS]
+    ),
 }
 
 
 @pytest.mark.parametrize("case", FORBIDDEN)
-def test_what_an_acl_forbids_is_told_and_nothing_runs_half(cluster: SimpleController, plan: Path, case: str) -> None:
+def test_what_an_acl_forbids_is_told_and_nothing_runs_half(
+    cluster: SimpleController, plan: Path, case: str
+) -> None:
     FORBIDDEN[case](cluster)
     before = cluster.fingerprint()
     refused = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "30")
@@ -56,12 +62,16 @@ def test_what_an_acl_forbids_is_told_and_nothing_runs_half(cluster: SimpleContro
 
 
 def become_kraft(cluster: SimpleController) -> None:
-    cluster.client.set("/controller", b'{"version":2,"brokerid":3000,"timestamp":"0","kraftControllerEpoch":7}')
+    cluster.client.set(
+        "/controller", b'{"version":2,"brokerid":3000,"timestamp":"0","kraftControllerEpoch":7}'
+    )
 
 
 def begin_migration(cluster: SimpleController) -> None:
     """Leave the cluster as it is while one KRaft controller follows another."""
-    cluster.client.create("/migration", b'{"version":0,"kraft_controller_id":3000,"kraft_controller_epoch":5}')
+    cluster.client.create(
+        "/migration", b'{"version":0,"kraft_controller_id":3000,"kraft_controller_epoch":5}'
+    )
     cluster.client.delete("/controller")
 
 
@@ -83,7 +93,9 @@ def test_an_address_without_a_zookeeper_mode_cluster_is_refused(
     assert cluster.fingerprint() == before
 
 
-def test_f19_a_mistyped_chroot_is_refused_and_not_created(cluster: SimpleController, plan: Path) -> None:
+def test_f19_a_mistyped_chroot_is_refused_and_not_created(
+    cluster: SimpleController, plan: Path
+) -> None:
     refused = command("apply", plan, "--yes", "-z", f"{cluster.connect}x", "--timeout", "30")
     assert refused.status == 6, refused.err
     assert "does not exist" in refused.err

@@ -1,4 +1,6 @@
-"""What changes on the cluster between the plan, the look and the write, and what its controller makes of a plan."""
+"""What changes on the cluster between the plan, the look and the write, and what its controller
+makes of a plan.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ FOREIGN = b'{"version":1,"partitions":[{"topic":"theirs","partition":0,"replicas
 @pytest.fixture
 def plan(cluster: SimpleController, tmp_path: Path) -> Path:
     cluster.create_topic("orders", {0: [1, 2], 1: [2, 3]})
-    value = reassignment("orders", {0: [2, 3], 1: [3, 1]}, current={0: [1, 2], 1: [2, 3]}, cluster_id=CLUSTER_ID)
+    value = reassignment(
+        "orders", {0: [2, 3], 1: [3, 1]}, current={0: [1, 2], 1: [2, 3]}, cluster_id=CLUSTER_ID
+    )
     return document(tmp_path / "plan.yaml", value)
 
 
@@ -64,7 +68,9 @@ CHANGES: dict[str, tuple[Callable[[SimpleController], object], str]] = {
     "F16-recreated-smaller": (recreated_smaller, "orders-1"),
     "F17-target-died": (lambda cluster: cluster.client.delete("/brokers/ids/3"), "3"),
     "F18-other-cluster": (
-        lambda cluster: cluster.client.set("/cluster/id", json.dumps({"version": "1", "id": "B" * 22}).encode()),
+        lambda cluster: cluster.client.set(
+            "/cluster/id", json.dumps({"version": "1", "id": "B" * 22}).encode()
+        ),
         "B" * 22,
     ),
 }
@@ -100,7 +106,9 @@ def test_f16_partitions_added_elsewhere_in_the_topic_do_not_make_a_plan_stale(
     cluster: SimpleController, proxy: FaultProxy, broken: str, plan: Path
 ) -> None:
     """Every partition of the plan is still at its `current`, which is all that a plan stands on."""
-    proxy.faults = [Fault(Action.CALL, PUBLISH, then=lambda: cluster.add_partition("orders", [1, 3]))]
+    proxy.faults = [
+        Fault(Action.CALL, PUBLISH, then=lambda: cluster.add_partition("orders", [1, 3]))
+    ]
     applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "30")
     assert applied.status == 0, applied.err
     assert len([frame for frame in proxy.requests(MULTI) if PUBLISH(frame)]) == 2
@@ -128,7 +136,9 @@ def test_f24_a_controller_that_ignores_the_plan_is_told_with_the_way_to_resume(
     assert len(cluster.steps("wave")) == 1
 
 
-def test_f24_a_reassignment_that_never_ends_is_listed_at_the_deadline(cluster: SimpleController, plan: Path) -> None:
+def test_f24_a_reassignment_that_never_ends_is_listed_at_the_deadline(
+    cluster: SimpleController, plan: Path
+) -> None:
     cluster.behave(Manner.BEGIN)
     started = time.monotonic()
     late = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "3")
@@ -142,7 +152,9 @@ def test_f24_a_reassignment_that_never_ends_is_listed_at_the_deadline(cluster: S
     assert command("resume", "--yes", "-z", cluster.connect, "--timeout", "30").status == 0
 
 
-def test_f25_a_plan_that_the_controller_rejects_is_not_written_again(cluster: SimpleController, plan: Path) -> None:
+def test_f25_a_plan_that_the_controller_rejects_is_not_written_again(
+    cluster: SimpleController, plan: Path
+) -> None:
     cluster.behave(Manner.REJECT)
     rejected = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "30")
     assert rejected.status == 8, rejected.err
@@ -178,11 +190,16 @@ def test_a_deletion_whose_guards_no_broker_answers_is_refused_and_nothing_is_wri
 ) -> None:
     del plan
     before = cluster.fingerprint()
-    wanted = document(tmp_path / "deletion.yaml", deletion("orders", allow={"active_consumers": True}))
+    wanted = document(
+        tmp_path / "deletion.yaml", deletion("orders", allow={"active_consumers": True})
+    )
     refused = command("apply", wanted, "--yes", "-z", cluster.connect)
     assert refused.status == 6, refused.err
     assert "KA073" in refused.err
-    assert "groups that keep their offsets in Kafka were not seen; delete.topic.enable of the brokers" in refused.err
+    assert (
+        "groups that keep their offsets in Kafka were not seen; delete.topic.enable of the brokers"
+        in refused.err
+    )
     assert "set spec.allow.unchecked_guards: true if this is meant" in refused.err
     assert cluster.fingerprint() == before
     wanted = document(tmp_path / "waived.yaml", deletion("orders", allow=UNASKED))

@@ -42,7 +42,8 @@ pytestmark = [pytest.mark.zookeeper, pytest.mark.xdist_group("ensemble")]
 NODE = "/admin/reassign_partitions"
 CALL_S = 2.0
 RUNNERS_SYNC = 2
-"""The first two syncs come before the record: `apply` looks before it asks, and again under its lock."""
+"""The first two syncs come before the record: `apply` looks before it asks, and again under its
+lock."""
 
 _chroots = count()
 
@@ -70,7 +71,9 @@ def cluster(ensemble: Ensemble, chroot: str) -> Iterator[SimpleController]:
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
-    return document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]}, current={0: [1, 2]}))
+    return document(
+        tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]}, current={0: [1, 2]})
+    )
 
 
 def during(action: Callable[[], None]) -> threading.Thread:
@@ -79,7 +82,9 @@ def during(action: Callable[[], None]) -> threading.Thread:
     return meanwhile
 
 
-@pytest.mark.parametrize("sign", ["/kadmin/lock", NODE], ids=["F09-before-the-publish", "F09-while-waiting"])
+@pytest.mark.parametrize(
+    "sign", ["/kadmin/lock", NODE], ids=["F09-before-the-publish", "F09-while-waiting"]
+)
 def test_a_leader_killed_is_replaced_and_the_plan_goes_on(
     ensemble: Ensemble, cluster: SimpleController, plan: Path, sign: str
 ) -> None:
@@ -107,9 +112,13 @@ def test_a_leader_killed_is_replaced_and_the_plan_goes_on(
     assert cluster.replicas("orders")[0] == [2, 3]
 
 
-def run(cluster: SimpleController, plan: Path, tell: Callable[[Event], None], until: float) -> service.Outcome:
+def run(
+    cluster: SimpleController, plan: Path, tell: Callable[[Event], None], until: float
+) -> service.Outcome:
     """Apply a plan with calls that give up after CALL_S in place of 15 s."""
-    with Store.connect(cluster.connect, timeout_s=CALL_S, session_timeout_s=4.0, until=until) as store:
+    with Store.connect(
+        cluster.connect, timeout_s=CALL_S, session_timeout_s=4.0, until=until
+    ) as store:
         context = zookeeper_context(store, Paths(), Clock(until), tell)
         document = parse_document(plan.read_bytes(), "plan")
         return service.apply(context, document, ClusterFacts(), 0)  # type: ignore[arg-type] # a plan
@@ -130,7 +139,9 @@ def test_f10_a_quorum_that_is_lost_and_comes_back_is_waited_for(
         cluster.behave(Manner.OBEY)
 
     meanwhile = during(lose)
-    outcome = run(cluster, plan, lambda event: told.append(getattr(event, "text", "")), time.monotonic() + 120)
+    outcome = run(
+        cluster, plan, lambda event: told.append(getattr(event, "text", "")), time.monotonic() + 120
+    )
     meanwhile.join()
     assert outcome.message == "1 partition at the target"
     assert len(cluster.steps("wave")) == 1
@@ -147,7 +158,18 @@ def test_f10_a_quorum_that_stays_away_ends_at_the_deadline_with_the_way_to_resum
         ensemble.kill(*followers)
 
     meanwhile = during(lose)
-    line = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", cluster.connect, "--timeout", "8"]
+    line = [
+        sys.executable,
+        "-m",
+        "kadmin",
+        "apply",
+        str(plan),
+        "--yes",
+        "-z",
+        cluster.connect,
+        "--timeout",
+        "8",
+    ]
     try:
         ended = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
         meanwhile.join()
@@ -156,7 +178,9 @@ def test_f10_a_quorum_that_stays_away_ends_at_the_deadline_with_the_way_to_resum
     finally:
         ensemble.start(*followers)
     cluster.behave(Manner.OBEY)
-    resumed = command("resume", "--yes", "-z", cluster.connect, "--lock-timeout", "30", "--timeout", "60")
+    resumed = command(
+        "resume", "--yes", "-z", cluster.connect, "--lock-timeout", "30", "--timeout", "60"
+    )
     assert resumed.status == 0, resumed.err
     assert len(cluster.steps("wave")) == 1
 
@@ -182,16 +206,22 @@ def test_f11_a_server_in_read_only_mode_is_no_server_to_write_to(
 
 
 @pytest.mark.parametrize(
-    ("elsewhere", "status"), [({1: [2, 1]}, 0), ({0: [1, 4]}, 4)], ids=["F12-still-at-current", "F12-moved-on"]
+    ("elsewhere", "status"),
+    [({1: [2, 1]}, 0), ({0: [1, 4]}, 4)],
+    ids=["F12-still-at-current", "F12-moved-on"],
 )
 def test_a_stale_read_is_caught_by_the_version_and_looked_at_again(
     ensemble: Ensemble, chroot: str, plan: Path, elsewhere: dict[int, list[int]], status: int
 ) -> None:
-    """kadmin talks to a server that has not yet heard of a change which the others have committed."""
+    """kadmin talks to a server that has not yet heard of a change which the others have
+    committed.
+    """
     if ensemble.leader == LAGGARD:
         ensemble.kill(LAGGARD)
         ensemble.start(LAGGARD)
-    change = encode_topic({number: tuple(ids) for number, ids in ({0: [1, 2], 1: [1, 2]} | elsewhere).items()})
+    change = encode_topic(
+        {number: tuple(ids) for number, ids in ({0: [1, 2], 1: [1, 2]} | elsewhere).items()}
+    )
     leader = KazooClient(ensemble.server(ensemble.leader or 0) + chroot)
     leader.start()
     syncs = count()

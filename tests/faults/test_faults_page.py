@@ -5,7 +5,9 @@ from support.pages.faults import PAGE, ROWS, page, shown_by
 
 def test_every_fault_has_a_test() -> None:
     rows = {row.number for row in ROWS}
-    assert rows == {f"F{number:02}" for number in range(1, 45)} | {f"K{number:02}" for number in range(1, 21)}
+    assert rows == {f"F{number:02}" for number in range(1, 45)} | {
+        f"K{number:02}" for number in range(1, 21)
+    }
     assert set(shown_by()) == rows
 
 

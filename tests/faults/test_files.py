@@ -63,7 +63,9 @@ def read_only(folder: Path) -> Iterator[Path]:
 def mounted(folder: Path, options: str) -> Iterator[None]:
     """Mount a file system in memory, where this machine lets us."""
     folder.mkdir(exist_ok=True)
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, check=False)
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, check=False
+    )
     if made.returncode != 0:
         pytest.skip("only root may mount a file system here")
     try:
@@ -114,15 +116,23 @@ def test_f29_a_proposal_and_its_figures_that_cannot_be_written_are_told(
     del plan
     inventory, sizes = tmp_path / "inventory", tmp_path / "sizes.json"
     sizes.write_text('{"version":1,"brokers":[]}')
-    assert command("snapshot", "--out", inventory, "--sizes", sizes, "-z", cluster.connect).status == 0
-    wished = {"apiVersion": "kadmin/v1", "kind": "RebalanceRequest", "spec": {"brokers": {"drain": [1]}}}
+    assert (
+        command("snapshot", "--out", inventory, "--sizes", sizes, "-z", cluster.connect).status == 0
+    )
+    wished = {
+        "apiVersion": "kadmin/v1",
+        "kind": "RebalanceRequest",
+        "spec": {"brokers": {"drain": [1]}},
+    }
     request = document(tmp_path / "request.yaml", wished)
     outputs: list[list[str | Path]] = [
         ["--out", unwritable / "plan.yaml"],
         ["--out", tmp_path / "made.yaml", "--figures", unwritable / "figures.json"],
     ]
     for each in outputs:
-        refused = command("propose", "rebalance", request, "--inventory", inventory, "--engine", "local", *each)
+        refused = command(
+            "propose", "rebalance", request, "--inventory", inventory, "--engine", "local", *each
+        )
         assert refused.status == 8, refused.err
         assert "Cannot write" in refused.err
         assert "Traceback" not in refused.err
@@ -142,7 +152,11 @@ def test_f29_a_device_is_written_and_never_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [("validate", "PLAN"), ("validate", "PLAN", "--out", "OUT"), ("convert", "PLAN", "--to", "kafka", "--lossy")],
+    [
+        ("validate", "PLAN"),
+        ("validate", "PLAN", "--out", "OUT"),
+        ("convert", "PLAN", "--to", "kafka", "--lossy"),
+    ],
     ids=" ".join,
 )
 @pytest.mark.parametrize(
@@ -153,7 +167,10 @@ def test_f29_a_device_is_written_and_never_replaced(tmp_path: Path) -> None:
 def test_an_answer_that_was_not_written_is_no_success(
     tmp_path: Path, shell: str, cause: str, line: tuple[str, ...]
 ) -> None:
-    places = {"PLAN": document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]})), "OUT": tmp_path / "out"}
+    places = {
+        "PLAN": document(tmp_path / "plan.yaml", reassignment("orders", {0: [2, 3]})),
+        "OUT": tmp_path / "out",
+    }
     command_line = [sys.executable, "-m", "kadmin", *(places.get(word, word) for word in line)]
     with (tmp_path / "stdout").open("wb") as stdout:
         ended = subprocess.run(
@@ -167,7 +184,9 @@ def test_an_answer_that_was_not_written_is_no_success(
     assert b"Traceback" not in ended.stderr
 
 
-def kadmin(*arguments: str | Path, stdout: int | None, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def kadmin(
+    *arguments: str | Path, stdout: int | None, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "kadmin", *arguments],
         stdin=subprocess.DEVNULL,
@@ -192,11 +211,17 @@ def no_space() -> Iterator[int]:
 
 
 @pytest.mark.parametrize(
-    ("stdout", "status"), [(broken_pipe, 141), (no_space, 8)], ids=["F31-reader-gone", "F29-stdout-ENOSPC"]
+    ("stdout", "status"),
+    [(broken_pipe, 141), (no_space, 8)],
+    ids=["F31-reader-gone", "F29-stdout-ENOSPC"],
 )
 @pytest.mark.parametrize("line", [("schema", "list"), ("diff", "PLAN"), ("--help",)], ids=str)
 def test_an_answer_that_nobody_takes_leaves_no_traceback(
-    cluster: SimpleController, plan: Path, stdout: Callable[[], Iterator[int]], status: int, line: tuple[str, ...]
+    cluster: SimpleController,
+    plan: Path,
+    stdout: Callable[[], Iterator[int]],
+    status: int,
+    line: tuple[str, ...],
 ) -> None:
     for descriptor in stdout():
         arguments = [plan if word == "PLAN" else word for word in line]
@@ -208,14 +233,20 @@ def test_an_answer_that_nobody_takes_leaves_no_traceback(
 
 @pytest.mark.parametrize(
     "environment",
-    [{"COLUMNS": "20"}, {"TERM": "dumb"}, {"COLUMNS": "20", "TERM": "dumb", "LC_ALL": "C", "PYTHONUTF8": "0"}],
+    [
+        {"COLUMNS": "20"},
+        {"TERM": "dumb"},
+        {"COLUMNS": "20", "TERM": "dumb", "LC_ALL": "C", "PYTHONUTF8": "0"},
+    ],
     ids=["F31-20-columns", "F31-dumb", "F31-both-without-unicode"],
 )
 def test_a_terminal_that_is_none_gets_plain_text(
     cluster: SimpleController, plan: Path, environment: dict[str, str]
 ) -> None:
     for line in (("apply", "--help"), ("validate", plan), ("apply", plan, "--yes")):
-        ended = kadmin(*line, stdout=subprocess.PIPE, KADMIN_ZOOKEEPER=cluster.connect, **environment)
+        ended = kadmin(
+            *line, stdout=subprocess.PIPE, KADMIN_ZOOKEEPER=cluster.connect, **environment
+        )
         assert ended.returncode == 0, ended.stderr
         said = ended.stdout + ended.stderr
         assert b"\x1b" not in said
@@ -229,7 +260,11 @@ EDITED: dict[str, tuple[set[int], str, Callable[[str], str]]] = {
         "keep one of them",
         lambda text: text.replace('"replicas": [2, 3]', '"replicas": [2, 2]'),
     ),
-    "F32-edited-current": ({4}, "KA043", lambda text: text.replace('"current": [1, 2]', '"current": [4, 2]')),
+    "F32-edited-current": (
+        {4},
+        "KA043",
+        lambda text: text.replace('"current": [1, 2]', '"current": [4, 2]'),
+    ),
     "F32-edited-cluster": ({4}, CLUSTER_ID, lambda text: text.replace(CLUSTER_ID, "B" * 22)),
     "F32-truncated": ({3}, "plan.yaml:1:", lambda text: text[: len(text) // 2]),
     "F32-empty": ({3}, "empty", lambda _: ""),
@@ -238,7 +273,9 @@ EDITED: dict[str, tuple[set[int], str, Callable[[str], str]]] = {
 
 
 @pytest.mark.parametrize("case", EDITED)
-def test_a_plan_file_that_is_not_what_it_was_is_refused(cluster: SimpleController, plan: Path, case: str) -> None:
+def test_a_plan_file_that_is_not_what_it_was_is_refused(
+    cluster: SimpleController, plan: Path, case: str
+) -> None:
     statuses, word, edit = EDITED[case]
     text = plan.read_text()
     plan.write_text(edit(text))
@@ -250,7 +287,9 @@ def test_a_plan_file_that_is_not_what_it_was_is_refused(cluster: SimpleControlle
     assert cluster.fingerprint() == before
 
 
-def test_f32_a_plan_file_that_was_not_approved_is_refused(cluster: SimpleController, plan: Path) -> None:
+def test_f32_a_plan_file_that_was_not_approved_is_refused(
+    cluster: SimpleController, plan: Path
+) -> None:
     """The bytes that were hashed are the bytes that are parsed, from standard input, too."""
     approved = hashlib.sha256(plan.read_bytes()).hexdigest()
     plan.write_bytes(plan.read_bytes() + b"\n")
@@ -267,28 +306,50 @@ def test_f32_a_plan_file_that_was_not_approved_is_refused(cluster: SimpleControl
         assert command("apply", plan, *line, malformed).status == 64
     truncated = plan.read_bytes()[:-9]
     plan.write_bytes(truncated)
-    assert command("apply", plan, *line, approved).status == 4, "the digest is checked before the text"
+    assert command("apply", plan, *line, approved).status == 4, (
+        "the digest is checked before the text"
+    )
     assert command("apply", plan, *line, hashlib.sha256(truncated).hexdigest()).status == 3
     assert cluster.fingerprint() == before
 
 
-def test_f32_a_plan_that_was_approved_is_applied_from_standard_input(cluster: SimpleController, plan: Path) -> None:
+def test_f32_a_plan_that_was_approved_is_applied_from_standard_input(
+    cluster: SimpleController, plan: Path
+) -> None:
     data = plan.read_bytes()
-    line = ("apply", "-", "--yes", "-z", cluster.connect, "--approved", hashlib.sha256(data).hexdigest().upper())
+    line = (
+        "apply",
+        "-",
+        "--yes",
+        "-z",
+        cluster.connect,
+        "--approved",
+        hashlib.sha256(data).hexdigest().upper(),
+    )
     refused = with_input(*line, data=data + b"\n")
-    assert (refused.returncode, refused.stderr.partition("\n")[0]) == (4, "error: - is not the plan that was approved.")
+    assert (refused.returncode, refused.stderr.partition("\n")[0]) == (
+        4,
+        "error: - is not the plan that was approved.",
+    )
     done = with_input(*line, data=data)
     assert done.returncode == 0, done.stderr
     assert cluster.replicas("orders") == {0: [2, 3]}
     operation = cluster.operations()[-1]["id"]
     digest = hashlib.sha256(data).hexdigest()
-    assert f"\n  file: sha256sum {digest}\n" in command("history", operation, "-z", cluster.connect).out
+    assert (
+        f"\n  file: sha256sum {digest}\n"
+        in command("history", operation, "-z", cluster.connect).out
+    )
     for arguments in (["history"], ["history", operation]):
-        (shown,) = json.loads(command(*arguments, "-z", cluster.connect, "-o", "json").out)["operations"]
+        (shown,) = json.loads(command(*arguments, "-z", cluster.connect, "-o", "json").out)[
+            "operations"
+        ]
         assert shown["file_digest"] == digest, arguments
 
 
-def test_f32_a_record_whose_plan_was_edited_is_not_resumed(cluster: SimpleController, plan: Path) -> None:
+def test_f32_a_record_whose_plan_was_edited_is_not_resumed(
+    cluster: SimpleController, plan: Path
+) -> None:
     """The digest tells: whatever the record now says, nobody approved it."""
     cluster.behave(Manner.BEGIN)
     assert command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "2").status == 8

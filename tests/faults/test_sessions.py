@@ -98,7 +98,9 @@ def test_f08_when_another_took_the_lock_meanwhile_it_is_named(
 def test_f08_when_another_completed_the_operation_meanwhile_the_lock_was_lost(
     cluster: SimpleController, proxy: FaultProxy, broken: str, plan: Path
 ) -> None:
-    """The runner that wakes finds the lock free, every target reached and the operation completed."""
+    """The runner that wakes finds the lock free, every target reached and the operation
+    completed.
+    """
     cluster.behave(Manner.HOLD)
     resumed: list[str] = []
 
@@ -124,7 +126,9 @@ def test_f08_when_another_completed_the_operation_meanwhile_the_lock_was_lost(
 
 @pytest.fixture
 def server(zookeeper: Sandbox) -> Iterator[int]:
-    """The process id of a ZooKeeper that may be made to stand still; it runs on afterwards in any case."""
+    """The process id of a ZooKeeper that may be made to stand still; it runs on afterwards in any
+    case.
+    """
     pid = zookeeper.zookeepers[1].pid
     yield pid
     thaw(pid)
@@ -155,10 +159,15 @@ class TimelineEvent:
 
 MOMENTS = {
     "F06-before": TimelineEvent(
-        Action.CALL, lambda: request_with(MULTI, b"/kadmin/lock"), frozenset({6, 7}), published=False
+        Action.CALL,
+        lambda: request_with(MULTI, b"/kadmin/lock"),
+        frozenset({6, 7}),
+        published=False,
     ),
     "F06-on-its-way": TimelineEvent(Action.CALL, lambda: PUBLISH, frozenset({7}), published=True),
-    "F06-during": TimelineEvent(Action.HOLD, lambda: reply_to(PUBLISH), frozenset({7}), published=True),
+    "F06-during": TimelineEvent(
+        Action.HOLD, lambda: reply_to(PUBLISH), frozenset({7}), published=True
+    ),
     "F06-after": TimelineEvent(Action.CALL, lambda: after(PUBLISH), frozenset({6}), published=True),
 }
 

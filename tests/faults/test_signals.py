@@ -61,8 +61,21 @@ class Apply:
     """An apply in a process of its own; ended at the end, whatever became of it."""
 
     def __init__(self, plan: Path, connect: str) -> None:
-        line = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", connect, "--timeout", "60"]
-        self._process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        line = [
+            sys.executable,
+            "-m",
+            "kadmin",
+            "apply",
+            str(plan),
+            "--yes",
+            "-z",
+            connect,
+            "--timeout",
+            "60",
+        ]
+        self._process = subprocess.Popen(
+            line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
 
     def send(self, number: int) -> None:
         self._process.send_signal(number)
@@ -99,7 +112,11 @@ def applying(plan: Path, broken: str) -> Iterator[Callable[[], Apply]]:
 @pytest.mark.parametrize("number", STATUSES, ids=lambda number: f"F28-{number.name}")
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_signal_stops_at_a_safe_point_with_the_record_whole(
-    cluster: SimpleController, proxy: FaultProxy, applying: Callable[[], Apply], phase: str, number: signal.Signals
+    cluster: SimpleController,
+    proxy: FaultProxy,
+    applying: Callable[[], Apply],
+    phase: str,
+    number: signal.Signals,
 ) -> None:
     runner: list[Apply] = []
     proxy.faults = [Fault(Action.CALL, PHASES[phase](), then=lambda: runner[0].send(number))]

@@ -33,12 +33,16 @@ pytestmark = pytest.mark.zookeeper
 CUT_AT_BYTES = 1_048_575
 BROKERS = 120
 TARGET = list(range(1, 101))
-ENTRY_BYTES = len(json.dumps({"topic": "t" * 249, "partition": 100, "replicas": TARGET}, separators=(",", ":")))
+ENTRY_BYTES = len(
+    json.dumps({"topic": "t" * 249, "partition": 100, "replicas": TARGET}, separators=(",", ":"))
+)
 PER_TOPIC = 500
 
 
 def wide_topics(cluster: SimpleController, payload_bytes: int) -> list[dict[str, Any]]:
-    """Create topics, and return the entries of a plan, that make a payload a little larger than asked for."""
+    """Create topics, and return the entries of a plan, that make a payload a little larger than
+    asked for.
+    """
     entries: list[dict[str, Any]] = []
     count = payload_bytes // ENTRY_BYTES + 10
     for first in range(0, count, PER_TOPIC):
@@ -76,7 +80,9 @@ def wide(chroot: str) -> Iterator[SimpleController]:
 def test_a_payload_is_split_before_it_is_too_large(
     wide: SimpleController, proxy: FaultProxy, broken: str, tmp_path: Path, payload: int, waves: int
 ) -> None:
-    """The plan is a little larger than the limit that it asks for; ZooKeeper never cuts the connection."""
+    """The plan is a little larger than the limit that it asks for; ZooKeeper never cuts the
+    connection.
+    """
     plan = plan_of(tmp_path / "plan.json", wide_topics(wide, payload), payload)
     applied = command("apply", plan, "--yes", "-z", broken, "--timeout", "300")
     assert applied.status == 0, applied.err
@@ -90,7 +96,9 @@ def test_f22_an_entry_that_alone_breaks_the_limit_is_refused_with_its_size(
     cluster: SimpleController, tmp_path: Path
 ) -> None:
     topic = cluster.create_topic("t" * 249, {0: [1, 2]})
-    plan = plan_of(tmp_path / "plan.json", [{"topic": topic, "partition": 0, "replicas": [2, 3]}], 200)
+    plan = plan_of(
+        tmp_path / "plan.json", [{"topic": topic, "partition": 0, "replicas": [2, 3]}], 200
+    )
     before = cluster.fingerprint()
     refused = command("apply", plan, "--yes", "-z", cluster.connect, "--timeout", "30")
     assert refused.status == 3, refused.err
@@ -106,8 +114,18 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     java = find_java(os.environ, cache)
     config = folder / "zoo.cfg"
     config.write_text(zookeeper_config(folder, port, [], four_letter_words=True))
-    main = ["-cp", class_path(DEFAULT_VERSION, java, cache), "org.apache.zookeeper.server.quorum.QuorumPeerMain"]
-    command_line = [str(java.executable), *JVM_OPTIONS, "-Djute.maxbuffer=102400", *main, str(config)]
+    main = [
+        "-cp",
+        class_path(DEFAULT_VERSION, java, cache),
+        "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+    ]
+    command_line = [
+        str(java.executable),
+        *JVM_OPTIONS,
+        "-Djute.maxbuffer=102400",
+        *main,
+        str(config),
+    ]
     process = start(command_line, folder / "server.log", folder / "process.json")
     server = parse_connect_string(f"127.0.0.1:{port}").servers[0]
     wait_until(lambda: "Mode: " in (ask(server, "srvr") or ""), 60)

@@ -1,4 +1,6 @@
-"""No clock that jumps moves a deadline, and no command outlives its --timeout by more than two seconds."""
+"""No clock that jumps moves a deadline, and no command outlives its --timeout by more than two
+seconds.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ def commands() -> dict[str, set[str]]:
 
 
 def test_every_command_takes_a_timeout() -> None:
-    assert [name for name, options in sorted(commands().items()) if "--timeout" not in options] == []
+    assert [
+        name for name, options in sorted(commands().items()) if "--timeout" not in options
+    ] == []
 
 
 @contextmanager
@@ -138,7 +142,9 @@ ARGUMENTS = {
 
 
 def test_every_command_of_a_cluster_is_tried() -> None:
-    assert {name for name, options in commands().items() if "--zookeeper" in options} == set(ARGUMENTS)
+    assert {name for name, options in commands().items() if "--zookeeper" in options} == set(
+        ARGUMENTS
+    )
 
 
 @pytest.mark.parametrize("name", ARGUMENTS, ids=lambda name: f"F06-{name}")

@@ -1,4 +1,6 @@
-"""The pages about looking at a cluster show every table as it is: with the columns that it has now."""
+"""The pages about looking at a cluster show every table as it is: with the columns that it has
+now.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,14 @@ from support.live.waiting import wait_until
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import NotCompletedError, StalePlanError
 from kadmin.inventory.sample_files import write_sample
-from kadmin.inventory.samples import ROW_ORDER, SAMPLE_COLUMNS, LoadSample, file_name, is_sample_file, sample_columns
+from kadmin.inventory.samples import (
+    ROW_ORDER,
+    SAMPLE_COLUMNS,
+    LoadSample,
+    file_name,
+    is_sample_file,
+    sample_columns,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +29,14 @@ if TYPE_CHECKING:
 AT = datetime(2026, 3, 1, 12, 5, 0, 250_000, tzinfo=UTC)
 LATER = AT + timedelta(seconds=1)
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-SAMPLE = LoadSample(AT, "one", {2: {P1: 7, P0: 2**53}}, {2: {P0: 10}, 1: {P1: 0, P0: 11}}, {"billing": {P0: 3}}, LATER)
+SAMPLE = LoadSample(
+    AT,
+    "one",
+    {2: {P1: 7, P0: 2**53}},
+    {2: {P0: 10}, 1: {P1: 0, P0: 11}},
+    {"billing": {P0: 3}},
+    LATER,
+)
 
 WRITER = """
 import sys
@@ -72,7 +86,9 @@ def test_the_same_sample_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_cluster_without_partitions_is_a_sample_without_rows(tmp_path: Path) -> None:
-    assert pq.ParquetFile(write_sample(tmp_path, LoadSample(AT, None, {}, {}))).metadata.num_rows == 0
+    assert (
+        pq.ParquetFile(write_sample(tmp_path, LoadSample(AT, None, {}, {}))).metadata.num_rows == 0
+    )
 
 
 def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
@@ -108,19 +124,30 @@ def test_a_writer_that_is_killed_while_it_writes_leaves_whole_files(tmp_path: Pa
     finally:
         writer.kill()
         writer.wait()
-    assert {pq.ParquetFile(path).read().num_rows for path in tmp_path.glob("samples-*")} == {100_000}
+    assert {pq.ParquetFile(path).read().num_rows for path in tmp_path.glob("samples-*")} == {
+        100_000
+    }
 
 
 def test_names_of_files_are_times_in_utc() -> None:
     assert is_sample_file(file_name(AT))
-    others = ("samples-20260301T120500Z.parquet.partial", ".samples-20260301T120500Z.parquet", "load.json")
+    others = (
+        "samples-20260301T120500Z.parquet.partial",
+        ".samples-20260301T120500Z.parquet",
+        "load.json",
+    )
     assert not any(map(is_sample_file, (*others, "samples-20261301T120500Z.parquet")))
     assert {len(values) for values in sample_columns(SAMPLE).values()} == {6}
 
 
 def test_time_is_stretched_from_the_start_of_a_run_on() -> None:
     begun = datetime(2026, 3, 2, tzinfo=UTC)
-    taken = LoadSample(begun + timedelta(seconds=2), None, {}, {}, groups_at=begun + timedelta(seconds=2.5))
+    taken = LoadSample(
+        begun + timedelta(seconds=2), None, {}, {}, groups_at=begun + timedelta(seconds=2.5)
+    )
     found = taken.stretched(begun, 3600)
-    assert (found.taken_at - begun, found.groups_at) == (timedelta(hours=2), begun + timedelta(hours=2.5))
+    assert (found.taken_at - begun, found.groups_at) == (
+        timedelta(hours=2),
+        begun + timedelta(hours=2.5),
+    )
     assert taken.stretched(begun, 1) == taken

@@ -1,7 +1,22 @@
 from __future__ import annotations
 
-from kadmin.cluster.model import NO_LEADER, Broker, ClusterState, PartitionState, Topic, TopicPartition
-from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, PartitionRow, facts_of, inventory_of, state_of
+from kadmin.cluster.model import (
+    NO_LEADER,
+    Broker,
+    ClusterState,
+    PartitionState,
+    Topic,
+    TopicPartition,
+)
+from kadmin.inventory import (
+    SINGLE_CLUSTER,
+    BrokerRow,
+    ClusterInventory,
+    PartitionRow,
+    facts_of,
+    inventory_of,
+    state_of,
+)
 
 TAKEN_AT = "2026-11-21T08:30:00Z"
 ORDERS = [TopicPartition("orders", number) for number in range(3)]
@@ -21,7 +36,11 @@ def test_an_inventory_has_a_row_for_every_broker_and_partition() -> None:
     assert list(found.clusters) == [SINGLE_CLUSTER]
     assert found.single() == ClusterInventory(
         "c",
-        (BrokerRow(1, "r1", alive=True), BrokerRow(2, None, alive=True), BrokerRow(9, None, alive=False)),
+        (
+            BrokerRow(1, "r1", alive=True),
+            BrokerRow(2, None, alive=True),
+            BrokerRow(9, None, alive=False),
+        ),
         (
             PartitionRow("a", 0, (1,)),
             PartitionRow("orders", 0, (1, 2), 1, (1, 2), 7),
@@ -32,7 +51,9 @@ def test_an_inventory_has_a_row_for_every_broker_and_partition() -> None:
 
 
 def test_sizes_are_null_where_they_are_unknown() -> None:
-    assert all(row.size_bytes is None for row in inventory_of(STATE, None, TAKEN_AT).single().partitions)
+    assert all(
+        row.size_bytes is None for row in inventory_of(STATE, None, TAKEN_AT).single().partitions
+    )
     assert facts_of(inventory_of(STATE, {ORDERS[1]: 0}, TAKEN_AT).single()).sizes == {ORDERS[1]: 0}
 
 

@@ -32,10 +32,14 @@ TAKEN_AT = "2026-11-21T08:30:00Z"
 ids = st.integers(0, 2**31 - 1)
 longs = st.none() | st.integers(0, 2**63 - 1)
 rates = st.none() | st.floats(0, 1e15, allow_nan=False)
-racks = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1, max_size=8)
+racks = st.none() | st.text(
+    st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1, max_size=8
+)
 topics = st.from_regex(r"[a-zA-Z0-9_-][a-zA-Z0-9._-]{0,20}", fullmatch=True)
 id_lists = st.lists(ids, unique=True, max_size=4).map(tuple)
-broker_rows = st.builds(BrokerRow, ids, racks, st.none() | st.booleans(), longs, rates, rates, rates)
+broker_rows = st.builds(
+    BrokerRow, ids, racks, st.none() | st.booleans(), longs, rates, rates, rates
+)
 partition_rows = st.builds(
     PartitionRow,
     topics,
@@ -51,13 +55,17 @@ cluster_inventories = st.builds(
     ClusterInventory,
     st.none() | st.just("kHD57VOWjTBKdUaz6n7K6n"),
     st.lists(broker_rows, max_size=5, unique_by=lambda row: row.broker_id).map(tuple),
-    st.lists(partition_rows, max_size=5, unique_by=lambda row: (row.topic, row.partition)).map(tuple),
+    st.lists(partition_rows, max_size=5, unique_by=lambda row: (row.topic, row.partition)).map(
+        tuple
+    ),
 )
 inventories = st.builds(
     Inventory,
     st.just(TAKEN_AT),
     cluster_inventories.map(lambda one: {SINGLE_CLUSTER: one})
-    | st.dictionaries(st.sampled_from(["north", "south.1", "west-2"]), cluster_inventories, min_size=1),
+    | st.dictionaries(
+        st.sampled_from(["north", "south.1", "west-2"]), cluster_inventories, min_size=1
+    ),
 )
 SMALL = Inventory(
     TAKEN_AT,
@@ -65,7 +73,10 @@ SMALL = Inventory(
         SINGLE_CLUSTER: ClusterInventory(
             "kHD57VOWjTBKdUaz6n7K6n",
             (BrokerRow(1, "r1"), BrokerRow(2, "r2")),
-            (PartitionRow("orders", 0, (1, 2), 1, (1, 2), 10, 1.5, 0.0), PartitionRow("orders", 1, (2, 1))),
+            (
+                PartitionRow("orders", 0, (1, 2), 1, (1, 2), 10, 1.5, 0.0),
+                PartitionRow("orders", 1, (2, 1)),
+            ),
         )
     },
 )
@@ -84,7 +95,9 @@ def ordered(inventory: Inventory) -> Inventory:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_what_is_written_is_read_again(table: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_what_is_written_is_read_again(
+    table: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     @given(inventories)
     def round_trip(inventory: Inventory) -> None:
         """Rule: reading what was written gives the same rows, sorted, whatever the format."""
@@ -101,19 +114,32 @@ def test_the_same_rows_in_any_order_give_the_same_bytes(table: str, tmp_path: Pa
     turned = replace(one, brokers=one.brokers[::-1], partitions=one.partitions[::-1])
     for name, each in (("a", SMALL), ("b", Inventory(TAKEN_AT, {SINGLE_CLUSTER: turned}))):
         write_inventory(each, tmp_path / name, table)
-    written = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("a", "b")]
+    written = [
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+        for name in ("a", "b")
+    ]
     assert written[0] == written[1]
-    assert sorted(written[0]) == sorted([f"brokers.{table}", "inventory.json", f"partitions.{table}"])
+    assert sorted(written[0]) == sorted(
+        [f"brokers.{table}", "inventory.json", f"partitions.{table}"]
+    )
 
 
 def test_what_brokers_can_carry_is_written_only_where_it_is_known(tmp_path: Path) -> None:
     """Rule: versions of kadmin that do not know these columns read every snapshot."""
     write_inventory(SMALL, tmp_path, "csv")
-    assert (tmp_path / "brokers.csv").read_text().splitlines()[0] == "broker_id,rack,alive,capacity_bytes"
+    assert (tmp_path / "brokers.csv").read_text().splitlines()[
+        0
+    ] == "broker_id,rack,alive,capacity_bytes"
     one = SMALL.single()
-    able = replace(one, brokers=(replace(one.brokers[0], net_out_bytes_per_s=1.25e8), *one.brokers[1:]))
+    able = replace(
+        one, brokers=(replace(one.brokers[0], net_out_bytes_per_s=1.25e8), *one.brokers[1:])
+    )
     write_inventory(replace(SMALL, clusters={SINGLE_CLUSTER: able}), tmp_path, "csv")
-    lines = ["broker_id,rack,alive,capacity_bytes,net_out_bytes_per_s", "1,r1,,,125000000.0", "2,r2,,,"]
+    lines = [
+        "broker_id,rack,alive,capacity_bytes,net_out_bytes_per_s",
+        "1,r1,,,125000000.0",
+        "2,r2,,,",
+    ]
     assert (tmp_path / "brokers.csv").read_text().splitlines() == lines
 
 
@@ -134,7 +160,10 @@ def write_raw(folder: Path, table: str, name: str, columns: dict[str, list[Any]]
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     else:
-        cells = [",".join(columns), *(",".join(map(cell, row)) for row in zip(*columns.values(), strict=True))]
+        cells = [
+            ",".join(columns),
+            *(",".join(map(cell, row)) for row in zip(*columns.values(), strict=True)),
+        ]
         path.write_text("\n".join(cells) + "\n")
 
 
@@ -145,7 +174,11 @@ def cell(value: object) -> str:
 
 
 NAN = float("nan")
-WHOLE: dict[str, list[Any]] = {"topic": ["a", "b", "c"], "partition": [0, 0, 0], "replicas": [[1], [2], [1]]}
+WHOLE: dict[str, list[Any]] = {
+    "topic": ["a", "b", "c"],
+    "partition": [0, 0, 0],
+    "replicas": [[1], [2], [1]],
+}
 BAD_ROWS = [
     ({"topic": ["a", None, "c"]}, "topic: 1 row null (first: row 2)"),
     ({"partition": [None, 0, None]}, "partition: 2 rows null (first: row 1)"),
@@ -166,21 +199,44 @@ BAD_ROWS = [
 BAD_CELLS = [
     ("csv", {"partition": [0, "x", "1.0"]}, "partition: 2 rows not an integer (first: row 2)"),
     ("csv", {"size_bytes": [0, "1e3", 2]}, "size_bytes: 1 row not a long integer (first: row 2)"),
-    ("csv", {"bytes_in_per_s": [0.5, "fast", 1]}, "bytes_in_per_s: 1 row not a number (first: row 2)"),
-    ("csv", {"replicas": [[1], ["1;x"], [2]]}, "replicas: 1 row not a list of integers (first: row 2)"),
+    (
+        "csv",
+        {"bytes_in_per_s": [0.5, "fast", 1]},
+        "bytes_in_per_s: 1 row not a number (first: row 2)",
+    ),
+    (
+        "csv",
+        {"replicas": [[1], ["1;x"], [2]]},
+        "replicas: 1 row not a list of integers (first: row 2)",
+    ),
     ("jsonl", {"partition": [0, "1", 1.0]}, "partition: 2 rows not an integer (first: row 2)"),
     ("jsonl", {"partition": [0, True, 1]}, "partition: 1 row not an integer (first: row 2)"),
     ("jsonl", {"topic": ["a", 7, "c"]}, "topic: 1 row not a string (first: row 2)"),
-    ("jsonl", {"replicas": [[1], 2, ["3"]]}, "replicas: 2 rows not a list of integers (first: row 2)"),
-    ("jsonl", {"replicas": [[1], [1, None], [3]]}, "replicas: 1 row with null in the list (first: row 2)"),
+    (
+        "jsonl",
+        {"replicas": [[1], 2, ["3"]]},
+        "replicas: 2 rows not a list of integers (first: row 2)",
+    ),
+    (
+        "jsonl",
+        {"replicas": [[1], [1, None], [3]]},
+        "replicas: 1 row with null in the list (first: row 2)",
+    ),
     ("jsonl", {"replicas": [[1], [], [3]]}, "replicas: 1 row empty (first: row 2)"),
     ("parquet", {"partition": ["0", "1", "2"]}, "partition: 3 rows not an integer (first: row 1)"),
     (
         "parquet",
         {"partition": [0.0, 1.0, None]},
-        "partition: 2 rows not an integer (first: row 1); partitions.parquet: partition: 1 row null (first: row 3)",
+        (
+            "partition: 2 rows not an integer (first: row 1); partitions.parquet: partition: 1 "
+            "row null (first: row 3)"
+        ),
     ),
-    ("parquet", {"replicas": ["1;2", "1", "2"]}, "replicas: 3 rows not a list of integers (first: row 1)"),
+    (
+        "parquet",
+        {"replicas": ["1;2", "1", "2"]},
+        "replicas: 3 rows not a list of integers (first: row 1)",
+    ),
 ]
 
 
@@ -188,7 +244,9 @@ BAD_TABLES = [*((table, *case) for case in BAD_ROWS for table in TABLES), *BAD_C
 
 
 @pytest.mark.parametrize(
-    ("table", "columns", "complaint"), BAD_TABLES, ids=[f"{case[0]} {case[2]}" for case in BAD_TABLES]
+    ("table", "columns", "complaint"),
+    BAD_TABLES,
+    ids=[f"{case[0]} {case[2]}" for case in BAD_TABLES],
 )
 def test_bad_rows_are_named_by_column_and_count(
     table: str, columns: dict[str, list[Any]], complaint: str, tmp_path: Path
@@ -237,7 +295,11 @@ def test_a_required_column_must_be_there(table: str, tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("partitions.csv", b"", "is empty"),
-        ("partitions.csv", b"topic,partition,replicas\na,0\n", "row 1 has 2 cells, the header has 3"),
+        (
+            "partitions.csv",
+            b"topic,partition,replicas\na,0\n",
+            "row 1 has 2 cells, the header has 3",
+        ),
         ("partitions.csv", b"topic,topic\n", "names a column twice"),
         ("partitions.csv", b'topic,partition,replicas\n"a\n', "is not CSV"),
         ("partitions.csv", b"topic\xff\n", "is not UTF-8"),
@@ -272,7 +334,15 @@ def test_a_table_that_is_there_twice_or_not_at_all_is_refused(tmp_path: Path) ->
         ({"kind": "ClusterInventory"}, "not valid"),
         ({"kind": "ClusterInventory", "taken_at": "yesterday"}, "not valid"),
         ({"kind": "TopicDeletion", "spec": {"topics": ["a"]}}, "not a ClusterInventory"),
-        ({"kind": "ClusterInventory", "taken_at": TAKEN_AT, "cluster_id": "a", "clusters": {"b": "c"}}, "both"),
+        (
+            {
+                "kind": "ClusterInventory",
+                "taken_at": TAKEN_AT,
+                "cluster_id": "a",
+                "clusters": {"b": "c"},
+            },
+            "both",
+        ),
     ],
 )
 def test_the_header_is_checked(header: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -289,7 +359,9 @@ def test_no_inventory_at_all_names_the_file_and_the_remedy(tmp_path: Path) -> No
 
 
 def test_a_fleets_rows_belong_to_its_clusters(tmp_path: Path) -> None:
-    fleet = Inventory(TAKEN_AT, {"north": SMALL.single(), "south": replace(SMALL.single(), cluster_id=None)})
+    fleet = Inventory(
+        TAKEN_AT, {"north": SMALL.single(), "south": replace(SMALL.single(), cluster_id=None)}
+    )
     write_inventory(fleet, tmp_path, "csv")
     assert read_inventory(tmp_path) == fleet
     with pytest.raises(UsageError, match="a fleet \\(north, south\\)"):
@@ -332,15 +404,21 @@ except UsageError as error:
     print(error.message, error.next_command)
 """
     write_inventory(SMALL, tmp_path, "csv")
-    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True
+    )
     assert "need pyarrow" in done.stdout
     assert "--table csv" in done.stdout
     assert "pip install 'kadmin-kafka[spark]'" in done.stdout
 
 
 def test_facts_that_no_command_uses_are_read_over(tmp_path: Path) -> None:
-    write_inventory(Inventory(TAKEN_AT, {SINGLE_CLUSTER: ClusterInventory("one", (), ())}), tmp_path)
+    write_inventory(
+        Inventory(TAKEN_AT, {SINGLE_CLUSTER: ClusterInventory("one", (), ())}), tmp_path
+    )
     header = json.loads((tmp_path / "inventory.json").read_text())
     unused = {"version": "2.0", "controller": 1, "controller_epoch": 7}
-    (tmp_path / "inventory.json").write_text(json.dumps({**header, "kafka": {**unused, "delete_topic_enable": False}}))
+    (tmp_path / "inventory.json").write_text(
+        json.dumps({**header, "kafka": {**unused, "delete_topic_enable": False}})
+    )
     assert read_inventory(tmp_path).single().facts == KafkaFacts(delete_topic_enable=False)

@@ -1,4 +1,6 @@
-"""Files validated against an inventory: which clusters a document is about, and what each of them answers."""
+"""Files validated against an inventory: which clusters a document is about, and what each of them
+answers.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Path:
-    """Two clusters: brokers 1 and 2 in the east, 2 and 3 in the west, and a topic of its own in each."""
+    """Two clusters: brokers 1 and 2 in the east, 2 and 3 in the west, and a topic of its own in
+    each.
+    """
 
     def cluster(cluster_id: str, *brokers: int) -> ClusterInventory:
         rows = tuple(BrokerRow(broker, f"r{broker}") for broker in brokers)
@@ -34,7 +38,10 @@ def found(text: str, directory: Path) -> list[Diagnostic]:
     return list(validate_files([("plan.yaml", text.encode())], Policy(), directory).diagnostics)
 
 
-MOVES = b"kind: PartitionReassignment\nspec: {partitions: [{topic: of-eastern, partition: 0, replicas: [2, 1]}]}\n"
+MOVES = (
+    b"kind: PartitionReassignment\n"
+    b"spec: {partitions: [{topic: of-eastern, partition: 0, replicas: [2, 1]}]}\n"
+)
 
 
 def test_applied_plans_are_not_compared_with_plans_and_clusters_of_now(fleet: Path) -> None:
@@ -44,7 +51,9 @@ def test_applied_plans_are_not_compared_with_plans_and_clusters_of_now(fleet: Pa
     both = validate_files([("plans/applied.yaml", MOVES), ("plans/3.yaml", MOVES)], Policy())
     assert [each.code for each in both.diagnostics] == [codes.PARTITION_IN_TWO_PLANS]
     stale = MOVES.replace(b"replicas", b"current: [7, 8], replicas")
-    now = validate_files([("plans/3.yaml", stale), ("plans/applied/3.yaml", stale)], Policy(), fleet)
+    now = validate_files(
+        [("plans/3.yaml", stale), ("plans/applied/3.yaml", stale)], Policy(), fleet
+    )
     assert {each.location.file for each in now.diagnostics} == {"plans/3.yaml"}
     broken = validate_files([("plans/applied/3.yaml", b"kind: PartitionReassignment\n")], Policy())
     assert [each.code for each in broken.diagnostics] == [codes.MISSING_FIELD]
@@ -58,10 +67,16 @@ def request(spec: str, cluster_id: str | None = None) -> str:
 def test_a_name_of_a_request_is_unknown_where_no_cluster_has_it(fleet: Path) -> None:
     assert found(request("{brokers: {drain: [1, 3]}}"), fleet) == []
     (unknown,) = found(request("{brokers: {drain: [1, 9]}}"), fleet)
-    assert (unknown.code, unknown.broker, unknown.path) == (codes.UNKNOWN_BROKER, 9, "$.spec.brokers.drain[1]")
+    assert (unknown.code, unknown.broker, unknown.path) == (
+        codes.UNKNOWN_BROKER,
+        9,
+        "$.spec.brokers.drain[1]",
+    )
     pins = "{{pins: [{{topic: {}, partition: 0, replicas: [2, {}]}}]}}"
     assert found(request(pins.format("of-eastern", 1)), fleet) == []
-    assert [each.code for each in found(request(pins.format("nowhere", 1)), fleet)] == [codes.UNKNOWN_PARTITION]
+    assert [each.code for each in found(request(pins.format("nowhere", 1)), fleet)] == [
+        codes.UNKNOWN_PARTITION
+    ]
 
 
 def test_what_breaks_a_rule_in_one_cluster_is_reported(fleet: Path) -> None:
@@ -79,7 +94,9 @@ def test_a_request_for_one_cluster_is_refused_for_the_others_of_a_fleet(fleet: P
     )
 
 
-def test_a_broker_that_only_the_second_entry_of_a_partition_names_is_found_there(fleet: Path) -> None:
+def test_a_broker_that_only_the_second_entry_of_a_partition_names_is_found_there(
+    fleet: Path,
+) -> None:
     entry = "{{topic: of-eastern, partition: 0, replicas: [1, {}]}}"
     partitions = f"[{entry.format(2)}, {entry.format(9)}]"
     spec = f"{{throttle: none, partitions: {partitions}}}"

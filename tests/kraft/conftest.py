@@ -30,32 +30,42 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def cluster(kraft: Sandbox, connection: KafkaConnection, record: None) -> KraftCluster:
-    """The cluster in KRaft mode, with kadmin's record in its topic: other tests' operations are there, and finished."""
+    """The cluster in KRaft mode, with kadmin's record in its topic: other tests' operations are
+    there, and finished.
+    """
     del record
     return KraftCluster(kraft, connection)
 
 
 @pytest.fixture
 def cluster_and_folder(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> KraftCluster:
-    """The cluster in KRaft mode, with kadmin's record in a folder of the test's own: `--records`."""
+    """The cluster in KRaft mode, with kadmin's record in a folder of the test's own:
+    `--records`.
+    """
     return KraftCluster(kraft, connection, tmp_path / "records")
 
 
 @pytest.fixture
 def short_settling(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs in this process watch requests that got no answer for two seconds, and not for a minute and a half."""
+    """Runs in this process watch requests that got no answer for two seconds, and not for a minute
+    and a half.
+    """
     monkeypatch.setattr(settling, "SETTLE_S", 2.0)
 
 
 @pytest.fixture
 def record(connection: KafkaConnection) -> Iterator[None]:
-    """The topics of kadmin's record and of transactions are there; no operation is left unfinished."""
+    """The topics of kadmin's record and of transactions are there; no operation is left
+    unfinished.
+    """
 
     def operations() -> OperationStore:
         return in_topic(connection, lease_s=LEASE_S)
 
     first = operations()
-    first.lock.release(first.lock.take(Holder(Author("ann", "host-a", 7), "op", "now", LEASE_S), 10 * LEASE_S))
+    first.lock.release(
+        first.lock.take(Holder(Author("ann", "host-a", 7), "op", "now", LEASE_S), 10 * LEASE_S)
+    )
     yield
     if operations().unfinished():
         KadminProcess(connection.servers.addresses, "cancel", "--now", "--yes").answer()

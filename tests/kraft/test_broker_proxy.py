@@ -61,7 +61,12 @@ def test_a_client_never_leaves_the_proxy(kraft: Sandbox, proxy: BrokerProxy) -> 
     ids=["request cut", "request halved", "cut behind the request", "answer cut"],
 )
 def test_a_request_is_lost_or_its_answer_is(
-    proxy: BrokerProxy, connection: KafkaConnection, action: Action, matches: Callable[[Frame], bool], *, applied: bool
+    proxy: BrokerProxy,
+    connection: KafkaConnection,
+    action: Action,
+    matches: Callable[[Frame], bool],
+    *,
+    applied: bool,
 ) -> None:
     topic = make_topic(connection, {0: (1, 2)})
     proxy.faults.append(Fault(action, matches))

@@ -73,19 +73,27 @@ def test_a_folder_of_records_is_no_second_door(cluster: KraftCluster, tmp_path: 
 
 
 @pytest.mark.usefixtures("record")
-def test_the_topic_of_the_record_is_moved_last(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> None:
+def test_the_topic_of_the_record_is_moved_last(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
+) -> None:
     """Each partition goes to another broker: lock and record are read and written throughout."""
     cluster, topic = KraftCluster(kraft, connection), make_topic(connection, {0: (1, 2)})
     partitions = [TopicPartition(RECORD_TOPIC, number) for number in (CONTROL, BODIES)]
     before = read_cluster(connection, [RECORD_TOPIC])
-    targets = {each: rotated(before.replicas(each) or ()) for each in partitions} | {TopicPartition(topic, 0): (3, 4)}
+    targets = {each: rotated(before.replicas(each) or ()) for each in partitions} | {
+        TopicPartition(topic, 0): (3, 4)
+    }
     plan = tmp_path / "plan.json"
     plan.write_text(
         json.dumps(
             {
                 "apiVersion": "kadmin/v1",
                 "kind": "PartitionReassignment",
-                "spec": {"partitions": [{**asdict(each), "replicas": list(to)} for each, to in targets.items()]},
+                "spec": {
+                    "partitions": [
+                        {**asdict(each), "replicas": list(to)} for each, to in targets.items()
+                    ]
+                },
             }
         )
     )
@@ -97,6 +105,8 @@ def test_the_topic_of_the_record_is_moved_last(kraft: Sandbox, connection: Kafka
 
 
 def rotated(replicas: Replicas) -> Replicas:
-    """Put the other broker of rack r1 in the place of the one that has a copy, and another one first."""
+    """Put the other broker of rack r1 in the place of the one that has a copy, and another one
+    first.
+    """
     first, *rest = ({1: 4, 4: 1}.get(broker, broker) for broker in replicas)
     return (*rest, first)

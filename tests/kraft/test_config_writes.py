@@ -23,12 +23,23 @@ from kadmin.operations.record.steps import Sending, StepKind, writes_unanswered
 from kadmin.operations.session import held
 from kadmin.operations.throttles.audit import Origin, audit
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
+from kadmin.plan.model import (
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+    ThrottleBy,
+    ThrottleSpec,
+)
 from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES, THROTTLE_KEYS
 from kadmin.worlds.kafka import configs, sending
 from kadmin.worlds.kafka.wire import configs as requests
 from kadmin.worlds.kafka.wire import connection as connections
-from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
+from kadmin.worlds.kafka.wire.configs import (
+    ConfigEdit,
+    ConfigOperation,
+    alter_configs,
+    read_own_configs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +67,13 @@ def throttled_topics(connection: KafkaConnection) -> list[ConfigEntity]:
     entities = [ConfigEntity.of_topic(make_topic(connection, {0: (1, 2)})) for _ in range(MANY)]
     edits = {key: ConfigEdit(ConfigOperation.APPEND, value) for key, value in LISTS.items()}
     alter_configs(connection, dict.fromkeys(entities, edits))
-    wait_until(lambda: read_own_configs(connection, entities, keys=THROTTLE_KEYS) == dict.fromkeys(entities, LISTS), 30)
+    wait_until(
+        lambda: (
+            read_own_configs(connection, entities, keys=THROTTLE_KEYS)
+            == dict.fromkeys(entities, LISTS)
+        ),
+        30,
+    )
     return entities
 
 
@@ -70,9 +87,14 @@ def change(context: Context, entities: list[ConfigEntity], edit: EditConfigs) ->
 
 
 def test_a_change_goes_on_while_it_makes_progress_however_long_it_takes(
-    connection: KafkaConnection, context: Context, proxy: BrokerProxy, monkeypatch: pytest.MonkeyPatch
+    connection: KafkaConnection,
+    context: Context,
+    proxy: BrokerProxy,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each request takes two of the seconds for which the lock is proved; only a round without progress counts."""
+    """Each request takes two of the seconds for which the lock is proved; only a round without
+    progress counts.
+    """
     entities, passed_s, uptime_s = throttled_topics(connection), [0.0], connections.uptime_s
 
     def pass_time() -> None:
@@ -83,11 +105,15 @@ def test_a_change_goes_on_while_it_makes_progress_however_long_it_takes(
     monkeypatch.setattr(configs, "BATCH", 1)
     proxy.faults.append(Fault(Action.CALL, request_of(ALTER_CONFIGS), times=1_000, then=pass_time))
     assert change(context, entities, without_lists) is ConfigsOutcome.WRITTEN
-    assert read_own_configs(connection, entities, keys=THROTTLE_KEYS) == {entity: {} for entity in entities}
+    assert read_own_configs(connection, entities, keys=THROTTLE_KEYS) == {
+        entity: {} for entity in entities
+    }
     assert len(proxy.requests(ALTER_CONFIGS)) == 2 * MANY, "entries go first, then the keys"
 
 
-def test_a_change_that_brings_nothing_nearer_ends(connection: KafkaConnection, context: Context) -> None:
+def test_a_change_that_brings_nothing_nearer_ends(
+    connection: KafkaConnection, context: Context
+) -> None:
     entity = ConfigEntity.of_topic(make_topic(connection, {0: (1, 2)}))
 
     def more(found: ConfigValues) -> ConfigEdits:
@@ -102,8 +128,18 @@ def test_what_the_last_request_wrote_is_looked_at_also_after_a_signal(
     connection: KafkaConnection, context: Context, proxy: BrokerProxy
 ) -> None:
     entities = throttled_topics(connection)
-    alter_configs(connection, {each: {key: ConfigEdit(ConfigOperation.SET, "") for key in LISTS} for each in entities})
-    wait_until(lambda: not any(read_own_configs(connection, entities)[each][LEADER_REPLICAS] for each in entities), 30)
+    alter_configs(
+        connection,
+        {each: {key: ConfigEdit(ConfigOperation.SET, "") for key in LISTS} for each in entities},
+    )
+    wait_until(
+        lambda: (
+            not any(
+                read_own_configs(connection, entities)[each][LEADER_REPLICAS] for each in entities
+            )
+        ),
+        30,
+    )
 
     def interrupt() -> None:
         context.clock.stop_signal = 15
@@ -128,14 +164,21 @@ def notes(events: list[Event]) -> str:
 
 @pytest.mark.parametrize("lost", [True, False])
 def test_a_config_write_without_an_answer_is_on_record_and_its_operation_ends_late(
-    connection: KafkaConnection, context: Context, proxy: BrokerProxy, events: list[Event], *, lost: bool
+    connection: KafkaConnection,
+    context: Context,
+    proxy: BrokerProxy,
+    events: list[Event],
+    *,
+    lost: bool,
 ) -> None:
     topic = make_topic(connection, {0: (1, 2)})
     if lost:
         proxy.faults.append(Fault(Action.CUT_BEFORE, reply_of(ALTER_CONFIGS)))
     apply(context, plan(topic, (1, 3), (1, 2)), ClusterFacts(), 0)
     fate = [step.sending for step in config_steps(context)]
-    assert fate == [Sending.UNANSWERED if lost else Sending.ANSWERED, Sending.ANSWERED], "set, and removed"
+    assert fate == [Sending.UNANSWERED if lost else Sending.ANSWERED, Sending.ANSWERED], (
+        "set, and removed"
+    )
     assert ("settling" in notes(events)) is lost
     assert read_own_configs(connection, [ConfigEntity.of_topic(topic)], keys=THROTTLE_KEYS) == {
         ConfigEntity.of_topic(topic): {}
@@ -155,7 +198,9 @@ def test_the_rate_that_a_frozen_broker_sets_late_is_removed_or_found(
     *,
     late: bool,
 ) -> None:
-    """Broker 4 freezes with the request for its own rate, the operation goes on without it, and the broker thaws."""
+    """Broker 4 freezes with the request for its own rate, the operation goes on without it, and the
+    broker thaws.
+    """
     topic = make_topic(connection, {0: (1, 2, 4)})
     frozen = ExitStack()
     monkeypatch.setattr(requests, "CHANGE_S", 3.0)
@@ -167,7 +212,9 @@ def test_the_rate_that_a_frozen_broker_sets_late_is_removed_or_found(
     proxy.faults.append(Fault(Action.CALL, rates_of(kraft, 4), then=freeze))
     with frozen:
         runner = threading.Thread(
-            target=apply, args=(context, plan(topic, (1, 2, 3), (1, 2, 4)), ClusterFacts(), 0), daemon=True
+            target=apply,
+            args=(context, plan(topic, (1, 2, 3), (1, 2, 4)), ClusterFacts(), 0),
+            daemon=True,
         )
         runner.start()
         wait_until(lambda: "settling" in notes(events), 90)
@@ -182,7 +229,9 @@ def test_the_rate_that_a_frozen_broker_sets_late_is_removed_or_found(
             wait_until(lambda: origins(context, BROKER_4) == {Origin.LEFT_OVER}, 60)
         finally:
             alter_configs(
-                connection, {BROKER_4: {key: ConfigEdit(ConfigOperation.DELETE) for key in RATES}}, broker_id=4
+                connection,
+                {BROKER_4: {key: ConfigEdit(ConfigOperation.DELETE) for key in RATES}},
+                broker_id=4,
             )
     else:
         assert "applied late on 1 broker" in notes(events)

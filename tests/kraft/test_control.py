@@ -1,4 +1,6 @@
-"""A runner at work is asked from elsewhere, through the topic of the record: another throttle, a pause, a cancel."""
+"""A runner at work is asked from elsewhere, through the topic of the record: another throttle, a
+pause, a cancel.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ WAIT_S = 120
 
 
 @contextmanager
-def at_work(cluster: KraftCluster, *arguments: str | Path, moves: TopicPartition) -> Iterator[KadminProcess]:
+def at_work(
+    cluster: KraftCluster, *arguments: str | Path, moves: TopicPartition
+) -> Iterator[KadminProcess]:
     """Run a command, and go on once it reassigns this partition."""
     runner = KadminProcess(cluster.sandbox.bootstrap, *arguments)
     try:
@@ -53,7 +57,9 @@ def replicas(cluster: KraftCluster, partitions: list[TopicPartition]) -> list[Re
 def test_f41_a_runner_changes_its_throttle_pauses_and_takes_back_as_it_is_asked(
     cluster: KraftCluster, tmp_path: Path
 ) -> None:
-    """The first wave is held until the rate changes, the second one until it is taken back; the third never begins."""
+    """The first wave is held until the rate changes, the second one until it is taken back; the
+    third never begins.
+    """
     topic = make_topic(cluster.connection, dict.fromkeys(range(3), ORIGIN))
     partitions = [TopicPartition(topic, number) for number in range(3)]
     produce(cluster.connection.servers, dict.fromkeys(partitions[:2], [b"x" * 900_000] * 10))
@@ -84,6 +90,11 @@ def test_f41_a_runner_changes_its_throttle_pauses_and_takes_back_as_it_is_asked(
     last = cluster.history()[-1]
     assert (last["operation_id"], last["state"]) == (operation["operation_id"], "cancelled")
     assert list_reassignments(cluster.connection) == {}
-    entities = [ConfigEntity.of_topic(topic), *(ConfigEntity.of_broker(broker_id) for broker_id in (*ORIGIN, *TARGET))]
+    entities = [
+        ConfigEntity.of_topic(topic),
+        *(ConfigEntity.of_broker(broker_id) for broker_id in (*ORIGIN, *TARGET)),
+    ]
     for entity in entities:
-        assert read_own_configs(cluster.connection, [entity], broker_id=entity.broker_id) == {entity: {}}
+        assert read_own_configs(cluster.connection, [entity], broker_id=entity.broker_id) == {
+            entity: {}
+        }

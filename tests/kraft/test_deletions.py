@@ -52,8 +52,13 @@ def test_a_topic_is_deleted_and_comes_back_empty_with_its_assignment_and_configs
 
     made = cluster.kadmin("recreate", operation, "--yes")
     assert made.status == 0, made.err
-    wait_assigned(connection, {TopicPartition(topic, number): replicas for number, replicas in ASSIGNMENT.items()})
-    assert read_own_configs(connection, [ConfigEntity.of_topic(topic)]) == {ConfigEntity.of_topic(topic): configs}
+    wait_assigned(
+        connection,
+        {TopicPartition(topic, number): replicas for number, replicas in ASSIGNMENT.items()},
+    )
+    assert read_own_configs(connection, [ConfigEntity.of_topic(topic)]) == {
+        ConfigEntity.of_topic(topic): configs
+    }
     records = {TopicPartition(topic, number): [b"new %d" % number] for number in ASSIGNMENT}
     produce(connection.servers, records)
     assert consume_all(connection.servers.addresses, list(records)) == records
@@ -64,17 +69,23 @@ def test_a_topic_is_deleted_and_comes_back_empty_with_its_assignment_and_configs
 def test_k13_a_topic_made_again_between_look_and_send_is_spared(
     cluster: KraftCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other topics of the plan are deleted; the new topic of an old name is told, with exit code 4."""
+    """The other topics of the plan are deleted; the new topic of an old name is told, with exit
+    code 4.
+    """
     connection = cluster.connection
     topic, other = make_topic(connection, {0: (1, 2)}), make_topic(connection, {0: (1, 2)})
 
-    def late(to: KafkaConnection, topic_ids: Mapping[str, str], *, send_by: float) -> dict[str, Refusal | None]:
+    def late(
+        to: KafkaConnection, topic_ids: Mapping[str, str], *, send_by: float
+    ) -> dict[str, Refusal | None]:
         assert delete_topics(to, {topic: topic_ids[topic]}) == {topic: None}
         create_topic(to, topic, {0: (1, 2)})
         return delete_topics(to, topic_ids, send_by=send_by)
 
     monkeypatch.setattr("kadmin.worlds.kafka.requests.delete_topics", late)
-    applied = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", deletion(topic, other)), "--yes")
+    applied = cluster.kadmin(
+        "apply", document(tmp_path / "deletion.yaml", deletion(topic, other)), "--yes"
+    )
     assert applied.status == 4, applied.err
     assert f"Other topics have these names by now: {topic}" in applied.err
     wait_assigned(connection, {TopicPartition(topic, 0): (1, 2)})
@@ -100,7 +111,9 @@ def test_a_dead_replica_holds_no_deletion_up_and_its_stray_folders_are_told(
         cluster.sandbox.start_broker(4)
     beside = make_topic(connection, {0: (4, 1)})
     assert beside
-    assert [each for each in folder.rglob(f"{topic}-0*") if "broker-4" in str(each)], "the folder is still there"
+    assert [each for each in folder.rglob(f"{topic}-0*") if "broker-4" in str(each)], (
+        "the folder is still there"
+    )
 
 
 @pytest.mark.eras
@@ -109,11 +122,18 @@ def test_a_topic_made_by_others_meanwhile_is_left_as_it_is(
 ) -> None:
     connection = cluster.connection
     topic = make_topic(connection, {0: (1, 2)})
-    applied = cluster.kadmin("apply", document(tmp_path / "d.yaml", deletion(topic)), "--yes", "-o", "json")
+    applied = cluster.kadmin(
+        "apply", document(tmp_path / "d.yaml", deletion(topic)), "--yes", "-o", "json"
+    )
     operation = json.loads(applied.out)["operation_id"]
 
     def late(
-        to: KafkaConnection, name: str, replicas: Mapping[int, Replicas], configs: Mapping[str, str], *, send_by: float
+        to: KafkaConnection,
+        name: str,
+        replicas: Mapping[int, Replicas],
+        configs: Mapping[str, str],
+        *,
+        send_by: float,
     ) -> None:
         create_topic(to, name, {0: (3,)})
         create_topic(to, name, replicas, configs, send_by=send_by)
@@ -153,32 +173,49 @@ def test_k20_a_topic_that_another_client_deletes_first_is_gone_and_so_are_the_ot
     connection = cluster.connection
     topic, other = make_topic(connection, {0: (1, 2)}), make_topic(connection, {0: (1, 2)})
 
-    def late(to: KafkaConnection, topic_ids: Mapping[str, str], *, send_by: float) -> dict[str, Refusal | None]:
+    def late(
+        to: KafkaConnection, topic_ids: Mapping[str, str], *, send_by: float
+    ) -> dict[str, Refusal | None]:
         assert delete_topics(to, {topic: topic_ids[topic]}) == {topic: None}
         answers = delete_topics(to, topic_ids, send_by=send_by)
-        assert {name: answer and answer.code for name, answer in answers.items()} == {topic: 100, other: None}
+        assert {name: answer and answer.code for name, answer in answers.items()} == {
+            topic: 100,
+            other: None,
+        }
         return answers
 
     monkeypatch.setattr("kadmin.worlds.kafka.requests.delete_topics", late)
-    applied = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", deletion(topic, other)), "--yes")
+    applied = cluster.kadmin(
+        "apply", document(tmp_path / "deletion.yaml", deletion(topic, other)), "--yes"
+    )
     assert applied.status == 0, applied.err
     assert applied.out.startswith("2 topics deleted")
     assert not {topic, other} & set(read_metadata(connection).topics)
 
 
 @pytest.mark.eras
-def test_k20_where_deletion_is_disabled_each_topic_is_kept_and_the_reason_told(tmp_path: Path) -> None:
+def test_k20_where_deletion_is_disabled_each_topic_is_kept_and_the_reason_told(
+    tmp_path: Path,
+) -> None:
     """The plan has to waive that; the controller then answers TOPIC_DELETION_DISABLED, code 73."""
     settings = {"delete.topic.enable": "false"}
-    spec = SandboxSpec(tmp_path / "sandbox", version="4.4.0", brokers=1, mode="kraft", broker_config=settings)
+    spec = SandboxSpec(
+        tmp_path / "sandbox", version="4.4.0", brokers=1, mode="kraft", broker_config=settings
+    )
     sandbox = Sandbox.up(spec)
     try:
         with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
             cluster = KraftCluster(sandbox, connection, tmp_path / "records")
             topic, other = make_topic(connection, {0: (1,)}), make_topic(connection, {0: (1,)})
-            refused = cluster.kadmin("apply", document(tmp_path / "d.yaml", deletion(topic, other)), "--yes")
-            assert (refused.status, "delete.topic.enable=false" in refused.err) == (8, True), refused.err
-            waived = document(tmp_path / "w.yaml", deletion(topic, other, allow={"deletion_disabled": True}))
+            refused = cluster.kadmin(
+                "apply", document(tmp_path / "d.yaml", deletion(topic, other)), "--yes"
+            )
+            assert (refused.status, "delete.topic.enable=false" in refused.err) == (8, True), (
+                refused.err
+            )
+            waived = document(
+                tmp_path / "w.yaml", deletion(topic, other, allow={"deletion_disabled": True})
+            )
             applied = cluster.kadmin("apply", waived, "--yes")
             assert applied.status == 8, applied.err
             assert f"The controller refused to delete {topic}, {other}." in applied.err

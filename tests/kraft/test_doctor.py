@@ -1,4 +1,6 @@
-"""K-rows of the doctor on real brokers: each trouble is made as it happens, named, and taken away again."""
+"""K-rows of the doctor on real brokers: each trouble is made as it happens, named, and taken away
+again.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ WAIT_S = 60
 
 @pytest.fixture
 def cluster(cluster_and_folder: KraftCluster) -> KraftCluster:
-    """The cluster with a record of the test's own: what other tests left on record explains moves and throttles."""
+    """The cluster with a record of the test's own: what other tests left on record explains moves
+    and throttles.
+    """
     return cluster_and_folder
 
 
@@ -76,13 +80,17 @@ def test_a_healthy_cluster_has_no_finding(cluster: KraftCluster) -> None:
     human = cluster.kadmin("doctor")
     assert human.status == 0
     assert human.out.startswith("nothing found: nothing would stop an apply\n")
-    assert ("not checked: " in human.out) == (not tells_fenced(cluster)), "before Kafka 4.0 fenced brokers are not told"
+    assert ("not checked: " in human.out) == (not tells_fenced(cluster)), (
+        "before Kafka 4.0 fenced brokers are not told"
+    )
 
 
 def test_the_steps_of_an_operation_are_read_once(
     cluster: KraftCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    applied = cluster.kadmin("apply", plan_of(tmp_path, make_topic(cluster.connection, {0: (1, 2)}), [2, 3]), "--yes")
+    applied = cluster.kadmin(
+        "apply", plan_of(tmp_path, make_topic(cluster.connection, {0: (1, 2)}), [2, 3]), "--yes"
+    )
     assert applied.status == 0, applied.err
     steps, read = OperationStore.steps, list[str]()
 
@@ -97,7 +105,9 @@ def test_the_steps_of_an_operation_are_read_once(
 
 @pytest.mark.live
 def test_a_throttle_of_all_brokers_that_was_left_behind(cluster: KraftCluster) -> None:
-    """The command that the finding names audits the default entity; `throttle clear` takes its rates off."""
+    """The command that the finding names audits the default entity; `throttle clear` takes its
+    rates off.
+    """
     set_configs(cluster.connection, DEFAULT_ENTITY, THROTTLED_RATES, "1000")
     try:
         wait_until(lambda: "leftover-throttle" in examine(cluster), WAIT_S)
@@ -112,10 +122,14 @@ def test_a_throttle_of_all_brokers_that_was_left_behind(cluster: KraftCluster) -
         set_configs(cluster.connection, DEFAULT_ENTITY, THROTTLED_RATES, None)
 
 
-def test_folders_of_a_topic_that_was_deleted_while_a_broker_was_away(cluster: KraftCluster, tmp_path: Path) -> None:
+def test_folders_of_a_topic_that_was_deleted_while_a_broker_was_away(
+    cluster: KraftCluster, tmp_path: Path
+) -> None:
     topic = make_topic(cluster.connection, {0: (1, 4)})
     with stopped(cluster, 4):
-        plan = document(tmp_path / "deletion.json", deletion(topic, allow={"offline_replicas": True}))
+        plan = document(
+            tmp_path / "deletion.json", deletion(topic, allow={"offline_replicas": True})
+        )
         deleted = cluster.kadmin("apply", plan, "--yes", "-o", "json")
         assert deleted.status == 0, deleted.err
     told = json.loads(cluster.kadmin("doctor", "-o", "json").out)["not_checked"]
@@ -124,7 +138,9 @@ def test_folders_of_a_topic_that_was_deleted_while_a_broker_was_away(cluster: Kr
 
 
 @pytest.mark.live
-def test_a_move_of_another_tool_and_the_throttles_that_it_leaves_behind(cluster: KraftCluster) -> None:
+def test_a_move_of_another_tool_and_the_throttles_that_it_leaves_behind(
+    cluster: KraftCluster,
+) -> None:
     partition = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0)
     with held_back(cluster.connection, [partition]):
         assert alter_reassignments(cluster.connection, {partition: (3, 4)}) == {partition: None}
@@ -137,11 +153,16 @@ def test_a_move_of_another_tool_and_the_throttles_that_it_leaves_behind(cluster:
         wait_assigned(cluster.connection, {partition: (1, 2)})
         (left,) = examine(cluster).values()
         assert left["trouble"] == "leftover-throttle"
-        assert "brokers/1: follower.replication.throttled.rate, leader.replication.throttled.rate" in left["evidence"]
+        assert (
+            "brokers/1: follower.replication.throttled.rate, leader.replication.throttled.rate"
+            in left["evidence"]
+        )
     assert examine(cluster) == {}
 
 
-def test_a_move_that_an_operation_asked_for_which_is_over(cluster: KraftCluster, tmp_path: Path) -> None:
+def test_a_move_that_an_operation_asked_for_which_is_over(
+    cluster: KraftCluster, tmp_path: Path
+) -> None:
     partition = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0)
     assert cluster.kadmin("apply", plan_of(tmp_path, partition.topic, [3, 4]), "--yes").status == 0
     alter_reassignments(cluster.connection, {partition: (1, 2)})
@@ -157,7 +178,9 @@ def test_a_move_that_an_operation_asked_for_which_is_over(cluster: KraftCluster,
 
 @pytest.mark.usefixtures("short_settling")
 def test_a_request_that_got_no_answer(cluster: KraftCluster, tmp_path: Path) -> None:
-    """The run ends before it can send again; whether the request waits in a broker, nobody knows."""
+    """The run ends before it can send again; whether the request waits in a broker, nobody
+    knows.
+    """
     partition, clock = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0), Clock()
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(partition, (3, 4), (1, 2)),))
 
@@ -165,7 +188,10 @@ def test_a_request_that_got_no_answer(cluster: KraftCluster, tmp_path: Path) -> 
         if proxy.requests(ALTER_REASSIGNMENTS):
             clock.until = clock.now()
 
-    with BrokerProxy(cluster.sandbox) as proxy, KafkaConnection(Servers(proxy.bootstrap)) as through:
+    with (
+        BrokerProxy(cluster.sandbox) as proxy,
+        KafkaConnection(Servers(proxy.bootstrap)) as through,
+    ):
         proxy.faults.append(Fault(Action.CUT_BEFORE, request_of(ALTER_REASSIGNMENTS)))
         with pytest.raises(NotCompletedError):
             apply(kafka_context(through, tmp_path / "records", clock, end), plan, ClusterFacts(), 0)
@@ -179,7 +205,9 @@ def test_a_request_that_got_no_answer(cluster: KraftCluster, tmp_path: Path) -> 
 def test_an_interrupted_operation(cluster: KraftCluster, tmp_path: Path) -> None:
     partition = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0)
     with held_back(cluster.connection, [partition]):
-        applied = cluster.kadmin("apply", plan_of(tmp_path, partition.topic, [3, 4]), "--yes", "--timeout", "15")
+        applied = cluster.kadmin(
+            "apply", plan_of(tmp_path, partition.topic, [3, 4]), "--yes", "--timeout", "15"
+        )
         assert applied.status == 8, applied.err
         found = examine(cluster)
         assert set(found) == {"unfinished-operation"}
@@ -188,14 +216,18 @@ def test_an_interrupted_operation(cluster: KraftCluster, tmp_path: Path) -> None
     assert examine(cluster) == {}
 
 
-def test_k14_a_move_to_a_broker_that_is_fenced_and_then_not_registered(cluster: KraftCluster) -> None:
+def test_k14_a_move_to_a_broker_that_is_fenced_and_then_not_registered(
+    cluster: KraftCluster,
+) -> None:
     partition = TopicPartition(make_topic(cluster.connection, {0: (1, 2)}), 0)
     with stopped(cluster, 4):
         assert alter_reassignments(cluster.connection, {partition: (1, 4)}) == {partition: None}
         found = examine(cluster)
         fenced = {"fenced-broker"} if tells_fenced(cluster) else {"missing-brokers"}
         assert set(found) - {"under-min-isr"} == {"stalled-move", "foreign-move", *fenced}
-        assert found["stalled-move"]["evidence"][0] == ("fenced: 4" if tells_fenced(cluster) else "not alive: 4")
+        assert found["stalled-move"]["evidence"][0] == (
+            "fenced: 4" if tells_fenced(cluster) else "not alive: 4"
+        )
         unregister(cluster.sandbox, 4)
         wait_until(lambda: 4 not in read_metadata(cluster.connection, ()).brokers, WAIT_S)
         gone = examine(cluster)
@@ -220,8 +252,12 @@ def test_a_live_broker_that_was_unregistered(cluster: KraftCluster) -> None:
 
 
 def test_offline_partitions_name_the_broker_that_has_to_come_back(cluster: KraftCluster) -> None:
-    """With eligible leader replicas the ISR is empty, and the ELR names it; without, the ISR keeps its last member."""
-    partition = TopicPartition(make_topic(cluster.connection, {0: (3, 4)}, {"min.insync.replicas": "2"}), 0)
+    """With eligible leader replicas the ISR is empty, and the ELR names it; without, the ISR keeps
+    its last member.
+    """
+    partition = TopicPartition(
+        make_topic(cluster.connection, {0: (3, 4)}, {"min.insync.replicas": "2"}), 0
+    )
     with stopped(cluster, 3, 4):
         found = examine(cluster)["offline-partitions"]
         (seen,) = (each for each in found["evidence"] if each.startswith(str(partition)))
@@ -230,7 +266,9 @@ def test_offline_partitions_name_the_broker_that_has_to_come_back(cluster: Kraft
             assert found["remedy"] == "start brokers 3, 4"
         else:
             assert seen == f"{partition}: leader -1, ISR [4], replicas [3, 4]"
-            assert found["remedy"] in {"start broker 4", "start brokers 3, 4"}, "other topics may have had 3 last"
+            assert found["remedy"] in {"start broker 4", "start brokers 3, 4"}, (
+                "other topics may have had 3 last"
+            )
     wait_assigned(cluster.connection, {partition: (3, 4)})
     assert examine(cluster) == {}
 
@@ -246,7 +284,9 @@ def test_controllers_that_are_down(cluster: KraftCluster) -> None:
         found = examine(cluster)
         assert set(found) == {"lagging-controller"}
         assert found["lagging-controller"]["evidence"][0] == f"the active controller is {active}"
-        assert found["lagging-controller"]["evidence"][1].startswith(f"controller {first} last fetched ")
+        assert found["lagging-controller"]["evidence"][1].startswith(
+            f"controller {first} last fetched "
+        )
         sandbox.stop_controller(second, kill=True)
         lost = examine(cluster)
         assert set(lost) == {"no-quorum"}
@@ -279,4 +319,8 @@ def _silent_s(cluster: KraftCluster, controller_id: int) -> float:
 
 
 def _alive(cluster: KraftCluster) -> set[int]:
-    return {each.broker_id for each in read_metadata(cluster.connection, ()).brokers.values() if each.alive}
+    return {
+        each.broker_id
+        for each in read_metadata(cluster.connection, ()).brokers.values()
+        if each.alive
+    }

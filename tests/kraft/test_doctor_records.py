@@ -45,14 +45,18 @@ def recorded(kraft: Sandbox, connection: KafkaConnection) -> KraftCluster:
 
 @pytest.fixture(scope="module")
 def secured(kraft: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """One broker that checks rights: what has an ACL is for those that it names, all else for everybody.
+    """One broker that checks rights: what has an ACL is for those that it names, all else for
+    everybody.
 
-    The controllers need a super user before they have read any ACL; kadmin, and the broker for itself, have none.
+    The controllers need a super user before they have read any ACL; kadmin, and the broker for
+    itself, have none.
     """
     folder = tmp_path_factory.mktemp("secured") / "sandbox"
     settings = {**AUTHORIZER, "super.users": "User:ANONYMOUS"}
     sandbox = Sandbox.up(
-        SandboxSpec(folder, version=kraft.spec.version, brokers=1, mode="kraft", broker_config=settings)
+        SandboxSpec(
+            folder, version=kraft.spec.version, brokers=1, mode="kraft", broker_config=settings
+        )
     )
     sandbox.stop_broker(1)
     sandbox = replace(sandbox, spec=replace(sandbox.spec, broker_config=AUTHORIZER))
@@ -66,7 +70,11 @@ def test_a_record_topic_that_is_safe_is_no_finding(recorded: KraftCluster) -> No
 
 
 def test_a_record_topic_whose_records_may_be_lost(recorded: KraftCluster) -> None:
-    set_policy = {ConfigEntity.of_topic(RECORD_TOPIC): {"cleanup.policy": ConfigEdit(ConfigOperation.SET, "delete")}}
+    set_policy = {
+        ConfigEntity.of_topic(RECORD_TOPIC): {
+            "cleanup.policy": ConfigEdit(ConfigOperation.SET, "delete")
+        }
+    }
     alter_configs(recorded.connection, set_policy)
     found = examine(recorded)["unsafe-record-topic"]
     assert found["stops_apply"]
@@ -74,7 +82,11 @@ def test_a_record_topic_whose_records_may_be_lost(recorded: KraftCluster) -> Non
     assert "--add-config cleanup.policy=compact" in found["remedy"]
     alter_configs(
         recorded.connection,
-        {ConfigEntity.of_topic(RECORD_TOPIC): {"cleanup.policy": ConfigEdit(ConfigOperation.SET, "compact")}},
+        {
+            ConfigEntity.of_topic(RECORD_TOPIC): {
+                "cleanup.policy": ConfigEdit(ConfigOperation.SET, "compact")
+            }
+        },
     )
     assert examine(recorded) == {}
 
@@ -86,11 +98,15 @@ def test_a_record_topic_below_its_min_isr(recorded: KraftCluster) -> None:
         troubles = examine(recorded)
         assert troubles["unsafe-record-topic"]["stops_apply"]
         assert troubles["unsafe-record-topic"]["remedy"].startswith("start broker")
-    wait_assigned(recorded.connection, {partition: each.replicas for partition, each in found.items()})
+    wait_assigned(
+        recorded.connection, {partition: each.replicas for partition, each in found.items()}
+    )
     assert examine(recorded) == {}
 
 
-def test_rights_hide_topics_and_open_the_record_to_everybody(secured: Sandbox, tmp_path: Path) -> None:
+def test_rights_hide_topics_and_open_the_record_to_everybody(
+    secured: Sandbox, tmp_path: Path
+) -> None:
     with KafkaConnection(Servers(secured.bootstrap)) as connection:
         cluster = KraftCluster(secured, connection, tmp_path / "records")
         secret = make_topic(connection, {0: (1,)})
@@ -110,4 +126,6 @@ def test_rights_hide_topics_and_open_the_record_to_everybody(secured: Sandbox, t
         wait_until(lambda: set(examine(cluster)) == {"hidden-topics"}, WAIT_S)
         acls.allow(connection, acls.TOPIC, RECORD_TOPIC, "User:*", WRITE)
         wait_until(lambda: "unsafe-record-topic" in examine(cluster), WAIT_S)
-        assert examine(cluster)["unsafe-record-topic"]["evidence"] == ["an ACL grants WRITE to User:*"]
+        assert examine(cluster)["unsafe-record-topic"]["evidence"] == [
+            "an ACL grants WRITE to User:*"
+        ]

@@ -40,7 +40,9 @@ def leaders(connection: KafkaConnection, topic: str) -> list[int]:
 
 
 @pytest.mark.live
-def test_leaders_that_are_off_are_elected_and_verified_and_no_others(cluster: KraftCluster, tmp_path: Path) -> None:
+def test_leaders_that_are_off_are_elected_and_verified_and_no_others(
+    cluster: KraftCluster, tmp_path: Path
+) -> None:
     topic, spared = off_preferred(cluster.connection), off_preferred(cluster.connection)
     plan = document(tmp_path / "election.yaml", election(topics=[topic]))
     assert cluster.kadmin("verify", plan).status == 8
@@ -51,12 +53,16 @@ def test_leaders_that_are_off_are_elected_and_verified_and_no_others(cluster: Kr
     assert leaders(cluster.connection, topic) == [2, 2]
     assert leaders(cluster.connection, spared) == [1, 1]
     assert cluster.kadmin("apply", plan, "--yes").out.strip() == "nothing to do"
-    absent = document(tmp_path / "absent.yaml", election(partitions=[{"topic": topic, "partition": 99}]))
+    absent = document(
+        tmp_path / "absent.yaml", election(partitions=[{"topic": topic, "partition": 99}])
+    )
     assert cluster.kadmin("apply", absent, "--yes").status == 4
 
 
 @pytest.mark.eras
-def test_more_partitions_than_one_batch_are_elected_in_several_steps(cluster: KraftCluster, tmp_path: Path) -> None:
+def test_more_partitions_than_one_batch_are_elected_in_several_steps(
+    cluster: KraftCluster, tmp_path: Path
+) -> None:
     topic = off_preferred(cluster.connection, 1_001)
     plan = document(tmp_path / "election.yaml", election(topics=[topic]))
     applied = cluster.kadmin("apply", plan, "--yes")
@@ -68,7 +74,9 @@ def test_more_partitions_than_one_batch_are_elected_in_several_steps(cluster: Kr
 
 
 @pytest.mark.eras
-def test_k20_a_preferred_broker_that_is_away_is_named_for_each_partition(cluster: KraftCluster, tmp_path: Path) -> None:
+def test_k20_a_preferred_broker_that_is_away_is_named_for_each_partition(
+    cluster: KraftCluster, tmp_path: Path
+) -> None:
     """The others are elected; the answer names what is not led as preferred, with the reason."""
     topic = make_topic(cluster.connection, {0: (4, 1), 1: (1, 2)})
     reordered = {TopicPartition(topic, 1): (2, 1)}
@@ -96,7 +104,9 @@ def test_k20_an_election_that_another_client_asks_for_first_is_no_failure(
     plan = document(tmp_path / "election.yaml", election(topics=[topic]))
 
     def elect() -> None:
-        assert set(elect_preferred_leaders(cluster.connection, [TopicPartition(topic, 0)]).values()) == {None}
+        assert set(
+            elect_preferred_leaders(cluster.connection, [TopicPartition(topic, 0)]).values()
+        ) == {None}
 
     with BrokerProxy(cluster.sandbox) as proxy:
         proxy.faults.append(Fault(Action.CALL, request_of(ELECT_LEADERS), then=elect))
@@ -112,7 +122,8 @@ def test_k20_a_preferred_broker_that_dies_around_the_request_is_named_and_the_ot
 ) -> None:
     """The controller answers PREFERRED_LEADER_NOT_AVAILABLE, code 80, for one partition.
 
-    Any broker is asked. One that dies itself gives no answer, and is elected for as long as the controller counts it.
+    Any broker is asked. One that dies itself gives no answer, and is elected for as long as the
+    controller counts it.
     """
     topic = make_topic(cluster.connection, {0: (1, 4), 1: (1, 2)})
     preferred = {TopicPartition(topic, 0): 4, TopicPartition(topic, 1): 2}
@@ -125,7 +136,13 @@ def test_k20_a_preferred_broker_that_dies_around_the_request_is_named_and_the_ot
 
             def kill_another() -> None:
                 asked = proxy.requests(ELECT_LEADERS)[-1].port
-                dead.append(next(each for each in preferred.values() if cluster.sandbox.broker_ports[each] != asked))
+                dead.append(
+                    next(
+                        each
+                        for each in preferred.values()
+                        if cluster.sandbox.broker_ports[each] != asked
+                    )
+                )
                 cluster.sandbox.stop_broker(dead[0], kill=True)
 
             proxy.faults.append(Fault(Action.CALL, request_of(ELECT_LEADERS), then=kill_another))
@@ -134,9 +151,13 @@ def test_k20_a_preferred_broker_that_dies_around_the_request_is_named_and_the_ot
         assert applied.status == 8, applied.err
         (lost,) = [partition for partition, broker_id in preferred.items() if broker_id in dead]
         assert f"Not led by their preferred replica: {lost} (1 of 2 partitions)" in applied.err
-        assert leaders(cluster.connection, topic) == [1 if each in dead else each for each in preferred.values()]
+        assert leaders(cluster.connection, topic) == [
+            1 if each in dead else each for each in preferred.values()
+        ]
         (shown,) = cluster.history(cluster.history()[-1]["operation_id"])
-        refused = [each for event in shown["events"] if event["step"] for each in event["step"]["refused"]]
+        refused = [
+            each for event in shown["events"] if event["step"] for each in event["step"]["refused"]
+        ]
         assert ["PREFERRED_LEADER_NOT_AVAILABLE" in str(each) for each in refused] == [True]
     finally:
         for each in dead:

@@ -1,4 +1,5 @@
-"""Claims of KRAFT_CLAIMS on configs, elections, deletions and transactions, on brokers of every version under test.
+"""Claims of KRAFT_CLAIMS on configs, elections, deletions and transactions, on brokers of every
+version under test.
 
 Those on reassignments, and those where a broker is away, are in the files beside this one.
 """
@@ -35,7 +36,12 @@ from support.live.waiting import PATIENCE_S, wait_until
 from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import UnknownOutcomeError
-from kadmin.worlds.kafka.wire.configs import MOST_VALUE_BYTES, ConfigEdit, alter_configs, read_own_configs
+from kadmin.worlds.kafka.wire.configs import (
+    MOST_VALUE_BYTES,
+    ConfigEdit,
+    alter_configs,
+    read_own_configs,
+)
 from kadmin.worlds.kafka.wire.deletions import delete_topics
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import describe_quorum
@@ -47,12 +53,19 @@ if TYPE_CHECKING:
     from kadmin.sandbox import Sandbox
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
-pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.eras,
+    pytest.mark.claims(KRAFT_CLAIMS),
+    pytest.mark.on(*KRAFT_VERSIONS),
+]
 
 RATE = THROTTLED_RATES[0]
 
 
-def test_controller_in_metadata(kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]) -> None:
+def test_controller_in_metadata(
+    kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]
+) -> None:
     request = MetadataRequest(topics=[], allow_auto_topic_creation=False)
     named = {connection.ask("list the brokers", request).controller_id for _ in range(40)}
     assert len(named) > 1
@@ -60,25 +73,38 @@ def test_controller_in_metadata(kraft: Sandbox, connection: KafkaConnection, see
     assert seen("controller_in_metadata") == "any live broker"
 
 
-def test_rate_through_another_broker(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
+def test_rate_through_another_broker(
+    connection: KafkaConnection, seen: Callable[[str], str]
+) -> None:
     answer = change_config(connection, ConfigEntity.of_broker(2), RATE, ConfigEdit(SET, "1000"), 1)
     assert answer is not None
     assert f"refused ({answer.code})" == seen("rate_through_another_broker")
 
 
-def test_rate_through_a_controller(kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]) -> None:
+def test_rate_through_a_controller(
+    kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]
+) -> None:
     """A value is read back at the broker; deleting a value that is not there is accepted."""
     active = describe_quorum(connection).leader_id
     for controller_id, port in kraft.controller_ports.items():
         connection.add_node(controller_id, "127.0.0.1", port)
     other = min(each for each in kraft.controller_ports if each != active)
     codes = [
-        config_code(connection, ConfigEntity.of_broker(broker_id), RATE, ConfigEdit(SET, "1000"), controller_id)
+        config_code(
+            connection,
+            ConfigEntity.of_broker(broker_id),
+            RATE,
+            ConfigEdit(SET, "1000"),
+            controller_id,
+        )
         for broker_id, controller_id in ((2, active), (2, other), (99, active))
     ]
     wait_until(lambda: own(connection, ConfigEntity.of_broker(2), 2) == "1000")
     for _ in range(2):
-        assert change_config(connection, ConfigEntity.of_broker(2), RATE, ConfigEdit(DELETE), active) is None
+        assert (
+            change_config(connection, ConfigEntity.of_broker(2), RATE, ConfigEdit(DELETE), active)
+            is None
+        )
     assert seen("rate_through_a_controller") == (
         "active: {}; another one: {}; a broker that is not registered: {}".format(*codes)
     )
@@ -90,11 +116,15 @@ def own(connection: KafkaConnection, entity: ConfigEntity, broker_id: int) -> st
 
 def test_rate_of_all_brokers(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
     def set_rate(entity: ConfigEntity, edit: ConfigEdit, broker_id: int | None = None) -> None:
-        assert alter_configs(connection, {entity: {RATE: edit}}, broker_id=broker_id) == {entity: None}
+        assert alter_configs(connection, {entity: {RATE: edit}}, broker_id=broker_id) == {
+            entity: None
+        }
 
     set_rate(DEFAULT_ENTITY, ConfigEdit(SET, "111"))
     set_rate(ConfigEntity.of_broker(2), ConfigEdit(SET, "222"), 2)
-    wait_until(lambda: [own(connection, DEFAULT_ENTITY, each) for each in ALL_BROKERS] == ["111"] * 4)
+    wait_until(
+        lambda: [own(connection, DEFAULT_ENTITY, each) for each in ALL_BROKERS] == ["111"] * 4
+    )
     wait_until(lambda: own(connection, ConfigEntity.of_broker(2), 2) == "222")
     assert own(connection, ConfigEntity.of_broker(1), 1) is None
     set_rate(DEFAULT_ENTITY, ConfigEdit(DELETE))
@@ -111,7 +141,10 @@ WRONG_RATES = {
 
 
 def test_wrong_rate(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
-    codes = {what: config_code(connection, DEFAULT_ENTITY, RATE, edit) for what, edit in WRONG_RATES.items()}
+    codes = {
+        what: config_code(connection, DEFAULT_ENTITY, RATE, edit)
+        for what, edit in WRONG_RATES.items()
+    }
     assert own(connection, DEFAULT_ENTITY, 1) is None
     assert {codes.pop(each) for each in ("a word", "-1", "null")} == {42}
     assert f"refused (42); APPEND: {codes['APPEND']}" == seen("wrong_rate")
@@ -129,7 +162,10 @@ def test_good_and_bad_configs(connection: KafkaConnection, seen: Callable[[str],
     assert answers[bad] is not None
     wait_until(lambda: read_own_configs(connection, [good])[good] == {LISTS[0]: "*"})
     assert read_own_configs(connection, [bad]) == {bad: {}}
-    assert seen("good_and_bad_configs") == "entities are independent; one entity is changed as a whole or not at all"
+    assert (
+        seen("good_and_bad_configs")
+        == "entities are independent; one entity is changed as a whole or not at all"
+    )
 
 
 def test_minimum_isr(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
@@ -152,7 +188,9 @@ def test_last_entry_subtracted(connection: KafkaConnection, seen: Callable[[str]
     """Each request is sent twice: the second one is accepted and changes nothing."""
     entity = ConfigEntity.of_topic(make_topic(connection, {0: (1, 2)}))
     for operation, value in ((APPEND, "0:1"), (APPEND, "0:1"), (SUBTRACT, ""), (SUBTRACT, "")):
-        assert alter_configs(connection, {entity: {LISTS[0]: ConfigEdit(operation, "0:1")}}) == {entity: None}
+        assert alter_configs(connection, {entity: {LISTS[0]: ConfigEdit(operation, "0:1")}}) == {
+            entity: None
+        }
         wait_until(
             lambda value=value: read_own_configs(connection, [entity])[entity] == {LISTS[0]: value},  # type: ignore[misc]
             PATIENCE_S,
@@ -177,7 +215,9 @@ def test_long_list(connection: KafkaConnection, seen: Callable[[str], str]) -> N
     request = IncrementalAlterConfigsRequest(resources=[asked], validate_only=False)
     with pytest.raises(UnknownOutcomeError, match="did not answer"):
         connection.change("alter configs", request, timeout_s=PATIENCE_S)
-    assert read_own_configs(connection, [ConfigEntity.of_topic(topic)]) == {ConfigEntity.of_topic(topic): {}}
+    assert read_own_configs(connection, [ConfigEntity.of_topic(topic)]) == {
+        ConfigEntity.of_topic(topic): {}
+    }
     assert seen("long_list") == "connection closed without an answer"
 
 
@@ -192,7 +232,9 @@ def test_election_refused(connection: KafkaConnection, seen: Callable[[str], str
     known = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     unknown = TopicPartition(known.topic, 1)
     codes = elect(connection, unknown), elect(connection, known, timeout_ms=0)
-    assert seen("election_refused") == "error {} for an unknown partition; {} without time".format(*codes)
+    assert seen("election_refused") == "error {} for an unknown partition; {} without time".format(
+        *codes
+    )
 
 
 def test_deletion_by_an_old_id(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
@@ -229,12 +271,19 @@ def test_too_many_partitions(connection: KafkaConnection, seen: Callable[[str], 
 
 
 def producer(connection: KafkaConnection, **settings: Any) -> Any:  # noqa: ANN401 - kafka-python ships no types
-    return closing(kafka.KafkaProducer(bootstrap_servers=list(connection.servers.addresses), acks="all", **settings))
+    return closing(
+        kafka.KafkaProducer(
+            bootstrap_servers=list(connection.servers.addresses), acks="all", **settings
+        )
+    )
 
 
 def test_fence(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
     topic = make_topic(connection, {0: (1, 2)})
-    with producer(connection, transactional_id=topic) as first, producer(connection, transactional_id=topic) as second:
+    with (
+        producer(connection, transactional_id=topic) as first,
+        producer(connection, transactional_id=topic) as second,
+    ):
         first.init_transactions()
         second.init_transactions()
         first.begin_transaction()

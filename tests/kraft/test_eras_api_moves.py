@@ -34,7 +34,12 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
     from kadmin.sandbox import Sandbox
 
-pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.eras,
+    pytest.mark.claims(KRAFT_CLAIMS),
+    pytest.mark.on(*KRAFT_VERSIONS),
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,10 +59,15 @@ def test_original_list(connection: KafkaConnection, seen: Callable[[str], str]) 
     with held(connection, partition.topic):
         move(connection, partition, (3, 4))
         move(connection, partition, (1, 2))
-        assert stays(lambda: in_flight(connection, partition) is not None, foreseen=not ends) is not ends
+        assert (
+            stays(lambda: in_flight(connection, partition) is not None, foreseen=not ends)
+            is not ends
+        )
     if not ends:
         wait_until(lambda: set(shown(connection, partition).isr) == set(ALL_BROKERS))
-        assert stays(lambda: in_flight(connection, partition) == Reassignment(ALL_BROKERS, (3, 4), (3, 4)))
+        assert stays(
+            lambda: in_flight(connection, partition) == Reassignment(ALL_BROKERS, (3, 4), (3, 4))
+        )
         move(connection, partition, None)
     wait_assigned(connection, {partition: (1, 2)})
 
@@ -71,7 +81,9 @@ def test_null_alone(connection: KafkaConnection, seen: Callable[[str], str]) -> 
         wait_assigned(connection, {partition: (2, 1)})
         move(connection, partition, (1, 2))
         wait_assigned(connection, {partition: (1, 2)})
-    assert f"{letters((2, 1))}; then the original replicas give {letters((1, 2))}" == seen("null_alone")
+    assert f"{letters((2, 1))}; then the original replicas give {letters((1, 2))}" == seen(
+        "null_alone"
+    )
 
 
 def test_null_and_original_list(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
@@ -82,7 +94,9 @@ def test_null_and_original_list(connection: KafkaConnection, seen: Callable[[str
         found = in_flight(connection, partition)
         assert found in {None, Reassignment(ALL_BROKERS, (), (3, 4))}
     wait_assigned(connection, {partition: (1, 2)})
-    assert seen("null_and_original_list") == ("ends at once" if found is None else "ends when the copies are done")
+    assert seen("null_and_original_list") == (
+        "ends at once" if found is None else "ends when the copies are done"
+    )
 
 
 def test_null_when_idle(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
@@ -133,7 +147,9 @@ def test_same_target(connection: KafkaConnection, seen: Callable[[str], str]) ->
         move(connection, partition, (3, 4))
         before = in_flight(connection, partition)
         move(connection, partition, (3, 4))
-        assert in_flight(connection, partition) == before == Reassignment((3, 4, 1, 2), (3, 4), (1, 2))
+        assert (
+            in_flight(connection, partition) == before == Reassignment((3, 4, 1, 2), (3, 4), (1, 2))
+        )
         assert seen("same_target") == "accepted, nothing changes"
         take_back(connection, partition, (1, 2))
 
@@ -142,7 +158,11 @@ def test_good_and_bad_entries(connection: KafkaConnection, seen: Callable[[str],
     topic = make_topic(connection, {0: (1, 2), 1: (1, 2)})
     good, bad, absent = TopicPartition(topic, 0), TopicPartition(topic, 1), TopicPartition(topic, 2)
     answers = alter_reassignments(connection, {good: (3, 4), bad: (1, 99), absent: (1, 2)})
-    assert [each and each.code for each in (answers[good], answers[bad], answers[absent])] == [None, 39, 3]
+    assert [each and each.code for each in (answers[good], answers[bad], answers[absent])] == [
+        None,
+        39,
+        3,
+    ]
     wait_assigned(connection, {good: (3, 4), bad: (1, 2)})
     assert seen("good_and_bad_entries") == "good ones run, each bad one has its own error"
 
@@ -157,12 +177,17 @@ def test_replication_factor_kept(connection: KafkaConnection, seen: Callable[[st
             assert messages == ["The replication factor is changed from 2 to 3"]
             move(connection, partition, (1, 2, 3))
             assert reassign(connection, partition, (1, 2), same_factor=True)[1] == [38]
-            assert seen("replication_factor_kept") == "refused (38), compared with the target in flight"
+            assert (
+                seen("replication_factor_kept")
+                == "refused (38), compared with the target in flight"
+            )
         take_back(connection, partition, (1, 2))
 
 
 def test_ten_thousand_and_one(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
-    """Each entry makes one record of the metadata log; the same partition serves as well as 10,001 of them."""
+    """Each entry makes one record of the metadata log; the same partition serves as well as 10,001
+    of them.
+    """
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     _, codes, _ = reassign(connection, partition, *[(2, 1)] * 10_001)
     assert Counter(codes) == {0: 10_000, -1: 1}
@@ -182,7 +207,10 @@ def test_present_list(connection: KafkaConnection, seen: Callable[[str], str]) -
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     before = shown(connection, partition)
     move(connection, partition, (1, 2))
-    assert stays(lambda: in_flight(connection, partition) is None and shown(connection, partition) == before, 1)
+    assert stays(
+        lambda: in_flight(connection, partition) is None and shown(connection, partition) == before,
+        1,
+    )
     assert seen("present_list") == "accepted, never in flight, same leader epoch"
 
 
@@ -195,7 +223,9 @@ def test_reorder(connection: KafkaConnection, seen: Callable[[str], str]) -> Non
     assert seen("reorder") == "ends at once, leader kept"
 
 
-def test_late_request(kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]) -> None:
+def test_late_request(
+    kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]
+) -> None:
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     with unanswered(kraft, reassignments, "alter reassignments"):
         alter_reassignments(connection, {partition: (2, 3)})

@@ -1,6 +1,8 @@
-"""The claim of KRAFT_CLAIMS on a broker that starts from its own snapshot, on brokers of every version under test.
+"""The claim of KRAFT_CLAIMS on a broker that starts from its own snapshot, on brokers of every
+version under test.
 
-Broker 4 is restarted with settings under which it writes a snapshot of the metadata with every change, and without.
+Broker 4 is restarted with settings under which it writes a snapshot of the metadata with every
+change, and without.
 """
 
 from __future__ import annotations
@@ -25,7 +27,12 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 BROKER_4 = ConfigEntity.of_broker(4)
-pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.eras,
+    pytest.mark.claims(KRAFT_CLAIMS),
+    pytest.mark.on(*KRAFT_VERSIONS),
+]
 
 RATE = THROTTLED_RATES[0]
 OTHER = "log.cleaner.threads"
@@ -84,7 +91,9 @@ def broker_4(kraft: Sandbox, connection: KafkaConnection) -> Iterator[Broker4]:
 
 
 def test_removed_after_a_snapshot(broker_4: Broker4, seen: Callable[[str], str]) -> None:
-    """The removal reaches the controllers while broker 4 is away; one that it applied itself is forgotten alike."""
+    """The removal reaches the controllers while broker 4 is away; one that it applied itself is
+    forgotten alike.
+    """
     set_ = {RATE: "1000"}
     broker_4.change(RATE, ConfigEdit(SET, "1000"))
     wait_until(lambda: broker_4.own() == set_)
@@ -110,5 +119,6 @@ def test_removed_after_a_snapshot(broker_4: Broker4, seen: Callable[[str], str])
     broker_4.restart()
     assert broker_4.shows({})
     assert seen("removed_after_a_snapshot") == (
-        "back at each restart until the broker has a newer snapshot, unless it has another config of its own"
+        "back at each restart until the broker has a newer snapshot, unless it has another config "
+        "of its own"
     )

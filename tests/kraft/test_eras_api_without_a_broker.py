@@ -1,6 +1,8 @@
-"""Claims of KRAFT_CLAIMS where a broker is away, and after it came back, on brokers of every version under test.
+"""Claims of KRAFT_CLAIMS where a broker is away, and after it came back, on brokers of every
+version under test.
 
-Broker 4 is stopped once for all of them, and started with a second log directory: their order is that of its life.
+Broker 4 is stopped once for all of them, and started with a second log directory: their order is
+that of its life.
 """
 
 from __future__ import annotations
@@ -50,7 +52,12 @@ if TYPE_CHECKING:
     from kadmin.sandbox import Sandbox
 
 BROKER_4 = ConfigEntity.of_broker(4)
-pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(KRAFT_CLAIMS), pytest.mark.on(*KRAFT_VERSIONS)]
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.eras,
+    pytest.mark.claims(KRAFT_CLAIMS),
+    pytest.mark.on(*KRAFT_VERSIONS),
+]
 
 CORDONED = "cordoned.log.dirs"
 RATE = THROTTLED_RATES[0]
@@ -113,7 +120,10 @@ def test_kept_broker_is_dead(connection: KafkaConnection, seen: Callable[[str], 
     partition = topic_without_4(connection, (1, 4))
     ends = seen("kept_broker_is_dead") == "ends with ISR [C]"
     move(connection, partition, (3, 4))
-    assert stays(lambda: in_flight(connection, partition) is not None, 5, foreseen=not ends) is not ends
+    assert (
+        stays(lambda: in_flight(connection, partition) is not None, 5, foreseen=not ends)
+        is not ends
+    )
     if ends:
         wait_shown(connection, partition, replicas=(3, 4), isr=(3,))
     else:
@@ -121,13 +131,19 @@ def test_kept_broker_is_dead(connection: KafkaConnection, seen: Callable[[str], 
 
 
 @pytest.mark.usefixtures("without_4")
-def test_election_without_the_preferred(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
+def test_election_without_the_preferred(
+    connection: KafkaConnection, seen: Callable[[str], str]
+) -> None:
     partition = topic_without_4(connection, (4, 3))
-    assert f"refused ({elect(connection, partition)}), leader kept" == seen("election_without_the_preferred")
+    assert f"refused ({elect(connection, partition)}), leader kept" == seen(
+        "election_without_the_preferred"
+    )
     wait_shown(connection, partition, leader=3)
 
 
-def test_eligible_leaders(connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]) -> None:
+def test_eligible_leaders(
+    connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]
+) -> None:
     def told() -> EligibleLeaders | None:
         return read_eligible_leaders(connection, [without_4.strict.topic]).get(without_4.strict)
 
@@ -146,13 +162,19 @@ def test_removal_without_a_kept_broker(
     take_back(connection, without_4.wide, (1, 4, 2))
 
 
-def test_no_replica_alive(connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]) -> None:
+def test_no_replica_alive(
+    connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]
+) -> None:
     wait_shown(connection, without_4.lost, leader=NO_LEADER)
     codes = elect(connection, without_4.lost), elect(connection, without_4.lost, UNCLEAN)
-    assert seen("no_replica_alive") == "preferred: refused ({}); unclean: refused ({})".format(*codes)
+    assert seen("no_replica_alive") == "preferred: refused ({}); unclean: refused ({})".format(
+        *codes
+    )
 
 
-def test_leaderless(connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]) -> None:
+def test_leaderless(
+    connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]
+) -> None:
     """A replica that was never in the ISR is added without a leader to copy from."""
     partition, known = without_4.leaderless, seen("eligible_leaders") != "not known"
 
@@ -167,12 +189,16 @@ def test_leaderless(connection: KafkaConnection, without_4: Without4, seen: Call
     wait_shown(connection, partition, leader=3, isr=(3,))
     assert told() is None
     kept = "ISR empty, ELR [A], emptied by the election" if known else "ISR [A]"
-    assert seen("leaderless") == "preferred: refused ({}); unclean: {}, [B] leads; {}".format(*codes, kept)
+    assert seen("leaderless") == "preferred: refused ({}); unclean: {}, [B] leads; {}".format(
+        *codes, kept
+    )
     delete(connection, partition.topic)
 
 
 @pytest.mark.usefixtures("without_4")
-def test_rate_of_a_dead_broker(kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]) -> None:
+def test_rate_of_a_dead_broker(
+    kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]
+) -> None:
     """It is read back when the broker is there again."""
     active = describe_quorum(connection).leader_id
     connection.add_node(active, "127.0.0.1", kraft.controller_ports[active])
@@ -182,9 +208,13 @@ def test_rate_of_a_dead_broker(kraft: Sandbox, connection: KafkaConnection, seen
     assert f"active controller: 0; a broker: {refused.code}" == seen("rate_of_a_dead_broker")
 
 
-def test_below_min_isr(connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]) -> None:
+def test_below_min_isr(
+    connection: KafkaConnection, without_4: Without4, seen: Callable[[str], str]
+) -> None:
     wait_shown(connection, without_4.strict, isr=(1,))
-    producer = kafka.KafkaProducer(bootstrap_servers=list(connection.servers.addresses), acks="all", retries=0)
+    producer = kafka.KafkaProducer(
+        bootstrap_servers=list(connection.servers.addresses), acks="all", retries=0
+    )
     with closing(producer) as strict, pytest.raises(NotEnoughReplicasError) as refused:
         strict.send(without_4.strict.topic, b"x", partition=0).get(PATIENCE_S)
     assert f"refused ({refused.value.errno})" == seen("below_min_isr")
@@ -208,7 +238,9 @@ def back(kraft: Sandbox, without_4: Without4) -> Iterator[Back]:
     both = folder / "data", folder / "data-2"
     both[1].mkdir()
     meta = (both[0] / "meta.properties").read_text().splitlines()
-    (both[1] / "meta.properties").write_text("\n".join(each for each in meta if not each.startswith("directory.id")))
+    (both[1] / "meta.properties").write_text(
+        "\n".join(each for each in meta if not each.startswith("directory.id"))
+    )
     config = {**kraft.spec.broker_config, "log.dirs": ",".join(map(str, both))}
     replace(kraft, spec=replace(kraft.spec, broker_config=config)).start_broker(4)
     yield Back(both)
@@ -223,7 +255,9 @@ def cordons(connection: KafkaConnection, back: Back) -> Iterator[Back]:
     assert change_config(connection, BROKER_4, CORDONED, ConfigEdit(DELETE), 4) is None
 
 
-def test_deletion_without_a_broker(back: Back, without_4: Without4, seen: Callable[[str], str]) -> None:
+def test_deletion_without_a_broker(
+    back: Back, without_4: Without4, seen: Callable[[str], str]
+) -> None:
     topic, data = without_4.doomed.topic, back.directories[0]
     wait_until(lambda: any(each.name.startswith(f"{topic}-0.") for each in data.glob("*-stray")))
     assert seen("deletion_without_a_broker") == "deleted at once; its folder there ends in `-stray`"
@@ -232,17 +266,24 @@ def test_deletion_without_a_broker(back: Back, without_4: Without4, seen: Callab
 @pytest.mark.usefixtures("back")
 def test_rate_of_a_broker_that_is_back(connection: KafkaConnection) -> None:
     """The other half of `rate_of_a_dead_broker`."""
-    wait_until(lambda: read_own_configs(connection, [BROKER_4], broker_id=4)[BROKER_4] == {RATE: "4000"}, PATIENCE_S)
+    wait_until(
+        lambda: read_own_configs(connection, [BROKER_4], broker_id=4)[BROKER_4] == {RATE: "4000"},
+        PATIENCE_S,
+    )
     assert change_config(connection, BROKER_4, RATE, ConfigEdit(DELETE), 4) is None
 
 
 def cordoned(connection: KafkaConnection) -> list[bool]:
     """What DescribeLogDirs says of broker 4: nothing before version 5."""
-    answer = connection.ask("describe log directories", DescribeLogDirsRequest(topics=None), broker_id=4)
+    answer = connection.ask(
+        "describe log directories", DescribeLogDirsRequest(topics=None), broker_id=4
+    )
     return [each.is_cordoned for each in answer.results]
 
 
-def test_one_cordoned_log_directory(connection: KafkaConnection, cordons: Back, seen: Callable[[str], str]) -> None:
+def test_one_cordoned_log_directory(
+    connection: KafkaConnection, cordons: Back, seen: Callable[[str], str]
+) -> None:
     """Versions that do not know the setting take it as any other."""
     first, second = cordons.directories
     cordons.cordon(connection, str(first))
@@ -253,11 +294,16 @@ def test_one_cordoned_log_directory(connection: KafkaConnection, cordons: Back, 
     wait_until(lambda: sorted(cordoned(connection)) == [False, True])
     topic = make_topic(connection, partitions)
     assert {each.parent for each in first.parent.glob(f"*/{topic}-*")} == {second}
-    assert seen("one_cordoned_log_directory") == "accepted, copied to the other one; told by DescribeLogDirs"
+    assert (
+        seen("one_cordoned_log_directory")
+        == "accepted, copied to the other one; told by DescribeLogDirs"
+    )
     delete(connection, topic)
 
 
-def test_cordoned_log_directories(connection: KafkaConnection, cordons: Back, seen: Callable[[str], str]) -> None:
+def test_cordoned_log_directories(
+    connection: KafkaConnection, cordons: Back, seen: Callable[[str], str]
+) -> None:
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     cordons.cordon(connection, "*")
     told = seen("cordoned_log_directories") != "not known"
@@ -265,7 +311,8 @@ def test_cordoned_log_directories(connection: KafkaConnection, cordons: Back, se
     if told:
         wait_until(lambda: cordoned(connection) == [True, True])
         assert describe_log_dirs(connection.servers, [4]).usable == {4: 0}
-    # The broker tells the controllers with a heartbeat: until then the controllers accept what names it.
+    # The broker tells the controllers with a heartbeat: until then the controllers accept what
+    # names it.
     if refused:
         wait_until(lambda: reassign(connection, partition, (1, 4))[1] == [39])
     else:
@@ -293,4 +340,6 @@ def test_unregistered_while_alive(
     kraft.stop_broker(4, kill=True)
     kraft.start_broker(4)
     wait_until(lambda: 4 in read_metadata(connection, ()).brokers)
-    assert seen("unregistered_while_alive") == "accepted; it leaves the cluster until it is restarted"
+    assert (
+        seen("unregistered_while_alive") == "accepted; it leaves the cluster until it is restarted"
+    )

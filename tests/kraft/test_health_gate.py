@@ -1,4 +1,6 @@
-"""The health gate between two waves: the run says why it waits, for controllers or for room on disk, and goes on."""
+"""The health gate between two waves: the run says why it waits, for controllers or for room on
+disk, and goes on.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def stop(kraft: Sandbox, controllers: tuple[int, ...]) -> None:
 
 def two_waves(connection: KafkaConnection) -> ReassignmentPlan:
     topic = make_topic(connection, {0: (1, 2), 1: (1, 2)})
-    targets = tuple(PartitionTarget(TopicPartition(topic, number), (3, 4), (1, 2)) for number in (0, 1))
+    targets = tuple(
+        PartitionTarget(TopicPartition(topic, number), (3, 4), (1, 2)) for number in (0, 1)
+    )
     return ReassignmentPlan(PlanHeader(), targets, limits=WaveLimits(max_partitions=1))
 
 
@@ -92,7 +96,10 @@ def test_k03_a_majority_that_is_lost_and_comes_back_is_waited_for(
 ) -> None:
     story, plan = Story(), two_waves(connection)
     story.when(published, lambda: stop(kraft, others))
-    story.when(lambda _: any(NO_ANSWER in each for each in story.told), lambda: kraft.start_controller(others[0]))
+    story.when(
+        lambda _: any(NO_ANSWER in each for each in story.told),
+        lambda: kraft.start_controller(others[0]),
+    )
     context = kafka_context(connection, tmp_path, Clock(), story)
     assert apply(context, plan, ClusterFacts(), 0).message == "2 partitions at the target"
     assert any(NO_ANSWER in each for each in story.told)
@@ -112,7 +119,10 @@ def test_k03_a_majority_that_stays_away_ends_at_the_deadline_with_the_way_to_res
             apply(context, plan, ClusterFacts(), 0)
     assert time.monotonic() < clock.until + 2
     (operation,) = context.operations.listings()
-    assert ended.value.next_command == f"kadmin resume {operation.operation_id}, when the cluster is reachable"
+    assert (
+        ended.value.next_command
+        == f"kadmin resume {operation.operation_id}, when the cluster is reachable"
+    )
     for each in others:
         kraft.start_controller(each)
     again = kafka_context(connection, tmp_path, Clock(), story)
@@ -139,7 +149,9 @@ def test_a_controller_that_falls_behind_closes_the_gate_until_it_has_caught_up(
 
     gate = f"controllers more than 60 s behind the active one: {late}"
     story.when(published, fall_behind)
-    story.when(lambda _: any(gate in each for each in story.told), lambda: kraft.start_controller(late))
+    story.when(
+        lambda _: any(gate in each for each in story.told), lambda: kraft.start_controller(late)
+    )
     context = kafka_context(connection, tmp_path, Clock(), story)
     assert apply(context, plan, ClusterFacts(), 0).message == "2 partitions at the target"
     assert f"health gate: {gate}" in story.told
@@ -149,7 +161,9 @@ def test_a_controller_that_falls_behind_closes_the_gate_until_it_has_caught_up(
 def test_the_gate_waits_for_room_on_disk(
     cluster: KraftCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No broker was heard when the operation began: the first wave runs, and the second one does not fit."""
+    """No broker was heard when the operation began: the first wave runs, and the second one does
+    not fit.
+    """
     topic = make_topic(cluster.connection, {0: (1, 2), 1: (1, 2)})
     plan = tmp_path / "plan.yaml"
     plan.write_text(
@@ -162,6 +176,11 @@ def test_the_gate_waits_for_room_on_disk(
         patch.setattr(apply_module, "with_disks", lambda given, *_: given)
         waiting = cluster.kadmin("apply", plan, "--yes", "--timeout", "20")
     assert waiting.status == 8
-    assert re.search(rf"cause: health gate: broker 3 has room for .+ than the copies of {topic}-1 need", waiting.err)
-    wait_assigned(cluster.connection, {TopicPartition(topic, 0): (1, 3), TopicPartition(topic, 1): (1, 2)})
+    assert re.search(
+        rf"cause: health gate: broker 3 has room for .+ than the copies of {topic}-1 need",
+        waiting.err,
+    )
+    wait_assigned(
+        cluster.connection, {TopicPartition(topic, 0): (1, 3), TopicPartition(topic, 1): (1, 2)}
+    )
     assert cluster.kadmin("cancel", "--yes").status == 0

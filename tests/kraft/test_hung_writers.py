@@ -1,4 +1,6 @@
-"""A transaction that another producer leaves open hides the record; a holder whose loop hangs loses its lease."""
+"""A transaction that another producer leaves open hides the record; a holder whose loop hangs loses
+its lease.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ STEP = WaveStep(1, "now", 0)
 
 
 @contextmanager
-def hanging(connection: KafkaConnection, monkeypatch: pytest.MonkeyPatch) -> Iterator[TransactionalProducer]:
+def hanging(
+    connection: KafkaConnection, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[TransactionalProducer]:
     """Leave a transaction open in the record, for longer than readers wait."""
     with monkeypatch.context() as patched:
         patched.setattr(transactions, "TRANSACTION_S", 600)
@@ -53,12 +57,17 @@ def hanging(connection: KafkaConnection, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def test_k12_a_transaction_that_does_not_end_is_named_with_its_producer(
-    cluster: KraftCluster, connection: KafkaConnection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    cluster: KraftCluster,
+    connection: KafkaConnection,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     plan = document(tmp_path / "plan.json", reassignment(partition.topic, {0: (2, 3)}))
     with hanging(connection, monkeypatch) as producer:
-        named = f"begun by producer {producer.identity.producer_id} (epoch {producer.identity.epoch})"
+        named = (
+            f"begun by producer {producer.identity.producer_id} (epoch {producer.identity.epoch})"
+        )
         refused = cluster.kadmin("apply", plan, "--yes")
         assert refused.status == 8, refused.err
         assert named in " ".join(refused.err.split())

@@ -1,4 +1,6 @@
-"""A cluster whose clients prove themselves by Kerberos: what works, what is renewed, and what is refused how."""
+"""A cluster whose clients prove themselves by Kerberos: what works, what is renewed, and what is
+refused how.
+"""
 
 from __future__ import annotations
 
@@ -51,14 +53,19 @@ def slow_plan(cluster: Kerberized, folder: Path, megabytes: int, rate: str) -> P
     """A reassignment of one partition."""
     with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
         topic = make_topic(connection, {0: (1, 2)})
-    produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(topic, 0): [b"x" * 900_000] * megabytes})
+    produce(
+        Servers(cluster.sandbox.bootstrap), {TopicPartition(topic, 0): [b"x" * 900_000] * megabytes}
+    )
     return document(folder / "slow.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": rate}))
 
 
 def written(cluster: Kerberized) -> list[str]:
     """The topics, and the operations on record."""
     plain = ["-b", ",".join(cluster.sandbox.bootstrap)]
-    answers = [command(*asked, *plain) for asked in (["inspect", "topics", "-o", "csv"], ["history", "-o", "json"])]
+    answers = [
+        command(*asked, *plain)
+        for asked in (["inspect", "topics", "-o", "csv"], ["history", "-o", "json"])
+    ]
     assert [each.status for each in answers] == [0, 0]
     return [each.out for each in answers]
 
@@ -81,7 +88,9 @@ def test_contexts_that_are_read_side_by_side_have_their_own_tickets(
         for user in ("guest", "kadmin")
     }
     monkeypatch.setenv("KADMIN_CONFIG", str(tmp_path / "contexts.json"))
-    (tmp_path / "contexts.json").write_text(json.dumps({"kind": "Contexts", "contexts": contexts}), encoding="utf-8")
+    (tmp_path / "contexts.json").write_text(
+        json.dumps({"kind": "Contexts", "contexts": contexts}), encoding="utf-8"
+    )
     answer = command("inspect", "brokers", "--context", "*", "-o", "json")
     errors = {each["cluster"]: each["error"] for each in json.loads(answer.out)["clusters"]}
     assert errors["kadmin"] is None
@@ -89,7 +98,9 @@ def test_contexts_that_are_read_side_by_side_have_their_own_tickets(
     assert answer.status == 6
 
 
-def test_tickets_are_renewed_from_the_key_table_while_an_operation_runs(cluster: Kerberized, tmp_path: Path) -> None:
+def test_tickets_are_renewed_from_the_key_table_while_an_operation_runs(
+    cluster: Kerberized, tmp_path: Path
+) -> None:
     run = Client(cluster, LISTENER, with_key()(cluster.realm), tmp_path)
     plan = slow_plan(cluster, tmp_path, 10, "1MB/s")
     before = cluster.realm.asked_for("kadmin")
@@ -97,7 +108,9 @@ def test_tickets_are_renewed_from_the_key_table_while_an_operation_runs(cluster:
     assert cluster.realm.asked_for("kadmin") - before >= 2
 
 
-def test_a_renewal_that_is_refused_ends_the_run_and_loses_nothing(cluster: Kerberized, tmp_path: Path) -> None:
+def test_a_renewal_that_is_refused_ends_the_run_and_loses_nothing(
+    cluster: Kerberized, tmp_path: Path
+) -> None:
     run = Client(cluster, LISTENER, with_key()(cluster.realm), tmp_path)
     plan = slow_plan(cluster, tmp_path, 20, "200kB/s")
 
@@ -116,12 +129,15 @@ def test_a_renewal_that_is_refused_ends_the_run_and_loses_nothing(cluster: Kerbe
     assert "credentials have been revoked" in ended.err
     assert "kadmin resume" in ended.err
     plain = ["-b", ",".join(cluster.sandbox.bootstrap)]
-    command("throttle", "set", "--rate", "50MB/s", "--yes", *plain)  # refused where all is copied by now
+    # Refused where all is copied by now.
+    command("throttle", "set", "--rate", "50MB/s", "--yes", *plain)
     run("resume", "--yes")
     run("verify", plan)
 
 
-def test_a_ticket_of_the_cache_serves_too(cluster: Kerberized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ticket_of_the_cache_serves_too(
+    cluster: Kerberized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KRB5CCNAME", f"FILE:{cluster.realm.tickets('kadmin', 3600)}")
     run = Client(cluster, LISTENER, with_ticket(cluster.realm), tmp_path)
     assert "unfinished" in run("status").out
@@ -136,7 +152,9 @@ def test_what_kerberos_refuses_says_why_and_what_to_do(
         monkeypatch.setenv(name, value)
     file = cluster.properties("refused", **refused.write(cluster.realm))
     plan = document(tmp_path / "plan.yaml", reassignment("any", {0: [1, 2]}))
-    answer = command("apply", plan, "--yes", "-b", cluster.bootstrap(LISTENER), "--command-config", file)
+    answer = command(
+        "apply", plan, "--yes", "-b", cluster.bootstrap(LISTENER), "--command-config", file
+    )
     assert answer.status == 6, answer.err
     _, cause, remedy = answer.err.strip().splitlines()[-3:]
     assert refused.cause in cause

@@ -1,6 +1,8 @@
-"""K06: a runner killed at any of its writes, before it reaches the brokers or before its answer comes, loses nothing.
+"""K06: a runner killed at any of its writes, before it reaches the brokers or before its answer
+comes, loses nothing.
 
-Each run is a true command line, killed with SIGKILL while a proxy holds its request or the answer to it.
+Each run is a true command line, killed with SIGKILL while a proxy holds its request or the answer
+to it.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ def second_kills(ground: Callable[[], Ground], count: int, seed: int) -> list[st
 
 @pytest.mark.eras
 @pytest.mark.on("4.4.0")
-def test_k06_some_writes_of_a_run_as_kill_points_and_a_second_kill(ground: Callable[[], Ground]) -> None:
+def test_k06_some_writes_of_a_run_as_kill_points_and_a_second_kill(
+    ground: Callable[[], Ground],
+) -> None:
     points = ground().points()
     assert violations(ground, random.Random(SEED).sample(points, SAMPLE)) == []  # noqa: S311 - the same in every run
     assert second_kills(ground, 1, SEED) == []

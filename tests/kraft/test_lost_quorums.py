@@ -1,4 +1,6 @@
-"""K03, K05, K10: what an operation needs is lost in mid-run: controllers, brokers, record, transactions."""
+"""K03, K05, K10: what an operation needs is lost in mid-run: controllers, brokers, record,
+transactions.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.documents.plans import document, reassignment
-from support.kafka.broker_proxy import ALTER_CONFIGS, ALTER_REASSIGNMENTS, ELECT_LEADERS, BrokerProxy
+from support.kafka.broker_proxy import (
+    ALTER_CONFIGS,
+    ALTER_REASSIGNMENTS,
+    ELECT_LEADERS,
+    BrokerProxy,
+)
 from support.kafka.processes import KadminProcess
 from support.kafka.writes import WritePoint
 from support.live.kraft import (
@@ -55,12 +62,16 @@ CHANGES = {ALTER_CONFIGS, ALTER_REASSIGNMENTS, ELECT_LEADERS}
 def no_majority(kraft: Sandbox, connection: KafkaConnection) -> Iterator[None]:
     """Freeze the active controller and another one."""
     active = describe_quorum(connection).leader_id
-    with servers_frozen(kraft, [active, next(each for each in kraft.controllers if each != active)]):
+    with servers_frozen(
+        kraft, [active, next(each for each in kraft.controllers if each != active)]
+    ):
         yield
 
 
 @contextmanager
-def too_few_in_sync(kraft: Sandbox, connection: KafkaConnection, topic: str, broker_id: int) -> Iterator[None]:
+def too_few_in_sync(
+    kraft: Sandbox, connection: KafkaConnection, topic: str, broker_id: int
+) -> Iterator[None]:
     """Ask for three in-sync replicas in a topic that has three, and freeze the broker of one."""
     with more_wanted(connection, topic), servers_frozen(kraft, [broker_id]):
         other = next(each for each in kraft.broker_ports if each != broker_id)
@@ -91,9 +102,13 @@ def set_min_isr(connection: KafkaConnection, topic: str, value: str) -> None:
 
 
 def needed_follower(connection: KafkaConnection, topic: str) -> int:
-    """Return a broker without which too few replicas of the partition that kadmin writes to are in sync."""
+    """Return a broker without which too few replicas of the partition that kadmin writes to are in
+    sync.
+    """
     partitions = read_metadata(connection, [topic]).topics[topic].partitions
-    used = partitions[abs(_java_hash(RECORD_TOPIC)) % len(partitions) if topic == STATE else CONTROL]
+    used = partitions[
+        abs(_java_hash(RECORD_TOPIC)) % len(partitions) if topic == STATE else CONTROL
+    ]
     return next(each for each in used.replicas if each != used.leader)
 
 
@@ -116,34 +131,54 @@ LOST = {
 @pytest.mark.parametrize(
     ("lost", "returns"),
     [
-        pytest.param("K03 the controllers have no majority", True, id="K03 no majority, returns in time"),
-        pytest.param("K03 the controllers have no majority", False, id="K03 no majority, returns later"),
-        pytest.param("K10 the record is below its minimum ISR", True, id="K10 record, returns in time"),
-        pytest.param("K10 transactions are not available", True, id="K10 transactions, return in time"),
+        pytest.param(
+            "K03 the controllers have no majority", True, id="K03 no majority, returns in time"
+        ),
+        pytest.param(
+            "K03 the controllers have no majority", False, id="K03 no majority, returns later"
+        ),
+        pytest.param(
+            "K10 the record is below its minimum ISR", True, id="K10 record, returns in time"
+        ),
+        pytest.param(
+            "K10 transactions are not available", True, id="K10 transactions, return in time"
+        ),
     ],
 )
 def test_what_an_operation_needs_is_lost_in_mid_run_and_comes_back(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, lost: str, *, returns: bool
 ) -> None:
-    """It is lost as the first request passes. Nothing more is sent; in time: 0; later: 6, and resume completes."""
+    """It is lost as the first request passes. Nothing more is sent; in time: 0; later: 6, and
+    resume completes.
+    """
     below = LOST[lost]
     frozen = 0 if below is None else needed_follower(connection, below)
     first, second, third = [each for each in kraft.broker_ports if each != frozen][:3]
-    topic, target = make_topic(connection, dict.fromkeys(range(2), (first, second))), (second, third)
+    topic, target = (
+        make_topic(connection, dict.fromkeys(range(2), (first, second))),
+        (second, third),
+    )
     plan = document(
-        tmp_path / "plan.json", reassignment(topic, dict.fromkeys(range(2), target), waves={"max_partitions": 1})
+        tmp_path / "plan.json",
+        reassignment(topic, dict.fromkeys(range(2), target), waves={"max_partitions": 1}),
     )
     losing = no_majority(kraft, connection) if below is None else servers_frozen(kraft, [frozen])
     with ExitStack() as around:
         if below is not None:  # all three replicas are needed, from before one of them is lost
             around.enter_context(more_wanted(connection, below))
         proxy = around.enter_context(BrokerProxy(kraft))
-        runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", outage_s=PATIENT_S if returns else HASTY_S)
+        runner = KadminProcess(
+            proxy.bootstrap, "apply", plan, "--yes", outage_s=PATIENT_S if returns else HASTY_S
+        )
         try:
             with ExitStack() as stack:
                 lose = partial(stack.enter_context, losing)
-                proxy.faults.append(WritePoint("reassignments, time 1", forwarded=False).fault(Action.CALL, lose))
-                wait_until(lambda: "does not answer; waiting" in runner.told or runner.ended, WAIT_S)
+                proxy.faults.append(
+                    WritePoint("reassignments, time 1", forwarded=False).fault(Action.CALL, lose)
+                )
+                wait_until(
+                    lambda: "does not answer; waiting" in runner.told or runner.ended, WAIT_S
+                )
                 if not returns:
                     late = runner.answer()
                     assert late.status == 6, late.err
@@ -172,9 +207,15 @@ def test_k10_a_record_that_stays_below_its_minimum_isr_ends_the_command_with_not
     partition = TopicPartition(make_topic(connection, {0: (first, second)}), 0)
     plan = document(tmp_path / "plan.json", reassignment(partition.topic, {0: (second, third)}))
     with BrokerProxy(kraft) as proxy, ExitStack() as stack:
-        lose = partial(stack.enter_context, too_few_in_sync(kraft, connection, RECORD_TOPIC, frozen))
-        proxy.faults.append(WritePoint("steps/000001, time 1", forwarded=False).fault(Action.CALL, lose))
-        ended = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", "--timeout", f"{BOUND_S}").answer()
+        lose = partial(
+            stack.enter_context, too_few_in_sync(kraft, connection, RECORD_TOPIC, frozen)
+        )
+        proxy.faults.append(
+            WritePoint("steps/000001, time 1", forwarded=False).fault(Action.CALL, lose)
+        )
+        ended = KadminProcess(
+            proxy.bootstrap, "apply", plan, "--yes", "--timeout", f"{BOUND_S}"
+        ).answer()
         assert ended.status == 6, ended.err
         assert "kadmin resume" in ended.err
         assert [each.op for each in proxy.requests() if each.op in CHANGES] == []
@@ -191,7 +232,10 @@ def test_k10_a_record_that_is_lost_while_a_wave_copies_holds_up_the_next_wave(
     """The wave ends without the record; the next one waits until the brokers are back."""
     frozen = needed_follower(connection, RECORD_TOPIC)
     first, second, third = [each for each in kraft.broker_ports if each != frozen][:3]
-    copied, moved = make_topic(connection, {0: (first, second)}), make_topic(connection, {0: (first, second)})
+    copied, moved = (
+        make_topic(connection, {0: (first, second)}),
+        make_topic(connection, {0: (first, second)}),
+    )
     wanted = reassignment(copied, {0: (second, third)}, waves={"max_partitions": 1})
     wanted["spec"]["partitions"] += reassignment(moved, {0: (second, third)})["spec"]["partitions"]
     plan = document(tmp_path / "plan.json", wanted)
@@ -202,7 +246,10 @@ def test_k10_a_record_that_is_lost_while_a_wave_copies_holds_up_the_next_wave(
             wait_until(lambda: bool(list_reassignments(connection)) or runner.ended, WAIT_S)
             lost.enter_context(too_few_in_sync(kraft, connection, RECORD_TOPIC, frozen))
             set_configs(connection, ConfigEntity.of_topic(copied), THROTTLED_REPLICAS, None, first)
-            wait_until(lambda: "health gate" in runner.told or "does not answer; waiting" in runner.told, WAIT_S)
+            wait_until(
+                lambda: "health gate" in runner.told or "does not answer; waiting" in runner.told,
+                WAIT_S,
+            )
             assert list_reassignments(connection) == {}, "the first wave is done"
             assert len(proxy.requests(ALTER_REASSIGNMENTS)) == 1
             lost.close()
@@ -210,30 +257,40 @@ def test_k10_a_record_that_is_lost_while_a_wave_copies_holds_up_the_next_wave(
         finally:
             runner.end()
     assert ended.status == 0, ended.err
-    wait_assigned(connection, {TopicPartition(topic, 0): (second, third) for topic in (copied, moved)})
+    wait_assigned(
+        connection, {TopicPartition(topic, 0): (second, third) for topic in (copied, moved)}
+    )
 
 
 @pytest.mark.parametrize(
     "returns",
     [
-        pytest.param(True, marks=[pytest.mark.executor, pytest.mark.on("4.4.0")], id="return in time"),
+        pytest.param(
+            True, marks=[pytest.mark.executor, pytest.mark.on("4.4.0")], id="return in time"
+        ),
         pytest.param(False, marks=pytest.mark.executor, id="return later"),
     ],
 )
 def test_k05_all_brokers_are_lost_in_mid_run_and_come_back(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, *, returns: bool
 ) -> None:
-    """They are killed with the answer to the first request. In time: 0; later: 6, and resume completes."""
+    """They are killed with the answer to the first request. In time: 0; later: 6, and resume
+    completes.
+    """
     topic, target = make_topic(connection, dict.fromkeys(range(2), (1, 2))), (2, 3)
     targets = dict.fromkeys(range(2), target)
-    plan = document(tmp_path / "plan.json", reassignment(topic, targets, waves={"max_partitions": 1}))
+    plan = document(
+        tmp_path / "plan.json", reassignment(topic, targets, waves={"max_partitions": 1})
+    )
 
     def kill() -> None:
         for each in kraft.broker_ports:
             kraft.server("broker", each).stop(kill=True)
 
     with BrokerProxy(kraft) as proxy, ExitStack() as stack:
-        proxy.faults.append(WritePoint("reassignments, time 1", forwarded=True).fault(Action.CALL, kill))
+        proxy.faults.append(
+            WritePoint("reassignments, time 1", forwarded=True).fault(Action.CALL, kill)
+        )
         outage_s = PATIENT_S if returns else HASTY_S
         runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", outage_s=outage_s)
         stack.callback(runner.end)
@@ -263,17 +320,24 @@ def test_k03_a_runner_takes_a_request_to_pause_without_a_majority_of_controllers
     """The request and its answer are on record; the runner stops when the majority is back."""
     topic, target = make_topic(connection, dict.fromkeys(range(2), (1, 2))), (2, 3)
     targets = dict.fromkeys(range(2), target)
-    plan = document(tmp_path / "plan.json", reassignment(topic, targets, waves={"max_partitions": 1}))
+    plan = document(
+        tmp_path / "plan.json", reassignment(topic, targets, waves={"max_partitions": 1})
+    )
     with BrokerProxy(kraft) as proxy, ExitStack() as stack:
         lose = partial(stack.enter_context, no_majority(kraft, connection))
-        proxy.faults.append(WritePoint("reassignments, time 1", forwarded=False).fault(Action.CALL, lose))
+        proxy.faults.append(
+            WritePoint("reassignments, time 1", forwarded=False).fault(Action.CALL, lose)
+        )
         runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes", outage_s=PATIENT_S)
         try:
             wait_until(lambda: "does not answer; waiting" in runner.told or runner.ended, WAIT_S)
             paused = KadminProcess(kraft.bootstrap, "pause").answer()
             assert paused.status == 0, paused.err
             assert "stops when the running wave is done" in paused.out
-            assert [KadminProcess(kraft.bootstrap, each).answer().status for each in ("history", "status")] == [0, 0]
+            assert [
+                KadminProcess(kraft.bootstrap, each).answer().status
+                for each in ("history", "status")
+            ] == [0, 0]
             stack.close()
             stopped = runner.answer()
         finally:
@@ -294,7 +358,11 @@ def test_k03_a_request_to_cancel_without_controllers_and_without_a_runner_stays_
     plan = document(tmp_path / "plan.json", reassignment(partition.topic, {0: (2, 3)}))
     with BrokerProxy(kraft) as proxy:
         runner = KadminProcess(proxy.bootstrap, "apply", plan, "--yes")
-        proxy.faults.append(WritePoint("reassignments, time 1", forwarded=False).fault(Action.CUT_BEFORE, runner.kill))
+        proxy.faults.append(
+            WritePoint("reassignments, time 1", forwarded=False).fault(
+                Action.CUT_BEFORE, runner.kill
+            )
+        )
         wait_until(lambda: runner.ended, WAIT_S)
     with no_majority(kraft, connection):
         asked = KadminProcess(kraft.bootstrap, "cancel", "--now", "--yes").answer()
@@ -313,7 +381,11 @@ def test_k03_a_watch_of_the_status_goes_on_without_a_majority_of_controllers(
     topic, target = make_topic(connection, {0: (1, 2)}), (2, 3)
     plan = document(tmp_path / "plan.json", reassignment(topic, {0: target}))
     with BrokerProxy(kraft) as proxy, ExitStack() as watchers:
-        point, reached, go_on = WritePoint("reassignments, time 1", forwarded=False), Event(), Event()
+        point, reached, go_on = (
+            WritePoint("reassignments, time 1", forwarded=False),
+            Event(),
+            Event(),
+        )
 
         def stop() -> None:
             reached.set()

@@ -1,4 +1,6 @@
-"""K11: the topic of the record is deleted, or loses records, in mid-run or later; the runner's machine has a copy."""
+"""K11: the topic of the record is deleted, or loses records, in mid-run or later; the runner's
+machine has a copy.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +50,15 @@ def delete_topic(connection: KafkaConnection) -> None:
 
 
 def delete_records(connection: KafkaConnection) -> None:
-    """Delete every record of the control partition (offset -1 is its end); of compacted topics brokers refuse it."""
+    """Delete every record of the control partition (offset -1 is its end); of compacted topics
+    brokers refuse it.
+    """
     set_cleanup(connection, "delete")
     asked = DeleteRecordsRequest.DeleteRecordsTopic
     part = asked.DeleteRecordsPartition(partition_index=CONTROL, offset=-1)
-    request = DeleteRecordsRequest(topics=[asked(name=RECORD_TOPIC, partitions=[part])], timeout_ms=30_000)
+    request = DeleteRecordsRequest(
+        topics=[asked(name=RECORD_TOPIC, partitions=[part])], timeout_ms=30_000
+    )
     leader = leader_of(connection, TopicPartition(RECORD_TOPIC, CONTROL))
 
     def deleted() -> bool:
@@ -67,9 +73,9 @@ def delete_records(connection: KafkaConnection) -> None:
 
 def set_cleanup(connection: KafkaConnection, policy: str) -> None:
     edit = ConfigEdit(ConfigOperation.SET, policy)
-    assert alter_configs(connection, {ConfigEntity.of_topic(RECORD_TOPIC): {"cleanup.policy": edit}}) == {
-        ConfigEntity.of_topic(RECORD_TOPIC): None
-    }
+    assert alter_configs(
+        connection, {ConfigEntity.of_topic(RECORD_TOPIC): {"cleanup.policy": edit}}
+    ) == {ConfigEntity.of_topic(RECORD_TOPIC): None}
 
 
 @contextmanager
@@ -80,7 +86,9 @@ def none_left(connection: KafkaConnection) -> Iterator[None]:
     finally:
         if RECORD_TOPIC in read_metadata(connection, [RECORD_TOPIC]).topics:
             delete_topic(connection)
-        wait_until(lambda: RECORD_TOPIC not in read_metadata(connection, [RECORD_TOPIC]).topics, WAIT_S)
+        wait_until(
+            lambda: RECORD_TOPIC not in read_metadata(connection, [RECORD_TOPIC]).topics, WAIT_S
+        )
 
 
 @pytest.mark.parametrize(
@@ -98,11 +106,14 @@ def test_k11_a_record_that_is_lost_in_mid_run_goes_on_from_the_copy(
     lose: Callable[[KafkaConnection], None],
     cause: str,
 ) -> None:
-    """It is lost as the first of two waves is asked for: 7, and nothing more is sent until the copy is named."""
+    """It is lost as the first of two waves is asked for: 7, and nothing more is sent until the copy
+    is named.
+    """
     topic = make_topic(connection, dict.fromkeys(range(2), (1, 2)))
     target = {TopicPartition(topic, number): TARGET for number in range(2)}
     plan = document(
-        tmp_path / "plan.json", reassignment(topic, dict.fromkeys(range(2), TARGET), waves={"max_partitions": 1})
+        tmp_path / "plan.json",
+        reassignment(topic, dict.fromkeys(range(2), TARGET), waves={"max_partitions": 1}),
     )
     with none_left(connection):
         with BrokerProxy(kraft) as proxy:
@@ -112,13 +123,19 @@ def test_k11_a_record_that_is_lost_in_mid_run_goes_on_from_the_copy(
             ended = runner.answer()
         require_lost(ended, cause, state_folder)
         require_lost(KadminProcess(kraft.bootstrap, "status").answer(), "", state_folder)
-        require_lost(KadminProcess(kraft.bootstrap, "apply", plan, "--yes").answer(), "", state_folder)
+        require_lost(
+            KadminProcess(kraft.bootstrap, "apply", plan, "--yes").answer(), "", state_folder
+        )
         found = KadminProcess(kraft.bootstrap, "doctor").answer()
         assert found.status == 8, found.err
-        assert f"Topic {RECORD_TOPIC} has lost records of operations." in " ".join(found.out.split())
+        assert f"Topic {RECORD_TOPIC} has lost records of operations." in " ".join(
+            found.out.split()
+        )
         moved = read_metadata(connection, [topic]).topics[topic].partitions
         assert [number for number, each in moved.items() if each.replicas == (1, 2)] == [1]
-        resumed = KadminProcess(kraft.bootstrap, "resume", "--records", state_folder, "--yes").answer()
+        resumed = KadminProcess(
+            kraft.bootstrap, "resume", "--records", state_folder, "--yes"
+        ).answer()
         assert resumed.status == 0, resumed.err
     wait_assigned(connection, target)
 
@@ -140,7 +157,9 @@ def test_k11_a_record_that_was_lost_after_the_end_is_made_anew(
         assert applied.status == 0, applied.err
         wait_assigned(connection, {TopicPartition(topic, 0): target})
         delete_topic(connection)
-        wait_until(lambda: RECORD_TOPIC not in read_metadata(connection, [RECORD_TOPIC]).topics, WAIT_S)
+        wait_until(
+            lambda: RECORD_TOPIC not in read_metadata(connection, [RECORD_TOPIC]).topics, WAIT_S
+        )
 
 
 def test_the_first_apply_asks_about_the_topic_and_places_it_on_no_broker_that_the_plan_empties(

@@ -35,7 +35,9 @@ NEW = [b"new"] * 9
 def test_records_that_an_unclean_election_lost_are_counted_though_others_came_since(
     kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
 ) -> None:
-    """The reassignment ends at its target: the operation is completed, and the command is not well."""
+    """The reassignment ends at its target: the operation is completed, and the command is not
+    well.
+    """
     connection = cluster.connection
     moved = TopicPartition(make_topic(connection, {0: (2,)}), 0)
     value = reassignment(moved.topic, {0: [3, 1]}, allow={"replication_factor_change": True})
@@ -61,24 +63,38 @@ def test_records_that_an_unclean_election_lost_are_counted_though_others_came_si
     assert [validate_value(each, "answers/event") for each in told] == [[]] * len(told)
     (ended,) = (each for each in told if each["event"] == "state_changed")
     (lost,) = ended["lost_records"]
-    assert lost == {**lost, "topic": moved.topic, "partition": 0, "offset_before": 3, "leader_epoch_before": 0}
+    assert lost == {
+        **lost,
+        "topic": moved.topic,
+        "partition": 0,
+        "offset_before": 3,
+        "leader_epoch_before": 0,
+    }
     assert lost["offset"] < lost["offset_before"] < len(NEW)
     assert lost["leader_epoch"] > 0
-    assert f"records that were there when the operation began are gone: {moved} up to" in ended["text"]
+    assert (
+        f"records that were there when the operation began are gone: {moved} up to" in ended["text"]
+    )
     last = cluster.history()[-1]
     assert (last["state"], last["message"]) == ("completed", ended["text"])
 
 
 @pytest.mark.on("4.4.0")
 @pytest.mark.eras
-def test_records_that_were_deleted_meanwhile_are_not_lost(cluster: KraftCluster, tmp_path: Path) -> None:
-    """Neither is anything by new leaders: their copies begin where the old one's log began by then."""
+def test_records_that_were_deleted_meanwhile_are_not_lost(
+    cluster: KraftCluster, tmp_path: Path
+) -> None:
+    """Neither is anything by new leaders: their copies begin where the old one's log began by
+    then.
+    """
     connection = cluster.connection
     moved = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     plan = document(tmp_path / "plan.json", reassignment(moved.topic, {0: [3, 4]}))
     with held_back(connection, [moved]):
         cluster.leave_in_flight(plan, step=1)
-        deleted = admin_client(connection).delete_records({kafka.TopicPartition(moved.topic, moved.partition): -1})
+        deleted = admin_client(connection).delete_records(
+            {kafka.TopicPartition(moved.topic, moved.partition): -1}
+        )
         assert [each["low_watermark"] for each in deleted.values()] == [3]
     wait_assigned(connection, {moved: (3, 4)})
     resumed = cluster.kadmin("resume", "--yes")

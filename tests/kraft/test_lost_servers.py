@@ -1,4 +1,5 @@
-"""K02, K04: a server is lost around a request of a running command: the active controller, or the broker that is asked.
+"""K02, K04: a server is lost around a request of a running command: the active controller, or the
+broker that is asked.
 
 Another one serves: the command waits for nobody, and ends with 0.
 """
@@ -44,7 +45,10 @@ def partitions(connection: KafkaConnection) -> list[TopicPartition]:
 @pytest.fixture
 def plan(partitions: list[TopicPartition], tmp_path: Path) -> Path:
     targets = {each.partition: TARGET for each in partitions}
-    return document(tmp_path / "plan.json", reassignment(partitions[0].topic, targets, waves={"max_partitions": 1}))
+    return document(
+        tmp_path / "plan.json",
+        reassignment(partitions[0].topic, targets, waves={"max_partitions": 1}),
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,13 +61,22 @@ def plan(partitions: list[TopicPartition], tmp_path: Path) -> Path:
             id="killed before the request",
         ),
         pytest.param(
-            "killed", reply_of(ALTER_REASSIGNMENTS), marks=pytest.mark.executor, id="killed before the answer"
+            "killed",
+            reply_of(ALTER_REASSIGNMENTS),
+            marks=pytest.mark.executor,
+            id="killed before the answer",
         ),
         pytest.param(
-            "frozen", request_of(ALTER_REASSIGNMENTS), marks=pytest.mark.executor, id="frozen for 1 s with the request"
+            "frozen",
+            request_of(ALTER_REASSIGNMENTS),
+            marks=pytest.mark.executor,
+            id="frozen for 1 s with the request",
         ),
         pytest.param(
-            "frozen", reply_of(ALTER_REASSIGNMENTS), marks=pytest.mark.executor, id="frozen for 1 s after the answer"
+            "frozen",
+            reply_of(ALTER_REASSIGNMENTS),
+            marks=pytest.mark.executor,
+            id="frozen for 1 s after the answer",
         ),
     ],
 )
@@ -108,9 +121,15 @@ def test_k02_the_active_controller_is_lost_around_a_request(
     ],
 )
 def test_k04_the_broker_that_a_running_command_asks_is_lost_and_another_one_is_asked(
-    kraft: Sandbox, connection: KafkaConnection, partitions: list[TopicPartition], plan: Path, how: str
+    kraft: Sandbox,
+    connection: KafkaConnection,
+    partitions: list[TopicPartition],
+    plan: Path,
+    how: str,
 ) -> None:
-    """It is lost as it is asked what becomes of the first wave; it is back once another one has answered that."""
+    """It is lost as it is asked what becomes of the first wave; it is back once another one has
+    answered that.
+    """
     lost, published, is_away = list[tuple[int, int]](), threading.Event(), threading.Event()
 
     def follows(frame: Frame) -> bool:
@@ -122,7 +141,9 @@ def test_k04_the_broker_that_a_running_command_asks_is_lost_and_another_one_is_a
 
         def lose() -> None:
             asked = proxy.requests(LIST_REASSIGNMENTS)[-1]
-            broker_id = next(each for each, port in kraft.broker_ports.items() if port == asked.port)
+            broker_id = next(
+                each for each, port in kraft.broker_ports.items() if port == asked.port
+            )
             lost.append((broker_id, asked.number))
             if how == "frozen":
                 kraft.freeze(broker_id)

@@ -1,4 +1,6 @@
-"""Plans of more partitions than the controller takes in one request (10,000), with lock and record in the topic."""
+"""Plans of more partitions than the controller takes in one request (10,000), with lock and record
+in the topic.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What kadmin says where it may not do something, on a live broker in KRaft mode that checks rights."""
+"""What kadmin says where it may not do something, on a live broker in KRaft mode that checks
+rights.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,13 @@ PLAIN = (
 
 
 @pytest.fixture(scope="module")
-def secured(kraft: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[KraftCluster, int]]:
+def secured(
+    kraft: Sandbox, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[KraftCluster, int]]:
     """One broker that checks rights, and the port of its listener with SASL.
 
-    What has an ACL is for those that it names, all else for everybody. The controllers need a super user.
+    What has an ACL is for those that it names, all else for everybody. The controllers need a super
+    user.
     """
     folder = tmp_path_factory.mktemp("rights") / "sandbox"
     spec = SandboxSpec(
@@ -59,7 +64,9 @@ def secured(kraft: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             "allow.everyone.if.no.acl.found": "true",
             "listeners": listeners,
             "advertised.listeners": listeners,
-            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,EXTRA:SASL_PLAINTEXT",
+            "listener.security.protocol.map": (
+                "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,EXTRA:SASL_PLAINTEXT"
+            ),
             "sasl.enabled.mechanisms": "PLAIN",
             "listener.name.extra.plain.sasl.jaas.config": PLAIN,
         }
@@ -79,7 +86,9 @@ def test_a_listener_with_sasl_is_named(secured: tuple[KraftCluster, int]) -> Non
     assert f"{address} is a Kafka server that asks for SASL" in answer.err
 
 
-def test_topics_that_may_not_be_described_are_named(secured: tuple[KraftCluster, int], tmp_path: Path) -> None:
+def test_topics_that_may_not_be_described_are_named(
+    secured: tuple[KraftCluster, int], tmp_path: Path
+) -> None:
     cluster, _ = secured
     shown, secret = (make_topic(cluster.connection, {0: (1,)}) for _ in range(2))
     plan = tmp_path / "plan.yaml"
@@ -106,8 +115,12 @@ def test_topics_that_may_not_be_described_are_named(secured: tuple[KraftCluster,
     assert f"--operation Describe --topic {secret}" in denied.err
 
 
-def test_a_right_on_the_cluster_that_is_missing_is_named(secured: tuple[KraftCluster, int], tmp_path: Path) -> None:
-    """The last of these tests: what it takes away is not given back. Controllers know kadmin as a super user here."""
+def test_a_right_on_the_cluster_that_is_missing_is_named(
+    secured: tuple[KraftCluster, int], tmp_path: Path
+) -> None:
+    """The last of these tests: what it takes away is not given back. Controllers know kadmin as a
+    super user here.
+    """
     cluster, _ = secured
     allow(cluster.connection, CLUSTER, "kafka-cluster", "User:ANONYMOUS", CLUSTER_ACTION)
     wait_until(lambda: cluster.kadmin("inspect", "cluster").status == 6, WAIT_S)

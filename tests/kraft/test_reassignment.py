@@ -83,7 +83,9 @@ def test_waves_are_published_followed_and_verified(
 def test_a_refused_partition_ends_the_operation_with_the_reason(
     context: Context, kraft: Sandbox, connection: KafkaConnection
 ) -> None:
-    """A broker that stops between the look and the request is registered still; one that does not exist is refused."""
+    """A broker that stops between the look and the request is registered still; one that does not
+    exist is refused.
+    """
     topic = make_topic(connection, {0: (1, 2)})
     partition = TopicPartition(topic, 0)
     plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(partition, (1, 99), (1, 2)),))

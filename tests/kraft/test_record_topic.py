@@ -22,11 +22,17 @@ from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.documents import dump_json
-from kadmin.errors import BusyError, InvalidInputError, KadminError, NotCompletedError, UnreachableError
+from kadmin.errors import (
+    BusyError,
+    InvalidInputError,
+    KadminError,
+    NotCompletedError,
+    UnreachableError,
+)
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.kinds import kind_of, record_of
 from kadmin.operations.execute.apply import prepare
-from kadmin.operations.record.codec import encode_record, encode_status, encode_step
+from kadmin.operations.record.codec import encode_record, encode_status
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.record import (
     KEPT_OPERATIONS,
@@ -37,6 +43,7 @@ from kadmin.operations.record.record import (
     OperationStatus,
     StoredOperation,
 )
+from kadmin.operations.record.step_codec import encode_step
 from kadmin.operations.record.steps import ElectionStep, WaveStep
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
@@ -47,11 +54,21 @@ from kadmin.worlds.kafka.values import topic_reader
 from kadmin.worlds.kafka.values.folder import FolderValues
 from kadmin.worlds.kafka.values.topic import TopicValues
 from kadmin.worlds.kafka.values.topic_log import encode_lock
-from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
+from kadmin.worlds.kafka.wire.configs import (
+    ConfigEdit,
+    ConfigOperation,
+    alter_configs,
+    read_own_configs,
+)
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.partition_log import Fetched, fetch_committed
-from kadmin.worlds.kafka.wire.transactions import FencedError, TransactionalProducer, append_record, producer_id_of
+from kadmin.worlds.kafka.wire.transactions import (
+    FencedError,
+    TransactionalProducer,
+    append_record,
+    producer_id_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +103,9 @@ def told() -> list[Event]:
 
 
 @pytest.fixture
-def store(connection: KafkaConnection, topic: str, told: list[Event]) -> Callable[[], OperationStore]:
+def store(
+    connection: KafkaConnection, topic: str, told: list[Event]
+) -> Callable[[], OperationStore]:
     """Makes stores on one topic: each is another process."""
     return lambda: in_topic(connection, told.append, LEASE_S, topic)
 
@@ -109,7 +128,9 @@ def beside(topic: OperationStore, folder: Path, clock: Clock | None = None) -> F
 
 def recorded(operation_id: str, plan: str = "{}") -> OperationRecord:
     origin = {tp("a-0"): (1, 2)}
-    return OperationRecord(operation_id, OperationKind.ELECTION, plan, "sha256:0", "id", "now", ANN.author, origin)
+    return OperationRecord(
+        operation_id, OperationKind.ELECTION, plan, "sha256:0", "id", "now", ANN.author, origin
+    )
 
 
 @pytest.mark.live
@@ -146,7 +167,9 @@ def test_the_lock_is_held_once_and_given_back(store: Callable[[], OperationStore
 
 
 @pytest.mark.live
-def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(store: Callable[[], OperationStore]) -> None:
+def test_a_holder_renews_its_lease_and_a_dead_one_loses_it(
+    store: Callable[[], OperationStore],
+) -> None:
     first, second = store(), store()
     lease = first.lock.take(ANN, 0)
     with pytest.raises(BusyError):
@@ -224,8 +247,12 @@ def race(store: Callable[[], OperationStore]) -> None:
 
 
 @pytest.mark.eras
-def test_a_commit_that_meets_a_fence_is_carried_out_or_fenced(kraft: Sandbox, connection: KafkaConnection) -> None:
-    """About one in a hundred meets it inside the coordinator, which answers UNKNOWN_SERVER_ERROR at first."""
+def test_a_commit_that_meets_a_fence_is_carried_out_or_fenced(
+    kraft: Sandbox, connection: KafkaConnection
+) -> None:
+    """About one in a hundred meets it inside the coordinator, which answers UNKNOWN_SERVER_ERROR at
+    first.
+    """
     topic = make_topic(connection, {0: (1, 2, 3)})
     with KafkaConnection(Servers(kraft.bootstrap)) as elsewhere, ThreadPoolExecutor() as threads:
         for _ in range(200):
@@ -238,7 +265,9 @@ def test_a_commit_that_meets_a_fence_is_carried_out_or_fenced(kraft: Sandbox, co
 
 
 @pytest.mark.live
-def test_a_lock_that_was_released_by_hand_writes_no_more(store: Callable[[], OperationStore]) -> None:
+def test_a_lock_that_was_released_by_hand_writes_no_more(
+    store: Callable[[], OperationStore],
+) -> None:
     operations, elsewhere = store(), store()
     lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
@@ -314,7 +343,9 @@ def test_k11_only_the_holder_writes_and_everybody_asks(
 def test_a_holder_whose_reader_keeps_a_deposed_leader_sees_what_was_asked(
     store: Callable[[], OperationStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The deposed leader is modelled: it answers without an error what it knew, until the reader asks who leads."""
+    """The deposed leader is modelled: it answers without an error what it knew, until the reader
+    asks who leads.
+    """
     operations, looks = store(), list[object]()
     lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
@@ -381,13 +412,17 @@ def test_no_operation_is_on_record_only_as_a_broker_sees_it_that_has_caught_up(
 def test_a_claim_by_another_transactional_id_ends_no_holder(
     store: Callable[[], OperationStore], connection: KafkaConnection, topic: str, told: list[Event]
 ) -> None:
-    """For the holder, for a reader and for a taker; what it writes after its claim counts for none of them."""
+    """For the holder, for a reader and for a taker; what it writes after its claim counts for none
+    of them.
+    """
     operations, reader = store(), store()
     lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
     assert reader.lock.holder() == ANN
     stranger = TransactionalProducer(connection, f"{topic}-stranger", topic)
-    stranger.add(0, [("claim", b"{}"), ("lock", encode_lock(None, 0)), (f"operations/{OP_1}/status", None)])
+    stranger.add(
+        0, [("claim", b"{}"), ("lock", encode_lock(None, 0)), (f"operations/{OP_1}/status", None)]
+    )
     stranger.commit()
     operations.write_step(STEP, lease)
     for each in (operations, reader, store()):
@@ -410,7 +445,11 @@ def test_only_the_last_finished_operations_are_kept(store: Callable[[], Operatio
     for number in range(2):
         operations.create(recorded(f"20260101T000000Z-{number:06d}"), lease, "now")
         operations.write_step(STEP, lease)
-        operations.set_status(f"20260101T000000Z-{number:06d}", OperationStatus(OperationState.COMPLETED, "now"), lease)
+        operations.set_status(
+            f"20260101T000000Z-{number:06d}",
+            OperationStatus(OperationState.COMPLETED, "now"),
+            lease,
+        )
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("kadmin.operations.record.record.KEPT_OPERATIONS", 1)
         operations.prune(lease)
@@ -422,15 +461,23 @@ def test_only_the_last_finished_operations_are_kept(store: Callable[[], Operatio
 @pytest.mark.eras
 @pytest.mark.on("4.4.0")
 def test_k12_a_reader_waits_for_a_transaction_until_the_coordinator_aborts_it(
-    store: Callable[[], OperationStore], kraft: Sandbox, connection: KafkaConnection, topic: str, told: list[Event]
+    store: Callable[[], OperationStore],
+    kraft: Sandbox,
+    connection: KafkaConnection,
+    topic: str,
+    told: list[Event],
 ) -> None:
-    """transaction.timeout.ms is 10 s, and the coordinator looks every 10 s; a taker does not wait."""
+    """transaction.timeout.ms is 10 s, and the coordinator looks every 10 s; a taker does not
+    wait.
+    """
     operations = store()
     lease = operations.lock.take(ANN, 0)
     operations.create(recorded(OP_1), lease, "now")
     operations.lock.release(lease)
     with KafkaConnection(Servers(kraft.bootstrap)) as dying:
-        TransactionalProducer(dying, topic, topic).add(0, [(f"operations/{OP_1}/status", b"never committed")])
+        TransactionalProducer(dying, topic, topic).add(
+            0, [(f"operations/{OP_1}/status", b"never committed")]
+        )
     told.clear()
     assert store().status(OP_1).state is OperationState.RUNNING
     assert told == [], "the reader waited until nothing was hidden"
@@ -467,16 +514,23 @@ def test_k10_below_min_isr_nothing_is_written_and_reading_goes_on(
 
 
 @pytest.mark.live
-def test_an_operation_is_adopted_whose_steps_are_larger_than_a_batch(store: Callable[[], OperationStore]) -> None:
+def test_an_operation_is_adopted_whose_steps_are_larger_than_a_batch(
+    store: Callable[[], OperationStore],
+) -> None:
     """As of an election of 30,000 partitions and more, which `history import` brings."""
     operations = store()
     lease = operations.lock.take(ANN, 0)
-    elected = [tuple(tp(f"{'payments' * 4}-{number}-{each}") for each in range(500)) for number in range(70)]
+    elected = [
+        tuple(tp(f"{'payments' * 4}-{number}-{each}") for each in range(500))
+        for number in range(70)
+    ]
     steps = tuple(ElectionStep(at + 1, "now", each) for at, each in enumerate(elected))
     encoded = {f"{step.number:06d}": encode_step(step) for step in steps}
     assert sum(map(len, encoded.values())) > 1_048_588
     status = encode_status(OperationStatus(OperationState.COMPLETED, "now"), recorded(OP_1))
-    operations.adopt(StoredOperation(OP_1, status, encode_record(recorded(OP_1)), encoded, None), lease)
+    operations.adopt(
+        StoredOperation(OP_1, status, encode_record(recorded(OP_1)), encoded, None), lease
+    )
     operations.lock.release(lease)
     assert store().steps(OP_1) == steps
     assert store().status(OP_1).state is OperationState.COMPLETED
@@ -502,11 +556,18 @@ def test_a_topic_that_would_lose_records_is_read_and_refused_with_the_command_th
     for write in (store().lock.to_create, lambda: store().lock.take(ANN, 0)):
         with pytest.raises(NotCompletedError) as refused:
             write()
-        said = "its cleanup.policy is delete; its min.insync.replicas is 4, above the replication factor; it allows"
+        said = (
+            "its cleanup.policy is delete; its min.insync.replicas is 4, above the replication "
+            "factor; it allows"
+        )
         assert said in refused.value.message
         settings = ",".join(f"{key}={mended}" for key, _, mended in wrong)
-        assert str(refused.value.next_command).endswith(f"--entity-name {topic} --add-config {settings}")
-    assert [each.operation_id for each in store().listings()] == [OP_1], "history reads all the same"
+        assert str(refused.value.next_command).endswith(
+            f"--entity-name {topic} --add-config {settings}"
+        )
+    assert [each.operation_id for each in store().listings()] == [OP_1], (
+        "history reads all the same"
+    )
     for key, _, mended in wrong:
         _set(connection, entity, key, mended)
     operations = store()
@@ -518,7 +579,8 @@ def _set(connection: KafkaConnection, entity: ConfigEntity, key: str, value: str
     brokers = read_metadata(connection, ()).brokers
     wait_until(
         lambda: all(
-            read_own_configs(connection, [entity], broker_id=each)[entity].get(key) == value for each in brokers
+            read_own_configs(connection, [entity], broker_id=each)[entity].get(key) == value
+            for each in brokers
         ),
         WAIT_S,
     )
@@ -539,7 +601,8 @@ from kadmin.operations.record.steps import WaveStep
 with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
     values = TopicValues(connection, Clock(), lambda _: None, float(sys.argv[3]), sys.argv[2])
     operations = OperationStore(values, lambda _: None)
-    holder = Holder(Author("ann", "host-a", 7), "20260101T000000Z-000001", "now", values.session_timeout_s)
+    author = Author("ann", "host-a", 7)
+    holder = Holder(author, "20260101T000000Z-000001", "now", values.session_timeout_s)
     lease = values.take(holder, 0)
     print("taken", flush=True)
     for line in sys.stdin:
@@ -555,9 +618,13 @@ with KafkaConnection(Servers(sys.argv[1].split(","))) as connection:
 def test_k07_a_holder_that_was_stopped_past_its_lease_writes_no_more(
     store: Callable[[], OperationStore], kraft: Sandbox, topic: str
 ) -> None:
-    """SIGSTOP, take-over, SIGCONT: what the zombie writes is refused, and nothing of it is on record."""
+    """SIGSTOP, take-over, SIGCONT: what the zombie writes is refused, and nothing of it is on
+    record.
+    """
     arguments = [sys.executable, "-c", HOLDER, ",".join(kraft.bootstrap), topic, str(LEASE_S)]
-    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
 

@@ -1,4 +1,6 @@
-"""Operations that kadmin 1.0.0 put on record in the topic of a cluster in KRaft mode are read, resumed, rolled back."""
+"""Operations that kadmin 1.0.0 put on record in the topic of a cluster in KRaft mode are read,
+resumed, rolled back.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +43,18 @@ def put(connection: KafkaConnection, values: Mapping[str, bytes | None]) -> None
     """Write values of operations under the lock."""
     topic = in_topic(connection, lease_s=LEASE_S).lock
     assert isinstance(topic, TopicValues)
-    lease = topic.take(Holder(Author("ann", "host-a", 7), INTERRUPTED, "now", LEASE_S), 10 * LEASE_S)
+    lease = topic.take(
+        Holder(Author("ann", "host-a", 7), INTERRUPTED, "now", LEASE_S), 10 * LEASE_S
+    )
     topic.put([*values.items()], lease)
     topic.release(lease)
 
 
 @pytest.fixture
 def recorded(cluster: KraftCluster) -> Iterator[KraftCluster]:
-    """The cluster when the wave has ended that the killed runner of 1.0.0 published, with its record in the topic."""
+    """The cluster when the wave has ended that the killed runner of 1.0.0 published, with its
+    record in the topic.
+    """
     connection, started = cluster.connection, {"accounts": TARGET, "ledger": ORIGIN}
     for topic, replicas in started.items():
         create_topic(connection, topic, dict.fromkeys(range(2), replicas))
@@ -66,10 +72,18 @@ def recorded(cluster: KraftCluster) -> Iterator[KraftCluster]:
 
 
 def test_operations_of_1_0_0_are_read_resumed_and_rolled_back(recorded: KraftCluster) -> None:
-    """One was throttled anew, paused, resumed and completed; one was asked to pause, and killed in its first wave."""
+    """One was throttled anew, paused, resumed and completed; one was asked to pause, and killed in
+    its first wave.
+    """
     told = recorded.kadmin("history").out
-    assert f"{COMPLETED}  reassignment  completed    -     ann@host-a  2 partitions at the target\n" in told
-    assert f"{INTERRUPTED}  reassignment  interrupted  -     ann@host-a  asked to pause by ann@host-a" in told
+    assert (
+        f"{COMPLETED}  reassignment  completed    -     ann@host-a  2 partitions at the target\n"
+        in told
+    )
+    assert (
+        f"{INTERRUPTED}  reassignment  interrupted  -     ann@host-a  asked to pause by ann@host-a"
+        in told
+    )
     assert f"operation {INTERRUPTED} (reassignment, interrupted)\n" in recorded.kadmin("status").out
     assert "changed the throttle to 2.00 MB/s\n" in recorded.kadmin("history", COMPLETED).out
     resumed = recorded.kadmin("resume", "--yes")
@@ -79,4 +93,6 @@ def test_operations_of_1_0_0_are_read_resumed_and_rolled_back(recorded: KraftClu
     assert rolled_back.status == 0, rolled_back.err
     wait_assigned(recorded.connection, replicas_of("accounts", ORIGIN))
     throttles = recorded.kadmin("throttle", "show").out
-    assert not [each for each in ("accounts", "ledger", "50.0 kB/s", "2.00 MB/s") if each in throttles]
+    assert not [
+        each for each in ("accounts", "ledger", "50.0 kB/s", "2.00 MB/s") if each in throttles
+    ]

@@ -1,4 +1,6 @@
-"""A throttled reassignment of several waves while records flow: whatever happens, no acknowledged record is lost."""
+"""A throttled reassignment of several waves while records flow: whatever happens, no acknowledged
+record is lost.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ DEADLINE_S = 300
 
 
 class Reassigning:
-    """`kadmin apply` of one partition per wave, as a process of its own; the second one has something to copy."""
+    """`kadmin apply` of one partition per wave, as a process of its own; the second one has
+    something to copy.
+    """
 
     def __init__(self, cluster: KraftCluster, folder: Path, rate: str, records: int) -> None:
         self.cluster = cluster
@@ -50,15 +54,28 @@ class Reassigning:
             elect="at_end",
         )
         self.plan = document(folder / "plan.json", value)
-        produce(Servers(cluster.sandbox.bootstrap), {self.partitions[1]: [b"x" * 1_000 for _ in range(records)]})
+        produce(
+            Servers(cluster.sandbox.bootstrap),
+            {self.partitions[1]: [b"x" * 1_000 for _ in range(records)]},
+        )
 
     @contextmanager
     def started(self) -> Iterator[subprocess.Popen[bytes]]:
         """Start the command and wait until its second wave is in flight."""
-        command = [sys.executable, "-m", "kadmin", "apply", str(self.plan), "--yes", *self.cluster.options]
+        command = [
+            sys.executable,
+            "-m",
+            "kadmin",
+            "apply",
+            str(self.plan),
+            "--yes",
+            *self.cluster.options,
+        ]
         runner = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
-            wait_until(lambda: self.partitions[1] in list_reassignments(self.cluster.connection), 120)
+            wait_until(
+                lambda: self.partitions[1] in list_reassignments(self.cluster.connection), 120
+            )
             yield runner
         finally:
             runner.kill()
@@ -92,15 +109,23 @@ class Reassigning:
 @pytest.mark.eras
 def test_it_runs_through(cluster: KraftCluster, tmp_path: Path) -> None:
     move = Reassigning(cluster, tmp_path, "5MB/s", 10_000)
-    with RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow, move.started() as runner:
+    with (
+        RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow,
+        move.started() as runner,
+    ):
         move.ended_well(runner)
     assert flow.lost() == []
 
 
 @pytest.mark.eras
-def test_it_is_cancelled_in_the_middle_and_rolled_back(cluster: KraftCluster, tmp_path: Path) -> None:
+def test_it_is_cancelled_in_the_middle_and_rolled_back(
+    cluster: KraftCluster, tmp_path: Path
+) -> None:
     move = Reassigning(cluster, tmp_path, "100KB/s", 20_000)
-    with RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow, move.started() as runner:
+    with (
+        RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow,
+        move.started() as runner,
+    ):
         cancelled = cluster.kadmin("cancel", "--now", "--yes", "--timeout", "120")
         assert cancelled.status == 0, cancelled.err
         _, story = runner.communicate(timeout=DEADLINE_S)
@@ -115,9 +140,14 @@ def test_it_is_cancelled_in_the_middle_and_rolled_back(cluster: KraftCluster, tm
 
 
 @pytest.mark.eras
-def test_k14_a_target_broker_is_killed_in_the_middle(kraft: Sandbox, cluster: KraftCluster, tmp_path: Path) -> None:
+def test_k14_a_target_broker_is_killed_in_the_middle(
+    kraft: Sandbox, cluster: KraftCluster, tmp_path: Path
+) -> None:
     move = Reassigning(cluster, tmp_path, "200KB/s", 1_500)
-    with RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow, move.started() as runner:
+    with (
+        RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow,
+        move.started() as runner,
+    ):
         kraft.stop_broker(TARGET[1], kill=True)
         try:
             wait_until(lambda: TARGET[1] not in read_cluster(cluster.connection, []).brokers, 60)
@@ -139,7 +169,10 @@ def test_k02_the_active_controller_is_lost_in_the_middle(
     kraft: Sandbox, cluster: KraftCluster, tmp_path: Path, how: str
 ) -> None:
     move = Reassigning(cluster, tmp_path, "200KB/s", 1_500)
-    with RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow, move.started() as runner:
+    with (
+        RecordsFlowing(cluster.sandbox.bootstrap, move.partitions) as flow,
+        move.started() as runner,
+    ):
         before = describe_quorum(cluster.connection).leader_id
         if how == "killed":
             kraft.stop_controller(before, kill=True)

@@ -1,4 +1,6 @@
-"""The ACLs that docs/kraft.md tells to grant are enough, and the commands that grant them are Kafka's."""
+"""The ACLs that docs/kraft.md tells to grant are enough, and the commands that grant them are
+Kafka's.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.xdist_group("right
 
 PAGE = Path(__file__).parents[2] / "docs" / "kraft.md"
 VERSION = "3.9.2"
-"""The last version whose jars have the tool; 4.0 and later keep it in a jar that brokers do not need."""
+"""The last version whose jars have the tool; 4.0 and later keep it in a jar that brokers do not
+need."""
 WAIT_S = 120
 ANY = 1
 RESOURCES = {
@@ -78,7 +81,8 @@ GUARDED = {
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A cluster with ACLs: its servers are User:admin among themselves, and kadmin is User:ANONYMOUS.
+    """A cluster with ACLs: its servers are User:admin among themselves, and kadmin is
+    User:ANONYMOUS.
 
     Tests give back what they take away.
     """
@@ -92,39 +96,73 @@ class Guarded:
         cache = cache_folder(os.environ)
         java = find_java(os.environ, cache)
         config = self.sandbox.spec.directory / "admin.properties"
-        config.write_text(f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={_ADMIN}\n")
-        command = [str(java.executable), "-Xmx128m", "-cp", class_path(VERSION, java, cache), "kafka.admin.AclCommand"]
-        command += ["--bootstrap-server", self.internal, "--command-config", str(config), *arguments]
+        config.write_text(
+            f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={_ADMIN}\n"
+        )
+        command = [
+            str(java.executable),
+            "-Xmx128m",
+            "-cp",
+            class_path(VERSION, java, cache),
+            "kafka.admin.AclCommand",
+        ]
+        command += [
+            "--bootstrap-server",
+            self.internal,
+            "--command-config",
+            str(config),
+            *arguments,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def grant(self) -> None:
-        """Grant what the page tells to grant, and the lock to another user too: what has no ACL is for everybody."""
+        """Grant what the page tells to grant, and the lock to another user too: what has no ACL is
+        for everybody.
+        """
         self.kafka_acls(
-            "--add", "--allow-principal", "User:other", "--transactional-id", RECORD_TOPIC, "--operation", "Write"
+            "--add",
+            "--allow-principal",
+            "User:other",
+            "--transactional-id",
+            RECORD_TOPIC,
+            "--operation",
+            "Write",
         )
         assert len(granted()) == 5
         for arguments in granted():
             self.kafka_acls(*arguments)
 
-    def change(self, change: str, *right: str, permission: ACLPermissionType = ACLPermissionType.ALLOW) -> None:
-        """Have a rule for kadmin (`--add`), or no longer (`--remove`), at every broker; by default on ALTER.
+    def change(
+        self, change: str, *right: str, permission: ACLPermissionType = ACLPermissionType.ALLOW
+    ) -> None:
+        """Have a rule for kadmin (`--add`), or no longer (`--remove`), at every broker; by default
+        on ALTER.
 
         Kafka's tool, which does the same, would start a JVM each time.
         """
         kind, *name, _, operation = right or ALTER
         resource = ResourcePattern(RESOURCES[kind], name[0] if name else "kafka-cluster")
-        (allows,) = (each for each in ACLOperation if each.name.replace("_", "") == operation.upper())
+        (allows,) = (
+            each for each in ACLOperation if each.name.replace("_", "") == operation.upper()
+        )
         rule = ACL("User:ANONYMOUS", "*", allows, permission, resource)
         servers = Servers(self.internal.split(","), ADMIN)
-        with closing(KafkaAdminClient(bootstrap_servers=list(servers.addresses), **ADMIN.settings())) as admin:
+        with closing(
+            KafkaAdminClient(bootstrap_servers=list(servers.addresses), **ADMIN.settings())
+        ) as admin:
             if change == "--add":
                 assert admin.create_acls([rule])["failed"] == []
             else:
                 assert [removed for _, removed, _ in admin.delete_acls([rule])] == [[rule]]
         with KafkaConnection(servers) as connection:
             at = self.sandbox.broker_ports
-            wait_until(lambda: all((rule in rules(connection, each)) == (change == "--add") for each in at), WAIT_S)
+            wait_until(
+                lambda: all(
+                    (rule in rules(connection, each)) == (change == "--add") for each in at
+                ),
+                WAIT_S,
+            )
 
 
 @pytest.fixture(scope="module")
@@ -132,20 +170,32 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     internal: list[str] = []
     controllers, place = settings.controller_settings, settings.broker_place
     protocols = {
-        "listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT,INTERNAL:SASL_PLAINTEXT,PLAINTEXT:PLAINTEXT"
+        "listener.security.protocol.map": (
+            "CONTROLLER:SASL_PLAINTEXT,INTERNAL:SASL_PLAINTEXT,PLAINTEXT:PLAINTEXT"
+        )
     }
 
     def with_internal(rack: str, port: int, folder: Path) -> dict[str, str]:
         found, (free,) = place(rack, port, folder), free_ports(1)
         internal.append(f"127.0.0.1:{free}")
         both = f"{found['listeners']},INTERNAL://{internal[-1]}"
-        return {**found, "listeners": both, "advertised.listeners": both, "inter.broker.listener.name": "INTERNAL"}
+        return {
+            **found,
+            "listeners": both,
+            "advertised.listeners": both,
+            "inter.broker.listener.name": "INTERNAL",
+        }
 
     spec = SandboxSpec(
-        tmp_path_factory.mktemp("guarded") / "sandbox", version=VERSION, broker_config=GUARDED, mode="kraft"
+        tmp_path_factory.mktemp("guarded") / "sandbox",
+        version=VERSION,
+        broker_config=GUARDED,
+        mode="kraft",
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kraft_mode, "controller_settings", lambda *of: {**controllers(*of), **protocols})
+        patch.setattr(
+            kraft_mode, "controller_settings", lambda *of: {**controllers(*of), **protocols}
+        )
         patch.setattr(kraft_mode, "broker_place", with_internal)
         sandbox = Sandbox.up(spec)
     found = Guarded(sandbox, ",".join(internal))
@@ -182,19 +232,24 @@ def rules(connection: KafkaConnection, broker_id: int) -> set[ACL]:
 def granted() -> list[list[str]]:
     """The arguments of every kafka-acls.sh on the page, for the principal of the sandbox."""
     lines = re.findall(
-        r"^kafka-acls\.sh --bootstrap-server BROKERS (.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+        r"^kafka-acls\.sh --bootstrap-server BROKERS (.*)$",
+        PAGE.read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
     return [shlex.split(line.replace("User:kadmin", "User:ANONYMOUS")) for line in lines]
 
 
-def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(guarded: Guarded, tmp_path: Path) -> None:
+def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(
+    guarded: Guarded, tmp_path: Path
+) -> None:
     with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection:
         cluster = KraftCluster(guarded.sandbox, connection)
         moved, retired = (make_topic(connection, {0: (1, 2)}) for _ in range(2))
         move, deletion = tmp_path / "move.yaml", tmp_path / "deletion.yaml"
         move.write_text(
             "apiVersion: kadmin/v1\nkind: PartitionReassignment\nmetadata: {name: move}\n"
-            f"spec:\n  elect: at_end\n  partitions:\n    - {{topic: {moved}, partition: 0, replicas: [3, 1]}}\n"
+            f"spec:\n  elect: at_end\n  partitions:\n    - {{topic: {moved}, partition: 0, "
+            "replicas: [3, 1]}\n"
         )
         deletion.write_text(
             "apiVersion: kadmin/v1\nkind: TopicDeletion\nmetadata: {name: retire}\n"
@@ -218,13 +273,22 @@ def test_the_rights_on_the_page_are_enough_and_a_missing_one_is_named(guarded: G
         assert cluster.kadmin("resume", "--yes").status == 0
 
 
-def test_k19_a_right_that_is_taken_away_in_mid_run_ends_it_and_resume_goes_on(guarded: Guarded, tmp_path: Path) -> None:
-    with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection, BrokerProxy(guarded.sandbox) as proxy:
+def test_k19_a_right_that_is_taken_away_in_mid_run_ends_it_and_resume_goes_on(
+    guarded: Guarded, tmp_path: Path
+) -> None:
+    with (
+        KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection,
+        BrokerProxy(guarded.sandbox) as proxy,
+    ):
         topic = make_topic(connection, dict.fromkeys(range(2), (1, 2)))
-        wanted = reassignment(topic, dict.fromkeys(range(2), (3, 1)), waves={"max_partitions": 1}, throttle=THROTTLE)
+        wanted = reassignment(
+            topic, dict.fromkeys(range(2), (3, 1)), waves={"max_partitions": 1}, throttle=THROTTLE
+        )
         point = WritePoint("reassignments, time 2", forwarded=False)
         proxy.faults.append(point.fault(Action.CALL, lambda: guarded.change("--remove")))
-        runner = KadminProcess(proxy.bootstrap, "apply", document(tmp_path / "plan.json", wanted), "--yes")
+        runner = KadminProcess(
+            proxy.bootstrap, "apply", document(tmp_path / "plan.json", wanted), "--yes"
+        )
         ended = runner.answer()
         assert ended.status == 6, ended.err
         assert "the right Alter on the cluster is missing" in ended.err
@@ -232,14 +296,22 @@ def test_k19_a_right_that_is_taken_away_in_mid_run_ends_it_and_resume_goes_on(gu
         resumed = KadminProcess(guarded.sandbox.bootstrap, "resume", "--yes").answer()
         assert resumed.status == 0, resumed.err
         wait_assigned(connection, {TopicPartition(topic, number): (3, 1) for number in range(2)})
-        assert not any(read_own_configs(connection, [ConfigEntity.of_topic(topic)], keys=THROTTLE_KEYS).values())
+        assert not any(
+            read_own_configs(
+                connection, [ConfigEntity.of_topic(topic)], keys=THROTTLE_KEYS
+            ).values()
+        )
 
 
 def checked(guarded: Guarded, tmp_path: Path) -> dict[str, Any]:
     """What `context check` answers, before anything is tried."""
     entry = {"kafka": {"bootstrap_servers": ",".join(guarded.sandbox.bootstrap)}}
-    file = document(tmp_path / "contexts.json", {"kind": "Contexts", "contexts": {"guarded": entry}})
-    answer = command("context", "check", "guarded", "-o", "json", environment={"KADMIN_CONFIG": str(file)})
+    file = document(
+        tmp_path / "contexts.json", {"kind": "Contexts", "contexts": {"guarded": entry}}
+    )
+    answer = command(
+        "context", "check", "guarded", "-o", "json", environment={"KADMIN_CONFIG": str(file)}
+    )
     value: dict[str, Any] = json.loads(answer.out)
     assert validate_value(value, "answers/context-check") == []
     assert answer.status == (6 if value["missing"] else 0)
@@ -247,8 +319,12 @@ def checked(guarded: Guarded, tmp_path: Path) -> dict[str, Any]:
     return value
 
 
-def test_the_doctor_names_each_right_that_is_missing_and_topics_that_are_hidden(guarded: Guarded) -> None:
-    """With the rights on the page none is missing; each command that it names gives back what was taken away."""
+def test_the_doctor_names_each_right_that_is_missing_and_topics_that_are_hidden(
+    guarded: Guarded,
+) -> None:
+    """With the rights on the page none is missing; each command that it names gives back what was
+    taken away.
+    """
     with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection:
         cluster = KraftCluster(guarded.sandbox, connection)
         secret = make_topic(connection, {0: (1, 2)})
@@ -276,14 +352,25 @@ def test_the_doctor_names_each_right_that_is_missing_and_topics_that_are_hidden(
             wait_until(lambda: findings() == {}, WAIT_S)
         hidden = ("--topic", secret, "--operation", "Describe")
         guarded.change("--add", *hidden, permission=ACLPermissionType.DENY)
-        wait_until(lambda: any(each.startswith("Topics are on the brokers' disks") for each in findings()), WAIT_S)
+        wait_until(
+            lambda: any(each.startswith("Topics are on the brokers' disks") for each in findings()),
+            WAIT_S,
+        )
         guarded.change("--remove", *hidden, permission=ACLPermissionType.DENY)
         wait_until(lambda: findings() == {}, WAIT_S)
 
 
 MISSING = {
-    "throttles": (("--cluster", "--operation", "AlterConfigs"), 6, "the right AlterConfigs on the cluster is missing"),
-    "deletions": (("--topic", "*", "--operation", "Delete"), 8, "the right Delete on topic {topic} is missing"),
+    "throttles": (
+        ("--cluster", "--operation", "AlterConfigs"),
+        6,
+        "the right AlterConfigs on the cluster is missing",
+    ),
+    "deletions": (
+        ("--topic", "*", "--operation", "Delete"),
+        8,
+        "the right Delete on topic {topic} is missing",
+    ),
     "reading the record": (
         ("--topic", RECORD_TOPIC, "--operation", "Read"),
         6,
@@ -303,19 +390,32 @@ MISSING = {
 
 
 @pytest.mark.parametrize("missing", MISSING)
-def test_each_right_that_is_missing_is_named(guarded: Guarded, tmp_path: Path, missing: str) -> None:
-    """Nothing is changed, or what was is on record; with the right, the same command or `resume` completes it."""
+def test_each_right_that_is_missing_is_named(
+    guarded: Guarded, tmp_path: Path, missing: str
+) -> None:
+    """Nothing is changed, or what was is on record; with the right, the same command or `resume`
+    completes it.
+    """
     right, status, said = MISSING[missing]
     with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection:
-        cluster, topic = KraftCluster(guarded.sandbox, connection), make_topic(connection, {0: (1, 2)})
-        wanted = deletion(topic) if missing == "deletions" else reassignment(topic, {0: [3, 1]}, throttle=THROTTLE)
+        cluster, topic = (
+            KraftCluster(guarded.sandbox, connection),
+            make_topic(connection, {0: (1, 2)}),
+        )
+        wanted = (
+            deletion(topic)
+            if missing == "deletions"
+            else reassignment(topic, {0: [3, 1]}, throttle=THROTTLE)
+        )
         plan = document(tmp_path / "plan.json", wanted)
         guarded.change("--remove", *right)
         refused = cluster.kadmin("apply", plan, "--yes")
         assert refused.status == status, refused.err
         assert said.format(topic=topic) in refused.err
         if missing != "the lock":  # brokers do not report rights on transactional ids
-            assert right[-1] in {each["right"].split()[2] for each in checked(guarded, tmp_path)["missing"]}
+            assert right[-1] in {
+                each["right"].split()[2] for each in checked(guarded, tmp_path)["missing"]
+            }
         guarded.change("--add", *right)
         completed = cluster.kadmin("resume", "--yes")
         assert completed.status == 0, completed.err
@@ -324,7 +424,9 @@ def test_each_right_that_is_missing_is_named(guarded: Guarded, tmp_path: Path, m
         assert cluster.kadmin("verify", plan).status == 0
 
 
-def test_a_group_that_may_not_be_described_costs_itself_alone(guarded: Guarded, tmp_path: Path) -> None:
+def test_a_group_that_may_not_be_described_costs_itself_alone(
+    guarded: Guarded, tmp_path: Path
+) -> None:
     """One such group made the consumers of every topic unknown, which was a warning."""
     with KafkaConnection(Servers(guarded.sandbox.bootstrap)) as connection:
         cluster = KraftCluster(guarded.sandbox, connection)
@@ -334,22 +436,34 @@ def test_a_group_that_may_not_be_described_costs_itself_alone(guarded: Guarded, 
         commit(guarded.internal.split(","), secret, free, **ADMIN.settings())
         hidden = ("--group", secret, "--operation", "Describe")
         guarded.change("--add", *hidden, permission=ACLPermissionType.DENY)
-        unseen = f"not every topic that these groups use was seen ({secret}): GROUP_AUTHORIZATION_FAILED"
+        unseen = (
+            f"not every topic that these groups use was seen ({secret}): GROUP_AUTHORIZATION_FAILED"
+        )
         plan = document(tmp_path / "free.json", deletion(free))
         wait_until(lambda: unseen in cluster.kadmin("apply", plan, "--yes").err, WAIT_S)
         refused = cluster.kadmin("apply", plan, "--yes")
         assert (refused.status, "KA073" in refused.err) == (6, True), refused.err
         waived = {"allow": {"unchecked_guards": True}}
-        refused = cluster.kadmin("apply", document(tmp_path / "used.json", deletion(used, **waived)), "--yes")
-        assert (refused.status, f"consumer groups use {used}: {seen}" in refused.err) == (5, True), refused.err
+        refused = cluster.kadmin(
+            "apply", document(tmp_path / "used.json", deletion(used, **waived)), "--yes"
+        )
+        assert (refused.status, f"consumer groups use {used}: {seen}" in refused.err) == (
+            5,
+            True,
+        ), refused.err
         listed = json.loads(cluster.kadmin("inspect", "consumers", "-o", "json").out)
         assert listed["unavailable"] == [unseen]
-        done = cluster.kadmin("apply", document(tmp_path / "waived.json", deletion(free, **waived)), "--yes")
+        done = cluster.kadmin(
+            "apply", document(tmp_path / "waived.json", deletion(free, **waived)), "--yes"
+        )
         assert (done.status, unseen in done.err) == (0, True), done.err
 
         blind = ("--cluster", "--operation", "Describe")
         guarded.change("--add", *blind, permission=ACLPermissionType.DENY)
-        missing = ("groups that may not be described were not seen", "the right Describe on the cluster is missing")
+        missing = (
+            "groups that may not be described were not seen",
+            "the right Describe on the cluster is missing",
+        )
         servers, brokers = connection.servers, guarded.sandbox.broker_ports
         wait_until(lambda: describe_groups(servers, brokers).unseen == (missing,), WAIT_S)
         found = describe_groups(servers, brokers).topics

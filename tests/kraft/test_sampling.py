@@ -45,7 +45,9 @@ def plain(kraft: Sandbox, connection: KafkaConnection) -> KraftCluster:
     return KraftCluster(kraft, connection)
 
 
-def test_each_partition_grows_as_is_produced_and_consumed(plain: KraftCluster, tmp_path: Path) -> None:
+def test_each_partition_grows_as_is_produced_and_consumed(
+    plain: KraftCluster, tmp_path: Path
+) -> None:
     topics = [
         make_topic(plain.connection, {0: (1, 2), 1: (2, 3)}),
         make_topic(plain.connection, {0: (3, 4), 1: (4, 1), 2: (1, 3)}),
@@ -59,11 +61,17 @@ def test_a_broker_that_does_not_answer_costs_its_rows_only(
     topic = make_topic(plain.connection, {0: (1, 2), 1: (3, 4)})
     last, series = frozen_broker(plain.sandbox, plain.options, tmp_path, monkeypatch)
     wait_until(lambda: 3 in read_cluster(plain.connection, ()).brokers, WAIT_S)
-    wait_assigned(plain.connection, {TopicPartition(topic, 0): (1, 2), TopicPartition(topic, 1): (3, 4)})
+    wait_assigned(
+        plain.connection, {TopicPartition(topic, 0): (1, 2), TopicPartition(topic, 1): (3, 4)}
+    )
     assert all("roker 3" in each for each in last["unavailable"])
     assert len(last["unavailable"]) == 4
     assert {broker for _, _, _, broker, _ in series} == {None, 1, 2, 4}
-    ends = {partition for metric, name, partition, _, _ in series if (metric, name) == (Metric.LOG_END_OFFSET, topic)}
+    ends = {
+        partition
+        for metric, name, partition, _, _ in series
+        if (metric, name) == (Metric.LOG_END_OFFSET, topic)
+    }
     assert ends == {0}
 
 

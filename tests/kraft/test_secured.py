@@ -1,4 +1,6 @@
-"""Clusters with TLS, SASL and ACLs, reached with Kafka's client.properties: what works, and what is refused how."""
+"""Clusters with TLS, SASL and ACLs, reached with Kafka's client.properties: what works, and what is
+refused how.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from support.network.token_endpoint import token_endpoint
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.worlds.kafka.wire.client_properties import read_client_properties
-from kadmin.worlds.kafka.wire.connection import KafkaConnection, TooLateError, uptime_s
+from kadmin.worlds.kafka.wire.connection import KafkaConnection, uptime_s
+from kadmin.worlds.kafka.wire.errors import TooLateError
 from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 from kadmin.worlds.kafka.wire.records import produce
 
@@ -75,9 +78,17 @@ RARE = ("SCRAM without TLS", "certificate in PKCS12")
 
 
 @pytest.mark.parametrize(
-    "way", ["PLAIN", "SCRAM", "certificate in PEM", *(pytest.param(each, marks=pytest.mark.matrix) for each in RARE)]
+    "way",
+    [
+        "PLAIN",
+        "SCRAM",
+        "certificate in PEM",
+        *(pytest.param(each, marks=pytest.mark.matrix) for each in RARE),
+    ],
 )
-def test_the_whole_way(cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+def test_the_whole_way(
+    cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     listener, write = WAYS[way]
     run = Client(cluster, listener, write(cluster), tmp_path)
@@ -89,7 +100,9 @@ def test_the_whole_way(cluster: Secured, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 ARGUMENTS = {
-    **dict.fromkeys(("apply", "consumers disturbed", "diff", "recreate", "verify", "whatif plan"), "plan.yaml"),
+    **dict.fromkeys(
+        ("apply", "consumers disturbed", "diff", "recreate", "verify", "whatif plan"), "plan.yaml"
+    ),
     **dict.fromkeys(("cancel", "history", "lock release", "pause", "resume", "rollback"), "op-1"),
     "consumers coordinator": "readers",
     "consumers preview": "--group readers --members 2",
@@ -104,16 +117,24 @@ ARGUMENTS = {
 MOST = {"--output": "-o json", "--verbose": "-v", "--yes": "--yes", "--dry-run": "--dry-run"}
 
 
-def test_no_command_shows_the_password(cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_command_shows_the_password(
+    cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every command that connects, with all that makes it say more."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
     document(tmp_path / "plan.yaml", reassignment("any", {0: [1, 2]}))
-    given = "-b", cluster.bootstrap("SASLTLS"), "--command-config", cluster.properties("all", **password(cluster))
+    given = (
+        "-b",
+        cluster.bootstrap("SASLTLS"),
+        "--command-config",
+        cluster.properties("all", **password(cluster)),
+    )
     connecting = {
         name: options
         for name, each in every_command().items()
-        if "--command-config" in (options := {option for parameter in each.params for option in parameter.opts})
+        if "--command-config"
+        in (options := {option for parameter in each.params for option in parameter.opts})
     }
     assert set(ARGUMENTS) <= set(connecting)
     for name, options in connecting.items():
@@ -121,9 +142,13 @@ def test_no_command_shows_the_password(cluster: Secured, tmp_path: Path, monkeyp
         answer = command(*f"{name} {ARGUMENTS.get(name, '')} {most}".split(), *given)
         told = answer.out + answer.err
         assert "Canary" not in told, name
-        needs_zookeeper = "which only ZooKeeper has" in told or "named by ZooKeeper and by its brokers" in told
+        needs_zookeeper = (
+            "which only ZooKeeper has" in told or "named by ZooKeeper and by its brokers" in told
+        )
         assert answer.status in {0, 3, 4, 5, 8} or needs_zookeeper, (name, told)
-    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"Canary" in file.read_bytes()]
+    assert not [
+        file for file in tmp_path.rglob("*") if file.is_file() and b"Canary" in file.read_bytes()
+    ]
 
 
 def with_tokens(url: str, secret: str) -> dict[str, str]:
@@ -139,7 +164,9 @@ def with_tokens(url: str, secret: str) -> dict[str, str]:
 def test_tokens_are_had_at_their_endpoint_and_renewed_while_an_operation_runs(
     cluster: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Brokers close connections whose token has ended (connections.max.reauth.ms); a lifetime is four seconds here."""
+    """Brokers close connections whose token has ended (connections.max.reauth.ms); a lifetime is
+    four seconds here.
+    """
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with token_endpoint("kadmin", PASSWORD, TOKEN_S) as endpoint:
         given = {**password(cluster), **with_tokens(endpoint.url, PASSWORD)}
@@ -147,13 +174,19 @@ def test_tokens_are_had_at_their_endpoint_and_renewed_while_an_operation_runs(
         go_the_whole_way(cluster, run)
         with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
             topic = make_topic(connection, {0: (1, 2)})
-        produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(topic, 0): [b"x" * 900_000] * 16})
-        plan = document(tmp_path / "long.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "1MB/s"}))
+        produce(
+            Servers(cluster.sandbox.bootstrap), {TopicPartition(topic, 0): [b"x" * 900_000] * 16}
+        )
+        plan = document(
+            tmp_path / "long.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "1MB/s"})
+        )
         before = len(endpoint.given)
         run("apply", plan, "--yes")
         assert len(endpoint.given) - before >= 3
         assert endpoint.scopes == [["admin"]] * len(endpoint.scopes)
-        told = run.told.encode() + b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+        told = run.told.encode() + b"".join(
+            file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()
+        )
         assert not [token for token in endpoint.given if token.encode() in told]
     assert "does not answer" in run("status", status=6).err
 
@@ -166,9 +199,16 @@ def test_a_renewal_that_fails_ends_the_run_and_loses_nothing(
     with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
         topic = make_topic(connection, {0: (1, 2)})
     produce(Servers(cluster.sandbox.bootstrap), {TopicPartition(topic, 0): [b"x" * 900_000] * 40})
-    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "1MB/s"}))
+    plan = document(
+        tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "1MB/s"})
+    )
     with token_endpoint("kadmin", PASSWORD, TOKEN_S) as endpoint:
-        run = Client(cluster, "SASLTLS", {**password(cluster), **with_tokens(endpoint.url, PASSWORD)}, tmp_path)
+        run = Client(
+            cluster,
+            "SASLTLS",
+            {**password(cluster), **with_tokens(endpoint.url, PASSWORD)},
+            tmp_path,
+        )
         endpoint.most = 6
         ended = run("apply", plan, "--yes", status=6)
         assert "refused: 401 invalid_client" in ended.err
@@ -182,12 +222,21 @@ class ListenerProxy(BrokerProxy):
     """Forwards to one listener of each broker."""
 
     def __init__(self, addresses: Iterable[str]) -> None:
-        FrameProxy.__init__(self, ((host, int(port)) for host, _, port in (each.partition(":") for each in addresses)))
+        FrameProxy.__init__(
+            self,
+            ((host, int(port)) for host, _, port in (each.partition(":") for each in addresses)),
+        )
 
 
-def test_a_change_that_waits_for_a_new_authentication_does_not_leave_too_late(cluster: Secured) -> None:
-    """The client keeps what is sent meanwhile, and sends it afterwards; the broker's answer stays here."""
-    file = cluster.properties("again", **{**password(cluster), "security_protocol": "SASL_PLAINTEXT"})
+def test_a_change_that_waits_for_a_new_authentication_does_not_leave_too_late(
+    cluster: Secured,
+) -> None:
+    """The client keeps what is sent meanwhile, and sends it afterwards; the broker's answer stays
+    here.
+    """
+    file = cluster.properties(
+        "again", **{**password(cluster), "security_protocol": "SASL_PLAINTEXT"}
+    )
     renewed = threading.Event()
     with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
         partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
@@ -196,15 +245,21 @@ def test_a_change_that_waits_for_a_new_authentication_does_not_leave_too_late(cl
         with KafkaConnection(servers) as connection:
             broker_id = connection.any_broker()
             connection.ask("list the brokers", MetadataRequest(topics=[]), broker_id=broker_id)
-            proxy.faults.append(Fault(Action.HOLD, reply_of(SaslHandshakeRequest.API_KEY), then=renewed.set))
+            proxy.faults.append(
+                Fault(Action.HOLD, reply_of(SaslHandshakeRequest.API_KEY), then=renewed.set)
+            )
             assert renewed.wait(WAIT_S)
             with pytest.raises(TooLateError):
-                alter_reassignments(connection, {partition: (2, 3)}, broker_id, send_by=uptime_s() + 1)
+                alter_reassignments(
+                    connection, {partition: (2, 3)}, broker_id, send_by=uptime_s() + 1
+                )
             assert proxy.requests(ALTER_REASSIGNMENTS) == []
 
 
 @pytest.mark.parametrize("refused", REFUSED, ids=lambda each: each.fault)
-def test_what_is_refused_says_why_and_what_to_do(cluster: Secured, tmp_path: Path, refused: Refused) -> None:
+def test_what_is_refused_says_why_and_what_to_do(
+    cluster: Secured, tmp_path: Path, refused: Refused
+) -> None:
     """Nothing is written: no connection is made, or no right is there."""
     plain = ",".join(cluster.sandbox.bootstrap)
     servers = plain if refused.listener == "PLAINTEXT" else cluster.bootstrap(refused.listener)
@@ -220,7 +275,12 @@ def test_what_is_refused_says_why_and_what_to_do(cluster: Secured, tmp_path: Pat
 
 def test_a_wrong_secret_at_the_token_endpoint(cluster: Secured, tmp_path: Path) -> None:
     with token_endpoint("kadmin", "other", TOKEN_S) as endpoint:
-        run = Client(cluster, "SASLTLS", {**password(cluster), **with_tokens(endpoint.url, PASSWORD)}, tmp_path)
+        run = Client(
+            cluster,
+            "SASLTLS",
+            {**password(cluster), **with_tokens(endpoint.url, PASSWORD)},
+            tmp_path,
+        )
         answer = run("status", status=6)
     assert "refused: 401 invalid_client" in answer.err
     assert PASSWORD not in answer.err

@@ -1,4 +1,6 @@
-"""The model of transactions against live brokers: the same calls, the same answers and the same committed records."""
+"""The model of transactions against live brokers: the same calls, the same answers and the same
+committed records.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,47 @@ if TYPE_CHECKING:
 _topics = itertools.count()
 WAIT_S = 60
 
-# Calls of producers a and b on one transactional id, of a plain writer and a reader; `time out` waits for the abort.
+# Calls of producers a and b on one transactional id, of a plain writer and a reader; `time out`
+# waits for the abort.
 SEQUENCES = (
     ("a begins", "a adds", "a commits", "a adds", "a commits", "read"),
     ("a begins", "a adds", "plain", "read", "a commits", "read"),
     ("a begins", "a adds", "b begins", "a commits", "read"),
-    ("a begins", "a adds", "a commits", "b begins", "a adds", "b adds", "read", "b commits", "read"),
+    (
+        "a begins",
+        "a adds",
+        "a commits",
+        "b begins",
+        "a adds",
+        "b adds",
+        "read",
+        "b commits",
+        "read",
+    ),
     ("a begins", "a adds", "plain", "b begins", "read", "b adds", "b commits", "a adds", "read"),
-    ("a begins", "b begins", "a begins", "b adds", "a adds", "a commits", "b begins", "a adds", "read"),
-    ("a begins", "a adds", "a adds", "a commits", "plain", "b begins", "b adds", "b commits", "a commits", "read"),
+    (
+        "a begins",
+        "b begins",
+        "a begins",
+        "b adds",
+        "a adds",
+        "a commits",
+        "b begins",
+        "a adds",
+        "read",
+    ),
+    (
+        "a begins",
+        "a adds",
+        "a adds",
+        "a commits",
+        "plain",
+        "b begins",
+        "b adds",
+        "b commits",
+        "a commits",
+        "read",
+    ),
 )
 TIMED_OUT = (
     *("a begins", "a adds", "plain", "read", "time out", "read", "a commits"),

@@ -10,7 +10,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
-from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, CREATE_TOPICS, LIST_REASSIGNMENTS, BrokerProxy
+from support.kafka.broker_proxy import (
+    ALTER_REASSIGNMENTS,
+    CREATE_TOPICS,
+    LIST_REASSIGNMENTS,
+    BrokerProxy,
+)
 from support.live.kraft import (
     KraftCluster,
     held_back,
@@ -32,11 +37,23 @@ from kadmin.operations.events import Note, Progressed
 from kadmin.operations.execute import takeover
 from kadmin.operations.execute.apply import apply
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.record.steps import CreationStep, Sending, StepKind, intents, refused_by_cluster
+from kadmin.operations.record.steps import (
+    CreationStep,
+    Sending,
+    StepKind,
+    intents,
+    refused_by_cluster,
+)
 from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.repair.rollback import plan_rollback
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, RecreationPlan, TopicRecipe
+from kadmin.plan.model import (
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+    RecreationPlan,
+    TopicRecipe,
+)
 from kadmin.worlds.kafka.cluster import kafka_context
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.wire import reassignments
@@ -84,10 +101,14 @@ def test_k01_a_lost_answer_is_resolved_by_looking(
     matches: Callable[[Frame], bool],
     again: list[Sending],
 ) -> None:
-    """Applied: it is seen and not sent again. Not applied: the same targets are sent again, after a while."""
+    """Applied: it is seen and not sent again. Not applied: the same targets are sent again, after a
+    while.
+    """
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     proxy.faults.append(Fault(Action.CUT_BEFORE, matches))
-    assert apply(context, plan_of(partition), ClusterFacts(), 0).message == "1 partition at the target"
+    assert (
+        apply(context, plan_of(partition), ClusterFacts(), 0).message == "1 partition at the target"
+    )
     wait_assigned(connection, {partition: (3, 4)})
     lost, *others = steps_of(context)
     assert lost.sending is Sending.UNANSWERED
@@ -108,7 +129,8 @@ class Doubtful(BrokerProxy):
         body = super()._rewritten(frame)
         if frame.side is Side.REQUEST or frame.op != CREATE_TOPICS or self._topic not in body:
             return body
-        at = body.index(self._topic) + len(self._topic) + 16  # after the name comes the id, and then the code
+        # After the name comes the id, and then the code.
+        at = body.index(self._topic) + len(self._topic) + 16
         return body[:at] + self._code + body[at + len(self._code) :]
 
 
@@ -116,10 +138,15 @@ class Doubtful(BrokerProxy):
 def test_an_answer_that_does_not_say_what_was_done_is_resolved_by_looking(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, events: list[Event], code: int
 ) -> None:
-    """A controller that failed, or was deposed, may have created the topic: it was not refused, and no other's."""
+    """A controller that failed, or was deposed, may have created the topic: it was not refused, and
+    no other's.
+    """
     topic = f"doubtful{code}"
     plan = RecreationPlan(PlanHeader(), (TopicRecipe(topic, {0: (1, 2)}, {}),))
-    with Doubtful(kraft, topic, code) as proxy, KafkaConnection(Servers(proxy.bootstrap)) as through:
+    with (
+        Doubtful(kraft, topic, code) as proxy,
+        KafkaConnection(Servers(proxy.bootstrap)) as through,
+    ):
         context = kafka_context(through, tmp_path, Clock(), events.append)
         assert apply(context, plan, ClusterFacts(), 0).message == "1 topic created again, empty"
         (step,) = steps_of(context)
@@ -139,7 +166,9 @@ def test_k15_a_topic_that_changes_after_the_decision_is_not_reassigned(
         if context.operations.listings() and steps_of(context):
             reassignments.alter_reassignments(connection, {partition: (2, 1)})
 
-    proxy.faults.append(Fault(Action.CALL, request_of(LIST_REASSIGNMENTS), times=1_000, then=reorder))
+    proxy.faults.append(
+        Fault(Action.CALL, request_of(LIST_REASSIGNMENTS), times=1_000, then=reorder)
+    )
     with pytest.raises(StalePlanError, match="Changed by others"):
         apply(context, plan, ClusterFacts(), 0)
     assert proxy.requests(ALTER_REASSIGNMENTS) == []
@@ -153,13 +182,17 @@ def test_k15_a_topic_that_changes_after_the_decision_is_not_reassigned(
 def test_k15_a_replication_factor_that_changes_between_look_and_send_is_left_as_it_is(
     connection: KafkaConnection, context: Context, proxy: BrokerProxy, *, in_flight: bool
 ) -> None:
-    """The controller refuses the request (Kafka 4.1 and later): it was for two replicas, and there are three."""
+    """The controller refuses the request (Kafka 4.1 and later): it was for two replicas, and there
+    are three.
+    """
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
 
     def add_a_replica() -> None:
         if in_flight:
             slow_down(connection, [partition])
-        assert reassignments.alter_reassignments(connection, {partition: (1, 2, 3)}) == {partition: None}
+        assert reassignments.alter_reassignments(connection, {partition: (1, 2, 3)}) == {
+            partition: None
+        }
         if not in_flight:
             wait_assigned(connection, {partition: (1, 2, 3)})
 
@@ -179,7 +212,9 @@ def test_k15_a_replication_factor_that_changes_between_look_and_send_is_left_as_
 def test_k13_a_topic_made_again_between_look_and_send(
     connection: KafkaConnection, context: Context, proxy: BrokerProxy, *, in_flight: bool
 ) -> None:
-    """In flight it is ended, finished (as a new order is at once) it is reported: the new topic was not meant."""
+    """In flight it is ended, finished (as a new order is at once) it is reported: the new topic was
+    not meant.
+    """
     topic = make_topic(connection, {0: (1, 2)})
     partition = TopicPartition(topic, 0)
 
@@ -197,7 +232,10 @@ def test_k13_a_topic_made_again_between_look_and_send(
     assert "made again" in (refused.value.cause or "")
     assert list_reassignments(connection) == {}
     wait_assigned(connection, {partition: (1, 2) if in_flight else (2, 1)})
-    assert [step.kind for step in steps_of(context)] == [StepKind.WAVE, *[StepKind.CANCEL] * in_flight]
+    assert [step.kind for step in steps_of(context)] == [
+        StepKind.WAVE,
+        *[StepKind.CANCEL] * in_flight,
+    ]
 
 
 def test_k13_a_topic_deleted_between_look_and_send(
@@ -206,7 +244,11 @@ def test_k13_a_topic_deleted_between_look_and_send(
     topic = make_topic(connection, {0: (1, 2)})
     topic_id = read_metadata(connection, [topic]).topics[topic].topic_id or ""
     proxy.faults.append(
-        Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=lambda: delete_topics(connection, {topic: topic_id}))
+        Fault(
+            Action.CALL,
+            request_of(ALTER_REASSIGNMENTS),
+            then=lambda: delete_topics(connection, {topic: topic_id}),
+        )
     )
     with pytest.raises(StalePlanError, match=f"Changed by others .*: {topic}-0") as refused:
         apply(context, plan_of(TopicPartition(topic, 0)), ClusterFacts(), 0)
@@ -220,9 +262,15 @@ def test_a_topic_deleted_between_look_and_send_is_skipped_where_that_is_allowed(
     gone, kept = (make_topic(connection, {0: (1, 2)}) for _ in range(2))
     topic_id = read_metadata(connection, [gone]).topics[gone].topic_id or ""
     proxy.faults.append(
-        Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=lambda: delete_topics(connection, {gone: topic_id}))
+        Fault(
+            Action.CALL,
+            request_of(ALTER_REASSIGNMENTS),
+            then=lambda: delete_topics(connection, {gone: topic_id}),
+        )
     )
-    targets = tuple(PartitionTarget(TopicPartition(topic, 0), (3, 4), (1, 2)) for topic in (gone, kept))
+    targets = tuple(
+        PartitionTarget(TopicPartition(topic, 0), (3, 4), (1, 2)) for topic in (gone, kept)
+    )
     plan = ReassignmentPlan(PlanHeader(), targets, allow_topics_deleted=True)
     outcome = apply(context, plan, ClusterFacts(), 0)
     assert outcome.message == f"1 partition at the target, 1 skipped: deleted were {gone}"
@@ -232,9 +280,15 @@ def test_a_topic_deleted_between_look_and_send_is_skipped_where_that_is_allowed(
 
 @pytest.mark.eras
 def test_k08_a_request_that_arrives_after_its_operation_ended_is_named_and_taken_back(
-    kraft: Sandbox, connection: KafkaConnection, context: Context, proxy: BrokerProxy, tmp_path: Path
+    kraft: Sandbox,
+    connection: KafkaConnection,
+    context: Context,
+    proxy: BrokerProxy,
+    tmp_path: Path,
 ) -> None:
-    """The answer is lost, the operation is done and rolled back; then the same request is applied once more."""
+    """The answer is lost, the operation is done and rolled back; then the same request is applied
+    once more.
+    """
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     proxy.faults.append(Fault(Action.CUT_BEFORE, reply_of(ALTER_REASSIGNMENTS)))
     plan = plan_of(partition, (2, 3))
@@ -242,7 +296,9 @@ def test_k08_a_request_that_arrives_after_its_operation_ended_is_named_and_taken
     apply(context, plan_rollback(context, None), ClusterFacts(), 0)
     wait_assigned(connection, {partition: (1, 2)})
     with held_back(connection, [partition]):
-        assert reassignments.alter_reassignments(connection, {partition: (2, 3)}) == {partition: None}
+        assert reassignments.alter_reassignments(connection, {partition: (2, 3)}) == {
+            partition: None
+        }
         with pytest.raises(BusyError, match="applied late") as refused:
             apply(context, plan, ClusterFacts(), 0)
         assert str(partition) in str(refused.value)
@@ -257,7 +313,10 @@ def test_k08_a_request_that_arrives_after_its_operation_ended_is_named_and_taken
                 "step": 1,
             }
         ]
-        assert f"applied late, of a finished operation: {partition} to [2, 3]" in cluster.kadmin("status").out
+        assert (
+            f"applied late, of a finished operation: {partition} to [2, 3]"
+            in cluster.kadmin("status").out
+        )
         ended = cluster.kadmin("cancel", "--foreign", "--yes")
         assert ended.status == 0, ended.err
         assert list_reassignments(connection) == {}
@@ -265,7 +324,9 @@ def test_k08_a_request_that_arrives_after_its_operation_ended_is_named_and_taken
     _reached_and_rolled_back(cluster, connection, partition)
 
 
-def _reached_and_rolled_back(cluster: KraftCluster, connection: KafkaConnection, partition: TopicPartition) -> None:
+def _reached_and_rolled_back(
+    cluster: KraftCluster, connection: KafkaConnection, partition: TopicPartition
+) -> None:
     """The same request once more: this time nobody looks before it is done."""
     assert reassignments.alter_reassignments(connection, {partition: (2, 3)}) == {partition: None}
     wait_assigned(connection, {partition: (2, 3)})
@@ -295,7 +356,9 @@ def test_k08_a_request_that_a_frozen_broker_applies_late_is_taken_back(
     events: list[Event],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The broker that has the request is frozen, the operation is cancelled through another one, the broker thaws."""
+    """The broker that has the request is frozen, the operation is cancelled through another one,
+    the broker thaws.
+    """
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     frozen = ExitStack()
 
@@ -316,10 +379,15 @@ def test_k08_a_request_that_a_frozen_broker_applies_late_is_taken_back(
             (operation,) = context.operations.unfinished()
             context.clock.until = time.monotonic() + 120
             cancelling = threading.Thread(
-                target=takeover.stop, args=(context, operation.operation_id, Stop.CANCEL_NOW, 0), daemon=True
+                target=takeover.stop,
+                args=(context, operation.operation_id, Stop.CANCEL_NOW, 0),
+                daemon=True,
             )
             cancelling.start()
-            wait_until(lambda: any("settling" in each.text for each in events if isinstance(each, Note)), 60)
+            wait_until(
+                lambda: any("settling" in each.text for each in events if isinstance(each, Note)),
+                60,
+            )
         cancelling.join(120)
         assert list_reassignments(connection) == {}
         assert read_cluster(connection, [partition.topic]).replicas(partition) == (1, 2)

@@ -34,10 +34,12 @@ RECORDS = 40
 
 
 def test_the_predicted_leaders_are_the_ones_elected(cluster: KraftCluster) -> None:
-    """Broker 3 is alive and out of sync, held by a throttle, and broker 4 is stopped, while broker 2 is lost.
+    """Broker 3 is alive and out of sync, held by a throttle, and broker 4 is stopped, while broker
+    2 is lost.
 
-    `spare` has another replica in sync; broker 3 may lead `unclean`, not `single`. Broker 4 left the ISR of `pair` when
-    it was small: where brokers keep eligible leaders it leads when it returns, and elsewhere it never does.
+    `spare` has another replica in sync; broker 3 may lead `unclean`, not `single`. Broker 4 left
+    the ISR of `pair` when it was small: where brokers keep eligible leaders it leads when it
+    returns, and elsewhere it never does.
     """
     connection, sandbox = cluster.connection, cluster.sandbox
     topics = {
@@ -50,7 +52,10 @@ def test_the_predicted_leaders_are_the_ones_elected(cluster: KraftCluster) -> No
     for broker in (3, 4):
         sandbox.stop_broker(broker)
     try:
-        wait_until(lambda: all(not {3, 4} & set(each.isr) for each in _states(cluster, topics).values()), WAIT_S)
+        wait_until(
+            lambda: all(not {3, 4} & set(each.isr) for each in _states(cluster, topics).values()),
+            WAIT_S,
+        )
         _write(cluster, topics.values())
         sandbox.start_broker(3)
         wait_until(lambda: 3 in read_cluster(connection, ()).brokers, WAIT_S)
@@ -58,7 +63,9 @@ def test_the_predicted_leaders_are_the_ones_elected(cluster: KraftCluster) -> No
         in_sync = {name: sorted(each.isr) for name, each in known.items()}
         assert in_sync == {"spare": [1, 2], "pair": [2], "single": [2], "unclean": [2]}
         has_elr = sandbox.spec.version >= "4.1"
-        assert {name: each.elr for name, each in known.items() if each.elr} == ({"pair": (4,)} if has_elr else {})
+        assert {name: each.elr for name, each in known.items() if each.elr} == (
+            {"pair": (4,)} if has_elr else {}
+        )
         answer = json.loads(cluster.kadmin("whatif", "lose", "--broker", "2", "-o", "json").out)
         changes = {each["topic"]: each for each in answer["leader_changes"]}
         expected = {"spare": 1, "pair": NO_LEADER, "single": NO_LEADER, "unclean": 3}
@@ -83,15 +90,22 @@ def _throttle(cluster: KraftCluster, topics: Iterable[str], rate: str | None) ->
     """Let replicas of topics that are out of sync copy at a rate, or as they like."""
     operation = ConfigOperation.DELETE if rate is None else ConfigOperation.SET
     lists = {
-        f"{side}.replication.throttled.replicas": ConfigEdit(operation, None if rate is None else "*")
+        f"{side}.replication.throttled.replicas": ConfigEdit(
+            operation, None if rate is None else "*"
+        )
         for side in ("leader", "follower")
     }
-    rates = {f"{side}.replication.throttled.rate": ConfigEdit(operation, rate) for side in ("leader", "follower")}
+    rates = {
+        f"{side}.replication.throttled.rate": ConfigEdit(operation, rate)
+        for side in ("leader", "follower")
+    }
     with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
         changed = alter_configs(connection, {ConfigEntity.of_topic(name): lists for name in topics})
         assert set(changed.values()) == {None}
         for broker in cluster.sandbox.broker_ports:
-            changed = alter_configs(connection, {ConfigEntity.of_broker(broker): rates}, broker_id=broker)
+            changed = alter_configs(
+                connection, {ConfigEntity.of_broker(broker): rates}, broker_id=broker
+            )
             assert set(changed.values()) == {None}
 
 
@@ -106,7 +120,13 @@ def _leaders(cluster: KraftCluster, topics: Mapping[str, str]) -> dict[str, int]
 
 def _write(cluster: KraftCluster, topics: Iterable[str]) -> None:
     """Write what the leader alone acknowledges, also below min.insync.replicas."""
-    with closing(kafka.KafkaProducer(bootstrap_servers=cluster.sandbox.bootstrap, acks=1, linger_ms=5)) as producer:
-        sent = [producer.send(topic, MANY_BYTES, partition=0) for topic in topics for _ in range(RECORDS)]
+    with closing(
+        kafka.KafkaProducer(bootstrap_servers=cluster.sandbox.bootstrap, acks=1, linger_ms=5)
+    ) as producer:
+        sent = [
+            producer.send(topic, MANY_BYTES, partition=0)
+            for topic in topics
+            for _ in range(RECORDS)
+        ]
         for each in sent:
             each.get(timeout=WAIT_S)

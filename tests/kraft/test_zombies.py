@@ -1,7 +1,7 @@
 """K07, K08: a runner that is stopped past its lease, and taken over, harms nothing when it wakes.
 
-Runners are true command lines with a short lease, stopped with SIGSTOP while a proxy holds one of their writes
-or the answer to it.
+Runners are true command lines with a short lease, stopped with SIGSTOP while a proxy holds one of
+their writes or the answer to it.
 """
 
 from __future__ import annotations
@@ -66,11 +66,18 @@ def test_k07_a_runner_that_wakes_after_a_take_over_changes_nothing_more(
     ("times", "seed"),
     [
         pytest.param(4, SEED, marks=[pytest.mark.eras, pytest.mark.on("4.4.0")], id="a few"),
-        *(pytest.param(10, SEED + number, marks=pytest.mark.executor, id=f"ten, {number}") for number in range(10)),
+        *(
+            pytest.param(10, SEED + number, marks=pytest.mark.executor, id=f"ten, {number}")
+            for number in range(10)
+        ),
     ],
 )
-def test_k07_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground], times: int, seed: int) -> None:
-    """Runs differ in their writes: of those that are drawn, some do not come, and others are drawn in turn."""
+def test_k07_take_overs_of_a_runner_that_wakes(
+    ground: Callable[[], Ground], times: int, seed: int
+) -> None:
+    """Runs differ in their writes: of those that are drawn, some do not come, and others are drawn
+    in turn.
+    """
     chosen, points = random.Random(seed), ground().points()  # noqa: S311 - a sample, the same in every run
     writes = [each.write for each in points]
     begin, end = writes.index("configs, time 1"), writes.index("status, time 1")
@@ -78,7 +85,9 @@ def test_k07_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground], tim
     for number in range(times + times // 4):
         if taken_over == times:
             break
-        found = ground().take_over(chosen.choice(points[begin:end]), *TAKE_OVERS[number % len(TAKE_OVERS)])
+        found = ground().take_over(
+            chosen.choice(points[begin:end]), *TAKE_OVERS[number % len(TAKE_OVERS)]
+        )
         wrong += found.wrong
         taken_over += found.stopped
     assert (wrong, taken_over) == ([], times)
@@ -87,8 +96,12 @@ def test_k07_take_overs_of_a_runner_that_wakes(ground: Callable[[], Ground], tim
 @pytest.mark.parametrize(
     "seconds",
     [
-        pytest.param(SEND_BY_S, marks=pytest.mark.executor, id="as long as a step is proof of the lock"),
-        pytest.param(25.0, marks=[pytest.mark.executor, pytest.mark.on("4.4.0")], id="25 s, five leases"),
+        pytest.param(
+            SEND_BY_S, marks=pytest.mark.executor, id="as long as a step is proof of the lock"
+        ),
+        pytest.param(
+            25.0, marks=[pytest.mark.executor, pytest.mark.on("4.4.0")], id="25 s, five leases"
+        ),
     ],
 )
 def test_k07_a_runner_suspended_between_look_and_send_sends_nothing_before_it_has_looked_again(
@@ -105,28 +118,40 @@ def test_k07_a_runner_suspended_between_look_and_send_sends_nothing_before_it_ha
     "copies",
     [
         pytest.param("slow", marks=[pytest.mark.eras, pytest.mark.on("4.4.0")], id="slow, once"),
-        *(pytest.param("slow", marks=pytest.mark.executor, id=f"slow, {number}") for number in range(20)),
-        *(pytest.param("at once", marks=pytest.mark.executor, id=f"at once, {number}") for number in range(20)),
+        *(
+            pytest.param("slow", marks=pytest.mark.executor, id=f"slow, {number}")
+            for number in range(20)
+        ),
+        *(
+            pytest.param("at once", marks=pytest.mark.executor, id=f"at once, {number}")
+            for number in range(20)
+        ),
     ],
 )
 def test_k08_a_request_that_a_frozen_broker_applies_late_is_reported_and_taken_back(
     kraft: Sandbox, connection: KafkaConnection, tmp_path: Path, copies: str
 ) -> None:
-    """Runner and broker freeze with the request on its way; another runner cancels, the broker thaws.
+    """Runner and broker freeze with the request on its way; another runner cancels, the broker
+    thaws.
 
-    A copy that is seen in flight then is taken back; one that has ended by then is what a rollback returns.
+    A copy that is seen in flight then is taken back; one that has ended by then is what a rollback
+    returns.
     """
     topic = make_topic(connection, {0: (1, 2)})
     partition = TopicPartition(topic, 0)
     plan = document(tmp_path / "plan.json", reassignment(topic, {0: (3, 4)}))
-    slowly: AbstractContextManager[None] = held_back(connection, [partition] if copies == "slow" else [])
+    slowly: AbstractContextManager[None] = held_back(
+        connection, [partition] if copies == "slow" else []
+    )
     with slowly, BrokerProxy(kraft) as proxy:
         zombie, frozen = KadminProcess(proxy.bootstrap, "apply", plan, "--yes"), list[int]()
 
         def stop() -> None:
             freeze(zombie.pid)
             port = proxy.requests(ALTER_REASSIGNMENTS)[-1].port
-            kraft.freeze(broker_id := next(each for each, at in kraft.broker_ports.items() if at == port))
+            kraft.freeze(
+                broker_id := next(each for each, at in kraft.broker_ports.items() if at == port)
+            )
             frozen.append(broker_id)
 
         proxy.faults.append(Fault(Action.CALL, request_of(ALTER_REASSIGNMENTS), then=stop))

@@ -48,7 +48,9 @@ def test_answers_keep_their_schemas(cluster: Cluster, tmp_path: Path) -> None:
         assert validate_value(json.loads(answer.out), f"answers/{schema}") == [], answer.out
 
 
-def test_an_unfinished_operation_is_shown_with_its_progress(cluster: Cluster, tmp_path: Path) -> None:
+def test_an_unfinished_operation_is_shown_with_its_progress(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3]}))
     assert cluster.kadmin("apply", plan, "--yes", "--timeout", "0").status == 8

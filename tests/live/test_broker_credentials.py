@@ -1,4 +1,6 @@
-"""Credentials that brokers refuse end a change through ZooKeeper, which would go on without what brokers know."""
+"""Credentials that brokers refuse end a change through ZooKeeper, which would go on without what
+brokers know.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ WITHOUT = "--without-brokers"
 
 
 class Guarded:
-    """A cluster in ZooKeeper mode, and a context of it in which brokers are asked with a password."""
+    """A cluster in ZooKeeper mode, and a context of it in which brokers are asked with a
+    password.
+    """
 
     def __init__(self, cluster: Cluster, brokers: str, folder: Path) -> None:
         self.cluster = cluster
@@ -39,14 +43,15 @@ class Guarded:
 
     def context(self, password: str) -> dict[str, str]:
         """Return the environment of a contexts file with this password."""
+        login = jaas("plain.PlainLoginModule", username="kadmin", password=password)
         (self._folder / "client.properties").write_text(
-            "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
-            f"sasl.jaas.config={jaas('plain.PlainLoginModule', username='kadmin', password=password)}\n"
+            f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={login}\n"
         )
         kafka = {"bootstrap_servers": self._brokers, "command_config": "client.properties"}
         entry = {"zookeeper": {"connect": self.cluster.connect}, "kafka": kafka}
         file = document(
-            self._folder / "contexts.json", {"kind": "Contexts", "current": "it", "contexts": {"it": entry}}
+            self._folder / "contexts.json",
+            {"kind": "Contexts", "current": "it", "contexts": {"it": entry}},
         )
         return {"KADMIN_CONFIG": str(file)}
 
@@ -62,7 +67,9 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         f"{of}.sasl.enabled.mechanisms": "PLAIN",
         f"{of}.plain.sasl.jaas.config": jaas("plain.PlainLoginModule", user_kadmin=PASSWORD),
     }
-    spec = SandboxSpec(folder / "sandbox", version="2.8.2", brokers=2, chroot="/kafka", broker_config=config)
+    spec = SandboxSpec(
+        folder / "sandbox", version="2.8.2", brokers=2, chroot="/kafka", broker_config=config
+    )
     sandbox, addresses = up_with_listeners(spec, {"SASL": "SASL_PLAINTEXT"})
     cluster = Cluster(sandbox.connect_string, sandbox.bootstrap, "2.8.2", sandbox)
     yield Guarded(cluster, ",".join(addresses["SASL"]), folder)
@@ -70,7 +77,9 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     sandbox.down()
 
 
-def test_a_wrong_password_ends_a_reassignment_before_anything_is_written(guarded: Guarded, tmp_path: Path) -> None:
+def test_a_wrong_password_ends_a_reassignment_before_anything_is_written(
+    guarded: Guarded, tmp_path: Path
+) -> None:
     """Bytes and room on disk were unknown, which was a warning."""
     topic = guarded.cluster.create_topic({0: [1]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2]}))
@@ -89,7 +98,9 @@ def test_a_wrong_password_ends_a_reassignment_before_anything_is_written(guarded
     assert f" {WITHOUT} " in previewed.err, "the command that applies it repeats what was given"
     done = guarded.kadmin("apply", plan, "--yes", WITHOUT)
     assert done.status == 0, done.err
-    assert "bytes on disk are not known: brokers are not asked: --without-brokers is set" in done.err
+    assert (
+        "bytes on disk are not known: brokers are not asked: --without-brokers is set" in done.err
+    )
     assert guarded.cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2,)
     back = guarded.kadmin("rollback", "--yes")
     assert back.status == 6, back.err
@@ -97,7 +108,9 @@ def test_a_wrong_password_ends_a_reassignment_before_anything_is_written(guarded
     assert back.status == 0, back.err
 
 
-def test_a_deletion_without_brokers_still_has_guards_that_were_not_looked_at(guarded: Guarded, tmp_path: Path) -> None:
+def test_a_deletion_without_brokers_still_has_guards_that_were_not_looked_at(
+    guarded: Guarded, tmp_path: Path
+) -> None:
     topic = guarded.cluster.create_topic({0: [1]})
     plan = document(tmp_path / "plan.yaml", deletion(topic))
     refused = guarded.kadmin("apply", plan, "--yes")
@@ -108,7 +121,9 @@ def test_a_deletion_without_brokers_still_has_guards_that_were_not_looked_at(gua
     assert done.status == 0, done.err
 
 
-def test_a_wrong_password_ends_a_resume_and_leaves_the_operation_as_it_is(guarded: Guarded, tmp_path: Path) -> None:
+def test_a_wrong_password_ends_a_resume_and_leaves_the_operation_as_it_is(
+    guarded: Guarded, tmp_path: Path
+) -> None:
     cluster = guarded.cluster
     topic = cluster.create_topic({0: [1]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2]}))

@@ -1,4 +1,6 @@
-"""F37: `cancel --now` in each era: exact original order, added copies gone from disk, other entries unharmed."""
+"""F37: `cancel --now` in each era: exact original order, added copies gone from disk, other entries
+unharmed.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,12 @@ MUCH = [b"x" * 900_000] * 3
 """More than one fetch per partition: a throttled copy of it takes many seconds."""
 
 
-def cancel(cluster: Cluster, operation_id: str, *, allow_foreign: bool = False, connect: str | None = None) -> str:
-    """Cancel as the command does: under the lock, which is free; returns the operation's last message."""
+def cancel(
+    cluster: Cluster, operation_id: str, *, allow_foreign: bool = False, connect: str | None = None
+) -> str:
+    """Cancel as the command does: under the lock, which is free; returns the operation's last
+    message.
+    """
     clock = Clock(time.monotonic() + 120)
     with Store.connect(connect or cluster.connect) as store:
         context = zookeeper_context(store, Paths(), clock, lambda _: None)
@@ -51,7 +57,9 @@ def cancel(cluster: Cluster, operation_id: str, *, allow_foreign: bool = False, 
 
 
 @contextmanager
-def in_flight(cluster: Cluster, folder: Path, topic: str, targets: dict[int, list[int]]) -> Iterator[str]:
+def in_flight(
+    cluster: Cluster, folder: Path, topic: str, targets: dict[int, list[int]]
+) -> Iterator[str]:
     """Leave an operation whose only wave is published and copies slowly; yields its id."""
     partitions = [TopicPartition(topic, number) for number in targets]
     produce(Servers(cluster.bootstrap), dict.fromkeys(partitions, MUCH))
@@ -80,8 +88,12 @@ def epoch(cluster: Cluster) -> int:
     return cluster.state().controller_epoch
 
 
-def test_f37_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tmp_path: Path) -> None:
-    """Order is lost in the topic znodes of old controllers; the record has it. A second run changes nothing more."""
+def test_f37_what_is_in_flight_goes_back_in_its_exact_order(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """Order is lost in the topic znodes of old controllers; the record has it. A second run changes
+    nothing more.
+    """
     original = {0: (2, 1), 1: (3, 1, 2)}
     topic = cluster.create_topic(original)
     with in_flight(cluster, tmp_path, topic, {0: [4, 3], 1: [4, 2]}) as operation_id:
@@ -97,9 +109,13 @@ def test_f37_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tm
         assert not found.topics[topic].removing_replicas
         assert all(set(found.states[p].isr) == set(original[p.partition]) for p in partitions)
         if claim("copy_of_a_cancelled_reassignment").seen[cluster.version_text] == "stays on disk":
-            assert f"{partitions[0]} on broker 4" in said, "told, as Kafka's own cancel leaves them too"
+            assert f"{partitions[0]} on broker 4" in said, (
+                "told, as Kafka's own cancel leaves them too"
+            )
         else:
-            wait_until(lambda: all(cluster.on_disk(p) == set(original[p.partition]) for p in partitions))
+            wait_until(
+                lambda: all(cluster.on_disk(p) == set(original[p.partition]) for p in partitions)
+            )
             assert "stay on disk" not in said
         assert epoch(cluster) == before + 1, "the controller was moved once"
 
@@ -110,8 +126,13 @@ def test_f37_what_is_in_flight_goes_back_in_its_exact_order(cluster: Cluster, tm
     assert cluster.kadmin("apply", again, "--yes").status == 0, "the new controller listens"
 
 
-def test_f37_entries_of_others_are_unharmed_and_start_only_when_allowed(cluster: Cluster, tmp_path: Path) -> None:
-    topic, other = cluster.create_topic({0: [1, 2]}), cluster.create_topic({0: [1, 2]}, prefix="other")
+def test_f37_entries_of_others_are_unharmed_and_start_only_when_allowed(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    topic, other = (
+        cluster.create_topic({0: [1, 2]}),
+        cluster.create_topic({0: [1, 2]}, prefix="other"),
+    )
     with in_flight(cluster, tmp_path, topic, {0: [3, 4]}) as operation_id:
         ours = json.loads(cluster.get(REASSIGN) or b"")["partitions"]
         foreign = {"topic": other, "partition": 0, "replicas": [UNREGISTERED, 2]}
@@ -124,16 +145,26 @@ def test_f37_entries_of_others_are_unharmed_and_start_only_when_allowed(cluster:
             assert cancels(cluster, operation_id) == []
         else:
             wait_until(lambda: len(cluster.state(other).topics[other].replicas[0]) > 2)
-        assert "1 partition back at the original replicas" in cancel(cluster, operation_id, allow_foreign=True)
+        assert "1 partition back at the original replicas" in cancel(
+            cluster, operation_id, allow_foreign=True
+        )
         assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (1, 2)
-        assert json.loads(cluster.get(REASSIGN) or b"")["partitions"] == [foreign], "in flight, as its owner wrote it"
-        assert set(cluster.state(other).replicas(TopicPartition(other, 0)) or ()) == {1, 2, UNREGISTERED}
+        assert json.loads(cluster.get(REASSIGN) or b"")["partitions"] == [foreign], (
+            "in flight, as its owner wrote it"
+        )
+        assert set(cluster.state(other).replicas(TopicPartition(other, 0)) or ()) == {
+            1,
+            2,
+            UNREGISTERED,
+        }
         cluster.controllers.supersede({"topic": other, "partition": 0, "replicas": [1, 2]})
         wait_until(lambda: cluster.get(REASSIGN) is None, 60)
 
 
 def test_a_node_deleted_by_hand_is_no_obstacle(cluster: Cluster, tmp_path: Path) -> None:
-    """What runs, runs on without it (2.4), or would stay a union for good (2.3); from 1.1 on nobody watches."""
+    """What runs, runs on without it (2.4), or would stay a union for good (2.3); from 1.1 on nobody
+    watches.
+    """
     topic = cluster.create_topic({0: [2, 1]})
     with in_flight(cluster, tmp_path, topic, {0: [3, 4]}) as operation_id:
         cluster.raw.delete(f"/kafka{REASSIGN}")
@@ -144,7 +175,9 @@ def test_a_node_deleted_by_hand_is_no_obstacle(cluster: Cluster, tmp_path: Path)
 
 @pytest.mark.on("1.1.1", "2.8.2")
 def test_a_lost_reply_does_not_move_the_controller_twice(cluster: Cluster, tmp_path: Path) -> None:
-    """Killed right after the write: the step record and the node tell the next run that it was asked for already."""
+    """Killed right after the write: the step record and the node tell the next run that it was
+    asked for already.
+    """
     topic = cluster.create_topic({0: [2, 1]})
 
     def supersedes(frame: Frame) -> bool:
@@ -163,7 +196,9 @@ def test_a_lost_reply_does_not_move_the_controller_twice(cluster: Cluster, tmp_p
         assert epoch(cluster) == before + 1
 
 
-def test_f37_a_partition_whose_replicas_are_all_dead_goes_back(cluster: Cluster, tmp_path: Path) -> None:
+def test_f37_a_partition_whose_replicas_are_all_dead_goes_back(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     """The ISR keeps its last member: nothing was written meanwhile, and nothing is lost."""
     topic = cluster.create_topic({0: [3]})
     partition = TopicPartition(topic, 0)
@@ -178,20 +213,29 @@ def test_f37_a_partition_whose_replicas_are_all_dead_goes_back(cluster: Cluster,
 
 def test_what_is_done_stays(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
-    assert cluster.kadmin("apply", document(tmp_path / "p.json", reassignment(topic, {0: [2, 1]})), "--yes").status == 0
+    assert (
+        cluster.kadmin(
+            "apply", document(tmp_path / "p.json", reassignment(topic, {0: [2, 1]})), "--yes"
+        ).status
+        == 0
+    )
     operation_id = cluster.history()[-1].operation_id
     assert "1 partition at the target" in cancel(cluster, operation_id)
     assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1), "what is done stays"
 
 
 @pytest.mark.on("2.8.2")
-def test_the_doctor_names_copies_that_stay_and_what_it_advises_removes_them(cluster: Cluster, tmp_path: Path) -> None:
+def test_the_doctor_names_copies_that_stay_and_what_it_advises_removes_them(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     partition = TopicPartition(topic, 0)
     with in_flight(cluster, tmp_path, topic, {0: [3, 4]}) as operation_id:
         wait_until(lambda: {3, 4} < cluster.on_disk(partition))
         said = cancel(cluster, operation_id)
-        assert f"unused copies stay on disk, see kadmin doctor: {partition} on broker 3 (0 B)" in said
+        assert (
+            f"unused copies stay on disk, see kadmin doctor: {partition} on broker 3 (0 B)" in said
+        )
     assert f"{partition} (0 B)" in unused(cluster)["evidence"][0]
 
     plan = reassignment(topic, {0: [1, 2, 3, 4]}, allow={"replication_factor_change": True})

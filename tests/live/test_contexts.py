@@ -1,4 +1,6 @@
-"""Contexts of real clusters: one in ZooKeeper mode and one in KRaft mode side by side, and a third that is broken."""
+"""Contexts of real clusters: one in ZooKeeper mode and one in KRaft mode side by side, and a third
+that is broken.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def clusters(value: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {each["cluster"]: each for each in value["clusters"]}
 
 
-def test_two_clusters_answer_and_a_broken_third_is_named(live: Sandbox, kraft: Sandbox, tmp_path: Path) -> None:
+def test_two_clusters_answer_and_a_broken_third_is_named(
+    live: Sandbox, kraft: Sandbox, tmp_path: Path
+) -> None:
     entries = {
         "prod-zk": {
             "zookeeper": {"connect": live.connect_string},
@@ -51,7 +55,10 @@ def test_two_clusters_answer_and_a_broken_third_is_named(live: Sandbox, kraft: S
 
     for name in ("doctor", "status"):
         found = answered(name)
-        assert [validate_value(found[each]["answer"], f"answers/{name}") for each in ("prod-zk", "prod-kraft")] == [
+        assert [
+            validate_value(found[each]["answer"], f"answers/{name}")
+            for each in ("prod-zk", "prod-kraft")
+        ] == [
             [],
             [],
         ]

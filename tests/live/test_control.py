@@ -27,7 +27,9 @@ WAVES = 3
 
 
 def state_of(cluster: Cluster, operation: str) -> str:
-    return next(found.status.state.value for found in cluster.history() if found.operation_id == operation)
+    return next(
+        found.status.state.value for found in cluster.history() if found.operation_id == operation
+    )
 
 
 def orders(cluster: Cluster, topic: str) -> list[tuple[int, ...] | None]:
@@ -42,22 +44,37 @@ class Run:
         self.topic = cluster.create_topic(dict.fromkeys(range(WAVES), (1, 2)))
         self.plan = document(
             folder / "plan.json",
-            reassignment(self.topic, dict.fromkeys(range(WAVES), (2, 3)), waves={"max_partitions": 1}),
+            reassignment(
+                self.topic, dict.fromkeys(range(WAVES), (2, 3)), waves={"max_partitions": 1}
+            ),
         )
         self.operation = ""
 
     @contextmanager
     def in_its_first_wave(self) -> Iterator[subprocess.Popen[bytes]]:
         known = {found.operation_id for found in self.cluster.history()}
-        command = [sys.executable, "-m", "kadmin", "apply", str(self.plan), "--yes", "-z", self.cluster.connect]
+        command = [
+            sys.executable,
+            "-m",
+            "kadmin",
+            "apply",
+            str(self.plan),
+            "--yes",
+            "-z",
+            self.cluster.connect,
+        ]
         self.cluster.produce(self.topic, per_partition=200)
         with self.cluster.held_back(self.topic):
             runner = subprocess.Popen(
                 command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
             )
             try:
-                wait_until(lambda: {found.operation_id for found in self.cluster.history()} > known, 60)
-                self.operation = next(f.operation_id for f in self.cluster.history() if f.operation_id not in known)
+                wait_until(
+                    lambda: {found.operation_id for found in self.cluster.history()} > known, 60
+                )
+                self.operation = next(
+                    f.operation_id for f in self.cluster.history() if f.operation_id not in known
+                )
                 wait_until(lambda: waves_of(self.cluster.steps(self.operation)) == [0], 60)
                 yield runner
             except BaseException:
@@ -71,7 +88,9 @@ def run(cluster: Cluster, tmp_path: Path) -> Run:
     return Run(cluster, tmp_path)
 
 
-def test_f41_pause_lets_the_running_wave_end_and_resume_goes_on(cluster: Cluster, run: Run, tmp_path: Path) -> None:
+def test_f41_pause_lets_the_running_wave_end_and_resume_goes_on(
+    cluster: Cluster, run: Run, tmp_path: Path
+) -> None:
     """Asked from elsewhere, the runner stops at its next tick."""
     with run.in_its_first_wave() as runner:
         paused = cluster.kadmin("pause")
@@ -98,7 +117,9 @@ def test_f41_pause_lets_the_running_wave_end_and_resume_goes_on(cluster: Cluster
     assert waves_of(cluster.steps(run.operation)) == [0, 1, 2]
 
 
-def test_cancel_publishes_no_further_wave_and_rollback_restores_the_original_order(cluster: Cluster, run: Run) -> None:
+def test_cancel_publishes_no_further_wave_and_rollback_restores_the_original_order(
+    cluster: Cluster, run: Run
+) -> None:
     written = cluster.produce(run.topic, per_partition=20)
     with run.in_its_first_wave() as runner:
         cancelled = cluster.kadmin("cancel", run.operation, "--yes")
@@ -142,7 +163,9 @@ def test_cancel_now_takes_back_what_runs(cluster: Cluster, run: Run) -> None:
 
 
 @pytest.mark.parametrize(("target", "state"), [("pause", "paused"), ("cancel", "cancelled")])
-def test_without_a_runner_it_is_done_here(cluster: Cluster, run: Run, target: str, state: str) -> None:
+def test_without_a_runner_it_is_done_here(
+    cluster: Cluster, run: Run, target: str, state: str
+) -> None:
     with run.in_its_first_wave() as runner:
         runner.send_signal(signal.SIGKILL)
         runner.communicate()

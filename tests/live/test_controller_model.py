@@ -1,7 +1,9 @@
-"""The model of the controller against the live one: the same scenario, the same sequence of values in each znode.
+"""The model of the controller against the live one: the same scenario, the same sequence of values
+in each znode.
 
-What is compared are the distinct values that the admin nodes and each partition's entry in the topic znode took, one
-after the other, as ZooKeeper's transaction log has them; how long they lasted is not.
+What is compared are the distinct values that the admin nodes and each partition's entry in the
+topic znode took, one after the other, as ZooKeeper's transaction log has them; how long they lasted
+is not.
 """
 
 from __future__ import annotations
@@ -53,7 +55,11 @@ def attentive(cluster: Cluster) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.executor) for name in SCENARIOS]
+    "name",
+    [
+        name if name in SHORT else pytest.param(name, marks=pytest.mark.executor)
+        for name in SCENARIOS
+    ],
 )
 def test_the_model_does_what_a_live_controller_does(
     cluster: Cluster, live: Sandbox, client: KazooClient, name: str

@@ -1,4 +1,6 @@
-"""A controller that does not watch the admin node is told before the plan is written, four-letter words or not."""
+"""A controller that does not watch the admin node is told before the plan is written, four-letter
+words or not.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ pytestmark = pytest.mark.live
 def quiet(live: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A cluster of the same version whose ZooKeeper answers no four-letter words."""
     folder = tmp_path_factory.mktemp("quiet") / "sandbox"
-    spec = SandboxSpec(folder, live.spec.version, brokers=3, chroot="/kafka", four_letter_words=False)
+    spec = SandboxSpec(
+        folder, live.spec.version, brokers=3, chroot="/kafka", four_letter_words=False
+    )
     sandbox = Sandbox.up(spec)
     found = Cluster(sandbox.connect_string, sandbox.bootstrap, live.spec.version)
     yield found
@@ -32,7 +36,9 @@ def quiet(live: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
 
 
 def never_deaf(cluster: Cluster, plan: Path) -> bool:
-    """Before 1.1 controllers watch for good: a node deleted by hand changes nothing, and the plan runs."""
+    """Before 1.1 controllers watch for good: a node deleted by hand changes nothing, and the plan
+    runs.
+    """
     if claim("node_deleted_by_hand").seen[cluster.version_text] == "not seen":
         return False
     cluster.controllers.create_and_delete_by_hand(0.5)
@@ -61,7 +67,8 @@ def test_without_four_letter_words_a_probe_is_answered(quiet: Cluster, tmp_path:
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 1]}, elect="at_end"))
     dry = quiet.kadmin("apply", plan, "--dry-run")
     if quiet.store.four_letter_words("wchp") != {quiet.connect.split("/")[0]: None}:
-        # The ZooKeeper that belongs to 0.10.2 (3.4.9) has no list of allowed words: they are always open.
+        # The ZooKeeper that belongs to 0.10.2 (3.4.9) has no list of allowed words: they are always
+        # open.
         assert quiet.version < (1, 0)
         assert "not checked" not in dry.out
         return
@@ -92,9 +99,12 @@ def test_without_four_letter_words_a_deaf_controller_leaves_the_probe_and_resume
         assert b"!probe" in (quiet.get(REASSIGN) or b"")
         changed = {path for path, seen in quiet.fingerprint().items() if before.get(path) != seen}
         assert all(
-            p.startswith(("/kafka/kadmin", f"/kafka{REASSIGN}")) or p in {"/kafka", "/kafka/admin"} for p in changed
+            p.startswith(("/kafka/kadmin", f"/kafka{REASSIGN}")) or p in {"/kafka", "/kafka/admin"}
+            for p in changed
         )
-        assert quiet.kadmin("apply", plan, "--yes").status == 5, "its own leftover probe is no reason to write again"
+        assert quiet.kadmin("apply", plan, "--yes").status == 5, (
+            "its own leftover probe is no reason to write again"
+        )
     resumed = quiet.kadmin("resume", "--yes")
     assert resumed.status == 0, resumed.err
     assert quiet.kadmin("verify", plan).status == 0
@@ -102,8 +112,12 @@ def test_without_four_letter_words_a_deaf_controller_leaves_the_probe_and_resume
 
 @pytest.mark.on("1.1.1", "2.8.2")
 @pytest.mark.executor
-def test_without_four_letter_words_heal_waits_until_everything_stood_still(quiet: Cluster, tmp_path: Path) -> None:
-    """F35 and F40: the probe of the run that stopped is cleared by the next controller, a minute later."""
+def test_without_four_letter_words_heal_waits_until_everything_stood_still(
+    quiet: Cluster, tmp_path: Path
+) -> None:
+    """F35 and F40: the probe of the run that stopped is cleared by the next controller, a minute
+    later.
+    """
     topic = quiet.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     if never_deaf(quiet, plan):

@@ -27,4 +27,6 @@ def test_what_the_pages_tell_to_type_works(tmp_path: Path, pages: tuple[str, ...
     with workplace_in(tmp_path) as workplace:
         printed = typed(workplace, *pages)
     if pages[0] == "README.md":
-        assert "nothing to do" not in printed.split("## docs/")[0], "every step of the README has an effect"
+        assert "nothing to do" not in printed.split("## docs/")[0], (
+            "every step of the README has an effect"
+        )

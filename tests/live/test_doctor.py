@@ -1,6 +1,8 @@
-"""F36 on real brokers: each trouble is made as it happens, named by `doctor` and `inspect admin`, and taken away again.
+"""F36 on real brokers: each trouble is made as it happens, named by `doctor` and `inspect admin`,
+and taken away again.
 
-Every test leaves a healthy cluster, but for the last: what an empty list leaves behind cannot be made good everywhere.
+Every test leaves a healthy cluster, but for the last: what an empty list leaves behind cannot be
+made good everywhere.
 """
 
 from __future__ import annotations
@@ -88,7 +90,9 @@ def move(cluster: Cluster, *, without_node: bool = False) -> None:
 
 
 def recover(cluster: Cluster) -> None:
-    """Wait for one steady controller that hears; one that does not (1.1 after a loop) is moved once more."""
+    """Wait for one steady controller that hears; one that does not (1.1 after a loop) is moved once
+    more.
+    """
     wait_until(lambda: stands_still(cluster), 60)
     cluster.controllers.wait()
     if not cluster.controllers.hears_a_probe():
@@ -98,7 +102,9 @@ def recover(cluster: Cluster) -> None:
 
 @contextmanager
 def loop(cluster: Cluster) -> Iterator[None]:
-    """Start an election loop by a failover onto what is there already; whoever uses it takes the cause away."""
+    """Start an election loop by a failover onto what is there already; whoever uses it takes the
+    cause away.
+    """
     assert cluster.controllers.loops()
     yield
     if claim("loop_without_its_cause").seen[cluster.version_text] != "ends":
@@ -166,7 +172,9 @@ def test_f35_f36_a_deaf_controller_and_the_zombie_that_it_leaves(ill: Cluster) -
         zombie = examine(ill)
         assert set(zombie) == {"zombie-node"}
         assert "the controller does not watch it" in zombie["zombie-node"]["evidence"]
-        assert [each["flaw"] for each in inspect(ill)["reassignment"]["entries"][0]["flaws"]] == ["unknown-topic"]
+        assert [each["flaw"] for each in inspect(ill)["reassignment"]["entries"][0]["flaws"]] == [
+            "unknown-topic"
+        ]
     assert examine(ill) == {}
 
 
@@ -192,7 +200,10 @@ def test_somebody_elses_reassignment_and_a_dead_target(ill: Cluster, tmp_path: P
     with ill.stuck_reassignment(topic, 0):
         found = examine(ill)
         assert set(found) == {"foreign-node", "missing-brokers"}
-        assert f"{topic}-0: brokers that are not alive: {UNREGISTERED}" in found["foreign-node"]["evidence"]
+        assert (
+            f"{topic}-0: brokers that are not alive: {UNREGISTERED}"
+            in found["foreign-node"]["evidence"]
+        )
         flaws = inspect(ill)["reassignment"]["entries"][0]["flaws"]
         assert [each["flaw"] for each in flaws] == ["dead-broker"]
         plan = document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3, 1]}))
@@ -211,7 +222,11 @@ def test_f36_string_ids_in_a_topic_znode(ill: Cluster, tmp_path: Path) -> None:
     else:
         ill.raw.set(path, json.dumps({**saved, "partitions": {"0": ["1", "2"]}}).encode())
     found = examine(ill)["string-ids"]
-    assert (found["topic"], found["partitions"], found["path"]) == (topic, [0], f"/brokers/topics/{topic}")
+    assert (found["topic"], found["partitions"], found["path"]) == (
+        topic,
+        [0],
+        f"/brokers/topics/{topic}",
+    )
     assert found["version"] == ill.raw.exists(path).version
     plan = document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3]}))
     refused = ill.kadmin("apply", plan, "--yes", "--timeout", "20")
@@ -220,8 +235,12 @@ def test_f36_string_ids_in_a_topic_znode(ill: Cluster, tmp_path: Path) -> None:
 
     def repair() -> None:
         value = json.loads(ill.raw.get(path)[0])
-        moves: dict[str, Any] = {key: {} for key in ("adding_replicas", "removing_replicas") if key in value}
-        ill.raw.set(path, json.dumps({**value, **moves, "partitions": saved["partitions"]}).encode())
+        moves: dict[str, Any] = {
+            key: {} for key in ("adding_replicas", "removing_replicas") if key in value
+        }
+        ill.raw.set(
+            path, json.dumps({**value, **moves, "partitions": saved["partitions"]}).encode()
+        )
 
     if ill.version < STRICT:
         repair()
@@ -233,7 +252,9 @@ def test_f36_string_ids_in_a_topic_znode(ill: Cluster, tmp_path: Path) -> None:
 
 
 def test_f36_no_controller_at_all(ill: Cluster) -> None:
-    """Quick deletions of /controller leave a cluster without any; an ephemeral dummy that goes again cures it."""
+    """Quick deletions of /controller leave a cluster without any; an ephemeral dummy that goes
+    again cures it.
+    """
     if claim("controller_deleted_at_once").seen[ill.version_text] == "elected every time":
         assert not ill.controllers.loses_its_controller(seconds=10)
         recover(ill)

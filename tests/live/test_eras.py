@@ -39,7 +39,9 @@ def seen(cluster: Cluster, name: str) -> str:
 
 
 def node(*entries: dict[str, object], **more: object) -> bytes:
-    return json.dumps({"version": 1, "partitions": list(entries), **more}, separators=(",", ":")).encode()
+    return json.dumps(
+        {"version": 1, "partitions": list(entries), **more}, separators=(",", ":")
+    ).encode()
 
 
 def stays_elected(cluster: Cluster) -> bool:
@@ -76,7 +78,9 @@ def test_node_overwritten(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [1, 2], 1: [1, 2]})
     with cluster.stuck_reassignment(topic, 0):
         stuck = json.loads(cluster.get(REASSIGN) or b"{}")["partitions"]
-        cluster.raw.set(f"/kafka{REASSIGN}", node(*stuck, {"topic": topic, "partition": 1, "replicas": [2, 3]}))
+        cluster.raw.set(
+            f"/kafka{REASSIGN}", node(*stuck, {"topic": topic, "partition": 1, "replicas": [2, 3]})
+        )
 
         def moved() -> bool:
             return cluster.state(topic).replicas(TopicPartition(topic, 1)) != (1, 2)
@@ -93,7 +97,9 @@ def test_payload_that_is_not_quite_right(cluster: Cluster, name: str) -> None:
     cluster.raw.create(f"/kafka{REASSIGN}", node(entry) if name == "unknown_key" else b"{nonsense")
     foreseen = seen(cluster, name)
     gone = not stays(lambda: cluster.get(REASSIGN) is not None, foreseen=foreseen == "node stays")
-    moved = gone and not stays(lambda: cluster.state(topic).replicas(TopicPartition(topic, 0)) == (1, 2), 0.5)
+    moved = gone and not stays(
+        lambda: cluster.state(topic).replicas(TopicPartition(topic, 0)) == (1, 2), 0.5
+    )
     assert ("runs" if moved else "node deleted" if gone else "node stays") == foreseen
 
 
@@ -118,7 +124,9 @@ def test_controller_deleted_at_once(cluster: Cluster) -> None:
         assert not cluster.controllers.loses_its_controller(seconds=10)
         return
     assert cluster.controllers.loses_its_controller()
-    cluster.raw.create("/kafka/controller", b'{"version":1,"brokerid":-1,"timestamp":"1"}', ephemeral=True)
+    cluster.raw.create(
+        "/kafka/controller", b'{"version":1,"brokerid":-1,"timestamp":"1"}', ephemeral=True
+    )
     stays(lambda: True, 1)
     cluster.raw.delete("/kafka/controller")
     cluster.controllers.wait()
@@ -130,7 +138,9 @@ def test_topic_znode_in_mid_move(cluster: Cluster) -> None:
         found = cluster.state(topic).topics[topic]
         assert set(found.replicas[0]) == {UNREGISTERED, 1, 2}
         marked = found.adding_replicas.get(0) == (UNREGISTERED,)
-        assert ("adding and removing" if marked else "union") == seen(cluster, "topic_znode_in_mid_move")
+        assert ("adding and removing" if marked else "union") == seen(
+            cluster, "topic_znode_in_mid_move"
+        )
 
 
 def test_copy_of_a_cancelled_reassignment(cluster: Cluster) -> None:
@@ -144,13 +154,17 @@ def test_copy_of_a_cancelled_reassignment(cluster: Cluster) -> None:
         cluster.controllers.supersede({**entry, "replicas": [1, 2]})
         wait_until(lambda: cluster.get(REASSIGN) is None, 60)
         foreseen = seen(cluster, "copy_of_a_cancelled_reassignment")
-        kept = stays(lambda: cluster.on_disk(partition) != {1, 2}, 10, foreseen=foreseen == "stays on disk")
+        kept = stays(
+            lambda: cluster.on_disk(partition) != {1, 2}, 10, foreseen=foreseen == "stays on disk"
+        )
     assert ("stays on disk" if kept else "removed") == foreseen
 
 
 @contextmanager
 def unused_copy(cluster: Cluster) -> Iterator[TopicPartition]:
-    """Leave a copy on broker 4, which is away while its reassignment is cancelled, and comes back."""
+    """Leave a copy on broker 4, which is away while its reassignment is cancelled, and comes
+    back.
+    """
     topic = cluster.create_topic({0: [1, 2]})
     partition = TopicPartition(topic, 0)
     produce(Servers(cluster.bootstrap), {partition: [b"x" * 900_000] * 3})
@@ -184,7 +198,9 @@ def test_unused_copy_assigned_and_taken_away(cluster: Cluster) -> None:
     with unused_copy(cluster) as partition:
         entry: dict[str, object] = {"topic": partition.topic, "partition": 0}
         cluster.controllers.reassign({**entry, "replicas": [1, 2, 4]})
-        wait_until(lambda: set(cluster.state(partition.topic).states[partition].isr) == {1, 2, 4}, 60)
+        wait_until(
+            lambda: set(cluster.state(partition.topic).states[partition].isr) == {1, 2, 4}, 60
+        )
         wait_until(lambda: cluster.get(REASSIGN) is None, 60)
         cluster.controllers.reassign({**entry, "replicas": [1, 2]})
         foreseen = seen(cluster, "unused_copy_assigned_and_taken_away") == "stays on disk"
@@ -227,7 +243,9 @@ def test_election_without_the_preferred(cluster: Cluster) -> None:
 
 def test_reorder_moves_no_leader(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [1, 2]})
-    cluster.raw.create(f"/kafka{REASSIGN}", node({"topic": topic, "partition": 0, "replicas": [2, 1]}))
+    cluster.raw.create(
+        f"/kafka{REASSIGN}", node({"topic": topic, "partition": 0, "replicas": [2, 1]})
+    )
     wait_until(lambda: cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 1))
     wait_until(lambda: cluster.get(REASSIGN) is None)
     assert cluster.state(topic).states[TopicPartition(topic, 0)].leader == 1
@@ -237,7 +255,9 @@ def test_reorder_moves_no_leader(cluster: Cluster) -> None:
 def test_deletion_document(cluster: Cluster) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     before = cluster.get("/admin/delete_topics") or b""
-    cluster.raw.set("/kafka/admin/delete_topics", json.dumps({"version": 1, "topics": [topic]}).encode())
+    cluster.raw.set(
+        "/kafka/admin/delete_topics", json.dumps({"version": 1, "topics": [topic]}).encode()
+    )
     try:
         kept = stays(lambda: cluster.get(f"/brokers/topics/{topic}") is not None)
     finally:
@@ -290,7 +310,9 @@ def test_room_on_disk(cluster: Cluster, live: Sandbox) -> None:
         usable = {}
     free = shutil.disk_usage(live.spec.directory).free
     reported = seen(cluster, "room_on_disk") == "reported"
-    assert usable == ({broker: pytest.approx(free, rel=0.02) for broker in (1, 2, 3, 4)} if reported else {})
+    assert usable == (
+        {broker: pytest.approx(free, rel=0.02) for broker in (1, 2, 3, 4)} if reported else {}
+    )
 
 
 def test_reassignment_api(cluster: Cluster) -> None:

@@ -1,4 +1,6 @@
-"""Each claim of READING_CLAIMS in tests/support/eras/claims.py, on live clusters in ZooKeeper mode."""
+"""Each claim of READING_CLAIMS in tests/support/eras/claims.py, on live clusters in ZooKeeper
+mode.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,12 @@ if TYPE_CHECKING:
 
     from support.live.cluster import Cluster
 
-pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.claims(READING_CLAIMS), pytest.mark.on(*READING_VERSIONS)]
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.eras,
+    pytest.mark.claims(READING_CLAIMS),
+    pytest.mark.on(*READING_VERSIONS),
+]
 
 
 @pytest.fixture
@@ -42,7 +49,9 @@ def test_another_broker_is_asked(cluster: Cluster, connection: KafkaConnection) 
 
 
 def test_controller_in_metadata(cluster: Cluster, connection: KafkaConnection) -> None:
-    assert {read_metadata(connection, []).controller_id for _ in range(20)} == {cluster.controller()}
+    assert {read_metadata(connection, []).controller_id for _ in range(20)} == {
+        cluster.controller()
+    }
     assert seen(cluster, "controller_in_metadata") == "the controller"
 
 

@@ -1,4 +1,6 @@
-"""Reassignments of other tools, deleted topics and dead targets in mid-run: told at once, and ended by kadmin."""
+"""Reassignments of other tools, deleted topics and dead targets in mid-run: told at once, and ended
+by kadmin.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,11 @@ def status_says(cluster: Cluster, text: str) -> bool:
 def test_an_admin_node_of_another_tool_is_superseded(cluster: Cluster, tmp_path: Path) -> None:
     with node_in_flight(cluster) as topic:
         found = cluster.kadmin("doctor", "-o", "json")
-        remedies = [each["remedy"] for each in json.loads(found.out)["findings"] if each["trouble"] == "foreign-node"]
+        remedies = [
+            each["remedy"]
+            for each in json.loads(found.out)["findings"]
+            if each["trouble"] == "foreign-node"
+        ]
         assert all("kadmin cancel --foreign" in remedy for remedy in remedies)
         assert remedies
         options: tuple[str | Path, ...] = ()
@@ -95,7 +101,10 @@ def test_an_admin_node_of_another_tool_is_superseded(cluster: Cluster, tmp_path:
         assert replicas(cluster, topic) == (2, 1)
         assert cluster.get(REASSIGN) is None
     listing = cluster.history()[-1]
-    assert (listing.kind, listing.status.state) == (OperationKind.CANCELLATION, OperationState.COMPLETED)
+    assert (listing.kind, listing.status.state) == (
+        OperationKind.CANCELLATION,
+        OperationState.COMPLETED,
+    )
     assert cluster.kadmin("cancel", "--foreign", "--yes").status == 0
     after = document(tmp_path / "after.json", reassignment(topic, {0: [1, 2]}))
     assert cluster.kadmin("apply", after, "--yes").status == 0, "the new controller listens"
@@ -106,12 +115,17 @@ def test_a_reassignment_through_the_brokers_is_ended_through_them(cluster: Clust
     topic = cluster.create_topic({0: [2, 1]}, prefix="theirs")
     cluster.produce_to(TopicPartition(topic, 0), MUCH)
     before = cluster.state().controller_epoch
-    with cluster.held_back(topic), closing(KafkaAdminClient(bootstrap_servers=cluster.bootstrap)) as admin:
+    with (
+        cluster.held_back(topic),
+        closing(KafkaAdminClient(bootstrap_servers=cluster.bootstrap)) as admin,
+    ):
         admin.alter_partition_reassignments({KafkaTopicPartition(topic, 0): [3, 4]})
         wait_until(lambda: bool(cluster.state(topic).topics[topic].adding_replicas))
         found = cluster.kadmin("doctor", "-o", "json")
         remedies = [
-            each["remedy"] for each in json.loads(found.out)["findings"] if each["trouble"] == "api-reassignment"
+            each["remedy"]
+            for each in json.loads(found.out)["findings"]
+            if each["trouble"] == "api-reassignment"
         ]
         assert "kadmin cancel --foreign" in remedies[0]
         ended = cluster.kadmin("cancel", "--foreign", "--yes")
@@ -120,7 +134,9 @@ def test_a_reassignment_through_the_brokers_is_ended_through_them(cluster: Clust
         assert not cluster.state(topic).topics[topic].adding_replicas
         assert not cluster.state(topic).topics[topic].removing_replicas
     assert cluster.state().controller_epoch == before, "the controller was not moved"
-    assert [step.kind for step in cluster.steps(cluster.history()[-1].operation_id)] == [StepKind.CANCEL]
+    assert [step.kind for step in cluster.steps(cluster.history()[-1].operation_id)] == [
+        StepKind.CANCEL
+    ]
 
 
 @pytest.mark.eras
@@ -128,13 +144,20 @@ def test_a_reassignment_through_the_brokers_is_ended_through_them(cluster: Clust
 def test_f42_f44_a_deleted_topic_and_a_foreign_move_in_mid_run_are_told_within_ten_seconds(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    kept, gone, theirs = (cluster.create_topic({0: [1, 2]}, prefix=prefix) for prefix in ("kept", "gone", "theirs"))
+    kept, gone, theirs = (
+        cluster.create_topic({0: [1, 2]}, prefix=prefix) for prefix in ("kept", "gone", "theirs")
+    )
     for topic in (kept, gone, theirs):
         cluster.produce(topic, per_partition=200)
     value = reassignment(kept, {0: [2, 3]})
     value["spec"]["partitions"] += reassignment(gone, {0: [2, 3]})["spec"]["partitions"]
     plan = document(tmp_path / "plan.json", value)
-    with cluster.held_back(kept), cluster.held_back(gone), cluster.held_back(theirs), running(cluster, plan) as runner:
+    with (
+        cluster.held_back(kept),
+        cluster.held_back(gone),
+        cluster.held_back(theirs),
+        running(cluster, plan) as runner,
+    ):
         with closing(KafkaAdminClient(bootstrap_servers=cluster.bootstrap)) as admin:
             admin.alter_partition_reassignments({KafkaTopicPartition(theirs, 0): [3, 4]})
         cluster.raw.create(f"/kafka/admin/delete_topics/{gone}", b"")
@@ -142,7 +165,9 @@ def test_f42_f44_a_deleted_topic_and_a_foreign_move_in_mid_run_are_told_within_t
         wait_until(lambda: status_says(cluster, f"{gone}-0: deleted"), TOLD_S)
         wait_until(lambda: status_says(cluster, f"another tool reassigns {theirs}-0"), TOLD_S)
         assert runner.poll() is None, "the rest of the wave is followed to its end"
-        assert cluster.kadmin("cancel", "--foreign", "--yes").status == 5, "the runner holds the lock"
+        assert cluster.kadmin("cancel", "--foreign", "--yes").status == 5, (
+            "the runner holds the lock"
+        )
         cluster.throttle(kept, None)
         _, story = runner.communicate(timeout=120)
     assert runner.returncode == 4, story.decode()
@@ -155,7 +180,9 @@ def test_f42_f44_a_deleted_topic_and_a_foreign_move_in_mid_run_are_told_within_t
 
 @pytest.mark.eras
 @pytest.mark.on("2.8.2")
-def test_f43_a_target_that_dies_in_mid_run_is_named_with_its_partition(cluster: Cluster, tmp_path: Path) -> None:
+def test_f43_a_target_that_dies_in_mid_run_is_named_with_its_partition(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     cluster.produce(topic, per_partition=200)
     plan = document(tmp_path / "plan.json", reassignment(topic, {0: [2, 3]}))

@@ -1,4 +1,6 @@
-"""F35, F36, F40: each trouble is healed as live brokers proved, and a plain reassignment runs afterwards."""
+"""F35, F36, F40: each trouble is healed as live brokers proved, and a plain reassignment runs
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ ELECTION = "/admin/preferred_replica_election"
 @pytest.fixture(scope="module")
 def cluster(live: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A cluster of this module's own, which its tests break."""
-    spec = SandboxSpec(tmp_path_factory.mktemp("sick") / "sandbox", live.spec.version, brokers=3, chroot="/kafka")
+    spec = SandboxSpec(
+        tmp_path_factory.mktemp("sick") / "sandbox", live.spec.version, brokers=3, chroot="/kafka"
+    )
     sandbox = Sandbox.up(spec)
     found = Cluster(sandbox.connect_string, sandbox.bootstrap, live.spec.version, sandbox)
     yield found
@@ -64,7 +68,9 @@ def heal(cluster: Cluster) -> Answer:
 def reassigns(cluster: Cluster, folder: Path) -> None:
     """A plain reassignment runs, and nothing is left to heal."""
     topic = cluster.create_topic({0: [1, 2]})
-    applied = cluster.kadmin("apply", document(folder / f"{topic}.json", reassignment(topic, {0: [2, 3]})), "--yes")
+    applied = cluster.kadmin(
+        "apply", document(folder / f"{topic}.json", reassignment(topic, {0: [2, 3]})), "--yes"
+    )
     assert applied.status == 0, applied.err
     nothing = cluster.kadmin("heal")
     assert (nothing.status, nothing.out.strip()) == (0, "nothing to heal"), nothing.err
@@ -73,7 +79,9 @@ def reassigns(cluster: Cluster, folder: Path) -> None:
 def heal_a_loop(cluster: Cluster) -> None:
     """Heal; 0.10.2 needs its brokers restarted besides, and heal says so."""
     healed = cluster.kadmin("heal", "--yes", "--timeout", "180")
-    assert b'"repair"' in (cluster.get(f"/kadmin/operations/{cluster.history()[-1].operation_id}/steps/000001") or b"")
+    assert b'"repair"' in (
+        cluster.get(f"/kadmin/operations/{cluster.history()[-1].operation_id}/steps/000001") or b""
+    )
     if claim("loop_without_its_cause").seen[cluster.version_text] == "ends":
         assert healed.status == 0, healed.err
     else:
@@ -101,7 +109,9 @@ def test_a_deaf_controller_is_moved_and_the_plan_runs(cluster: Cluster, tmp_path
     """F35: beside an operation that is unfinished, and asked first."""
     topic = cluster.create_topic({0: [1, 2], 1: [1, 2]})
     targets = {0: [2, 3], 1: [2, 3]}
-    plan = document(tmp_path / "plan.yaml", reassignment(topic, targets, waves={"max_partitions": 1}))
+    plan = document(
+        tmp_path / "plan.yaml", reassignment(topic, targets, waves={"max_partitions": 1})
+    )
     if not can_be_deaf(cluster):
         cluster.controllers.create_and_delete_by_hand(0.5)
         assert cluster.kadmin("heal").out.strip() == "nothing to heal"
@@ -125,12 +135,16 @@ def test_a_deaf_controller_is_moved_and_the_plan_runs(cluster: Cluster, tmp_path
     assert cluster.kadmin("verify", plan).status == 0
 
 
-def test_a_good_node_that_a_deaf_controller_missed_stays_and_runs(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_good_node_that_a_deaf_controller_missed_stays_and_runs(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     entry = {"topic": topic, "partition": 0, "replicas": [2, 3]}
     if can_be_deaf(cluster):
         cluster.controllers.deafen()
-        cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
+        cluster.raw.create(
+            f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode()
+        )
         healed = heal(cluster)
         assert healed.status == 0, healed.err
         assert f"the next one starts {topic}-0" in healed.err
@@ -138,7 +152,9 @@ def test_a_good_node_that_a_deaf_controller_missed_stays_and_runs(cluster: Clust
     reassigns(cluster, tmp_path)
 
 
-def test_a_leftover_probe_is_cleared_by_the_next_controller(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_leftover_probe_is_cleared_by_the_next_controller(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     """F40: never deleted by hand, which would deafen a controller that listens."""
     if can_be_deaf(cluster):
         cluster.controllers.deafen()
@@ -163,7 +179,9 @@ def test_a_leftover_probe_is_cleared_by_the_next_controller(cluster: Cluster, tm
 def test_a_node_that_no_controller_should_read_goes_with_the_controller(
     cluster: Cluster, tmp_path: Path, path: str, data: bytes
 ) -> None:
-    """Deleted and the controller moved in one write: the next one never sees it. The bytes are saved in that write."""
+    """Deleted and the controller moved in one write: the next one never sees it. The bytes are
+    saved in that write.
+    """
     cluster.raw.create(f"/kafka{path}", data)
     threading.Event().wait(1)
     if cluster.get(path) is not None:  # 2.0 to 2.3 delete what is not JSON themselves
@@ -178,7 +196,9 @@ def test_a_node_that_no_controller_should_read_goes_with_the_controller(
 
 @pytest.mark.parametrize("path", [REASSIGN, ELECTION])
 def test_an_election_loop_ends(cluster: Cluster, tmp_path: Path, path: str) -> None:
-    """No check on the controller, which flaps; where the survivor is deaf (1.1), it is moved once more."""
+    """No check on the controller, which flaps; where the survivor is deaf (1.1), it is moved once
+    more.
+    """
     cluster.raw.create(f"/kafka{path}", None)
     assert cluster.controllers.loops()
     heal_a_loop(cluster)
@@ -187,12 +207,18 @@ def test_an_election_loop_ends(cluster: Cluster, tmp_path: Path, path: str) -> N
 
 
 @pytest.mark.parametrize("looping", [True, pytest.param(False, marks=pytest.mark.executor)])
-def test_string_ids_become_the_original_again(cluster: Cluster, tmp_path: Path, *, looping: bool) -> None:
-    """From 2.0 on they reach the topic znode, and deleting the admin node cannot heal; 0.10.2 drops the entry."""
+def test_string_ids_become_the_original_again(
+    cluster: Cluster, tmp_path: Path, *, looping: bool
+) -> None:
+    """From 2.0 on they reach the topic znode, and deleting the admin node cannot heal; 0.10.2 drops
+    the entry.
+    """
     topic = cluster.create_topic({0: [3, 1], 1: [2, 3]})
     written = cluster.produce(topic, per_partition=20)
     entry = {"topic": topic, "partition": 0, "replicas": ["1", "2"]}
-    cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
+    cluster.raw.create(
+        f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode()
+    )
     threading.Event().wait(1)
     if looping and cluster.version >= (1, 1):
         assert cluster.controllers.loops()
@@ -208,7 +234,9 @@ def test_string_ids_become_the_original_again(cluster: Cluster, tmp_path: Path, 
     assert cluster.read_back(topic) == written
 
 
-def test_without_any_controller_brokers_are_made_to_elect_one(cluster: Cluster, tmp_path: Path) -> None:
+def test_without_any_controller_brokers_are_made_to_elect_one(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     if claim("controller_deleted_at_once").seen[cluster.version_text] == "elected every time":
         assert not cluster.controllers.loses_its_controller(seconds=10)
     else:
@@ -222,11 +250,15 @@ def test_without_any_controller_brokers_are_made_to_elect_one(cluster: Cluster, 
 
 
 def test_a_zombie_goes_with_the_controller(cluster: Cluster, tmp_path: Path) -> None:
-    """What is left behind of a topic deleted in mid-move: it names nothing that is there, and blocks everybody."""
+    """What is left behind of a topic deleted in mid-move: it names nothing that is there, and
+    blocks everybody.
+    """
     if can_be_deaf(cluster):
         cluster.controllers.deafen()
         entry = {"topic": "gone", "partition": 0, "replicas": [1, 2]}
-        cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
+        cluster.raw.create(
+            f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode()
+        )
         healed = heal(cluster)
         assert healed.status == 0, healed.err
         assert repairs(cluster)[0].replaced is not None
@@ -245,7 +277,9 @@ def test_what_others_are_at_work_on_is_left_alone(cluster: Cluster) -> None:
 
 
 @pytest.mark.on("2.8.2")
-def test_a_lost_reply_is_looked_for_and_nothing_is_done_twice(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_lost_reply_is_looked_for_and_nothing_is_done_twice(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     cluster.raw.create(f"/kafka{REASSIGN}", b"null")
     threading.Event().wait(1)
 
@@ -269,7 +303,9 @@ def test_an_empty_list_keeps_its_data_or_is_told_to_be_lost(cluster: Cluster) ->
     topic = cluster.create_topic({0: [2, 1]})
     written = cluster.produce(topic, per_partition=20)
     entry = {"topic": topic, "partition": 0, "replicas": []}
-    cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
+    cluster.raw.create(
+        f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode()
+    )
     wait_until(lambda: cluster.get(REASSIGN) is None)
     healed = heal(cluster)
     if cluster.version < (2, 7):

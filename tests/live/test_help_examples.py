@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.live, pytest.mark.eras]
 
 ROOT = Path(__file__).parents[2]
-LINES = list(dict.fromkeys(line.replace("\\\n", "") for lines in EXAMPLES.values() for line in lines))
+LINES = list(
+    dict.fromkeys(line.replace("\\\n", "") for lines in EXAMPLES.values() for line in lines)
+)
 ZOOKEEPER, BROKERS, OPERATION = "zk1:2181/kafka", "kafka1:9092", "20260301T120000Z-4f9a1c"
 UNENDING = {"--watch", "--every", "sample"}
 """Words of commands that end at --timeout alone."""
@@ -36,7 +38,9 @@ ELSE = {
 
 
 def examples(option: str) -> Iterator[str]:
-    """The examples on one cluster in one mode; those of two, on the way to KRaft, are in the tests of that."""
+    """The examples on one cluster in one mode; those of two, on the way to KRaft, are in the tests
+    of that.
+    """
     for line in LINES:
         words = shlex.split(line)
         if option in words and not {"-z", "-b"} <= set(words):
@@ -44,11 +48,15 @@ def examples(option: str) -> Iterator[str]:
 
 
 def run_all(option: str, address: str, folder: Path) -> dict[str, tuple[int, str]]:
-    """Run the examples, the plan first that the others are about; return those that did not end as they should."""
+    """Run the examples, the plan first that the others are about; return those that did not end as
+    they should.
+    """
     (folder / "plans").symlink_to(ROOT / "plans")
     applied = command("apply", "plans/drain-broker.yaml", option, address, "--yes")
     assert applied.status == 0, applied.err
-    operation = json.loads(command("history", option, address, "-o", "json").out)["operations"][0]["operation_id"]
+    operation = json.loads(command("history", option, address, "-o", "json").out)["operations"][0][
+        "operation_id"
+    ]
     names = {ZOOKEEPER: address, BROKERS: address, OPERATION: operation}
     wrong = {}
     for line in examples(option):
@@ -64,16 +72,24 @@ def run_all(option: str, address: str, folder: Path) -> dict[str, tuple[int, str
 def ended_well(line: str, status: int, err: str) -> bool:
     """Whether an example ended with 0, where its question needs a terminal, or as ELSE tells."""
     asks = status == 64 and "A confirmation is needed, and there is no terminal to ask." in err
-    return status == 0 or asks or any(status == code for begin, code in ELSE.items() if line.startswith(begin))
+    return (
+        status == 0
+        or asks
+        or any(status == code for begin, code in ELSE.items() if line.startswith(begin))
+    )
 
 
-def test_every_example_in_zookeeper_mode_is_run(live: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_example_in_zookeeper_mode_is_run(
+    live: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert command("sandbox", "seed", "--dir", str(live.spec.directory)).status == 0
     assert run_all("-z", live.connect_string, tmp_path) == {}
 
 
-def test_every_example_in_kraft_mode_is_run(kraft: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_example_in_kraft_mode_is_run(
+    kraft: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert command("sandbox", "seed", "--dir", str(kraft.spec.directory)).status == 0
     assert run_all("-b", ",".join(kraft.bootstrap), tmp_path) == {}

@@ -1,4 +1,6 @@
-"""Python alone is enough: brokers of every version, and Spark, on the runtime of the `java` extra."""
+"""Python alone is enough: brokers of every version, and Spark, on the runtime of the `java`
+extra.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ def no_java_on_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     tools = tmp_path / "tools"
     tools.mkdir()
     for tool in ("sh", "bash", "env", "dirname", "cat", "uname", "ps"):
-        found = next(folder for folder in ("/bin", "/usr/bin") if os.path.exists(f"{folder}/{tool}"))  # noqa: PTH110 - links count
+        found = next(
+            folder
+            for folder in ("/bin", "/usr/bin")
+            if os.path.exists(f"{folder}/{tool}")  # noqa: PTH110 - links count
+        )
         (tools / tool).symlink_to(f"{found}/{tool}")
     monkeypatch.setenv("PATH", str(tools))
     monkeypatch.delenv("JAVA_HOME", raising=False)
@@ -44,12 +50,24 @@ def test_brokers_run(version: str, tmp_path: Path) -> None:
 def test_spark_runs(tmp_path: Path) -> None:
     inventory = tmp_path / "inventory"
     inventory.mkdir()
-    (inventory / "inventory.json").write_text('{"kind": "ClusterInventory", "taken_at": "2026-01-01T00:00:00Z"}')
+    (inventory / "inventory.json").write_text(
+        '{"kind": "ClusterInventory", "taken_at": "2026-01-01T00:00:00Z"}'
+    )
     (inventory / "brokers.csv").write_text("broker_id,rack\n1,r1\n2,r2\n")
     (inventory / "partitions.csv").write_text("topic,partition,replicas\na,0,1\na,1,1\n")
     request, plan = tmp_path / "request.json", tmp_path / "plan.json"
     request.write_text('{"kind": "RebalanceRequest", "spec": {}}')
-    arguments = ["propose", "rebalance", str(request), "--inventory", str(inventory), "--out", str(plan)]
-    done = subprocess.run([sys.executable, "-m", "kadmin", *arguments], capture_output=True, text=True, check=False)
+    arguments = [
+        "propose",
+        "rebalance",
+        str(request),
+        "--inventory",
+        str(inventory),
+        "--out",
+        str(plan),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "kadmin", *arguments], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert len(json.loads(plan.read_text())["spec"]["partitions"]) == 1

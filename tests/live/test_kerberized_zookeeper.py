@@ -35,7 +35,9 @@ def users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Realm]:
 
 @pytest.fixture(scope="module")
 def cluster(users: Realm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredZooKeeper]:
-    with secured_zookeeper(tmp_path_factory.mktemp("kerberized"), "3.9.2", KERBEROS, users) as found:
+    with secured_zookeeper(
+        tmp_path_factory.mktemp("kerberized"), "3.9.2", KERBEROS, users
+    ) as found:
         yield found
 
 
@@ -69,7 +71,9 @@ def test_of_a_name_that_is_not_shortened_only_the_servers_know_whose_it_is(
     unknown = "not checked: /admin: only the servers know whether its ACL grants wcd"
     assert unknown not in run("context", "check", status=6).out
     with cluster.client(is_super=True) as client:
-        client.set_acls(f"{CHROOT}/admin", [*cluster.own_acl, ACL(EVERYTHING, Id("sasl", named("guest")))])
+        client.set_acls(
+            f"{CHROOT}/admin", [*cluster.own_acl, ACL(EVERYTHING, Id("sasl", named("guest")))]
+        )
         try:
             assert unknown in run("context", "check", status=6).out
         finally:
@@ -88,6 +92,10 @@ def test_what_is_refused_says_why_and_what_to_do(
         monkeypatch.setenv(name, value)
     sasl = refused.write(users)
     client = RefusedClient(
-        refused.fault, KERBEROS, lambda at: {"connect": at.plain, "sasl": sasl}, refused.cause, refused.remedy
+        refused.fault,
+        KERBEROS,
+        lambda at: {"connect": at.plain, "sasl": sasl},
+        refused.cause,
+        refused.remedy,
     )
     be_refused(cluster, tmp_path, client)

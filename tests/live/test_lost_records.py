@@ -25,7 +25,9 @@ UNSEEN = "a loss of records by other tools would not be seen: 1 partition: broke
 
 @pytest.mark.on("2.3.1", "2.8.2")
 @pytest.mark.eras
-def test_a_cancelled_operation_whose_records_an_unclean_election_lost_says_so(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_cancelled_operation_whose_records_an_unclean_election_lost_says_so(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     """Nothing is in flight and the partition is at its target, by a copy that was not whole."""
     moved = TopicPartition(cluster.create_topic({0: [2]}), 0)
     cluster.produce_to(moved, MUCH)

@@ -1,4 +1,6 @@
-"""The makespan of a throttled reassignment on live brokers, against the bound that `diff` prints."""
+"""The makespan of a throttled reassignment on live brokers, against the bound that `diff`
+prints.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ MOST = 1.2
 def test_waves_of_a_throttled_reassignment_come_near_the_bound(
     cluster: Cluster, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    """Timed from the first publish to the end of the operation, barriers, pickups and the last check included.
+    """Timed from the first publish to the end of the operation, barriers, pickups and the last
+    check included.
 
     The throttle counts over 11 seconds: at first each broker may copy ten seconds' worth at once.
     """
@@ -42,8 +45,14 @@ def test_waves_of_a_throttled_reassignment_come_near_the_bound(
     topic = cluster.create_topic(current)
     for number in lists:
         cluster.produce_to(TopicPartition(topic, number), [RECORD] * random.randint(20, 200))
-    folders = {number: cluster.folder_on_disk(TopicPartition(topic, number), ids[0]) for number, ids in lists.items()}
-    sizes = {number: sum(log.stat().st_size for log in folder.glob("*.log")) for number, folder in folders.items()}
+    folders = {
+        number: cluster.folder_on_disk(TopicPartition(topic, number), ids[0])
+        for number, ids in lists.items()
+    }
+    sizes = {
+        number: sum(log.stat().st_size for log in folder.glob("*.log"))
+        for number, folder in folders.items()
+    }
     value = reassignment(
         topic,
         target,
@@ -56,7 +65,10 @@ def test_waves_of_a_throttled_reassignment_come_near_the_bound(
         entry["size_bytes"] = sizes[entry["partition"]]
     plan = document(tmp_path / "plan.json", value)
     bound_s = (
-        busiest(PartitionTarget(TopicPartition(topic, n), tuple(target[n]), tuple(current[n]), sizes[n]) for n in lists)
+        busiest(
+            PartitionTarget(TopicPartition(topic, n), tuple(target[n]), tuple(current[n]), sizes[n])
+            for n in lists
+        )
         / RATE
     )
 
@@ -71,5 +83,8 @@ def test_waves_of_a_throttled_reassignment_come_near_the_bound(
     assert waves_of(steps) == list(range(PARTITIONS // WAVE))
     took = datetime.fromisoformat(listing.status.updated_at) - datetime.fromisoformat(steps[0].at)
     record_property("seed", SEED)
-    record_property("seconds", {"took": took.total_seconds(), "planned": throttle["makespan_s"], "bound": bound_s})
+    record_property(
+        "seconds",
+        {"took": took.total_seconds(), "planned": throttle["makespan_s"], "bound": bound_s},
+    )
     assert took.total_seconds() <= MOST * bound_s

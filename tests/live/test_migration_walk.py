@@ -1,7 +1,8 @@
-"""A cluster goes from ZooKeeper to KRaft mode with records flowing and a slow move; another one goes and comes back.
+"""A cluster goes from ZooKeeper to KRaft mode with records flowing and a slow move; another one
+goes and comes back.
 
-The move begins through ZooKeeper, its runner is killed, and it is under way in every phase until it is resumed
-through the brokers. What is on record follows the cluster in both directions.
+The move begins through ZooKeeper, its runner is killed, and it is under way in every phase until it
+is resumed through the brokers. What is on record follows the cluster in both directions.
 """
 
 from __future__ import annotations
@@ -88,7 +89,9 @@ class Walk:
         return value["phase"], {each["trouble"] for each in value["findings"]}
 
     def await_found(self, phase: str, codes: set[str]) -> None:
-        """Wait until exactly these are found: brokers that were restarted follow their leaders a moment later."""
+        """Wait until exactly these are found: brokers that were restarted follow their leaders a
+        moment later.
+        """
 
         def seen() -> bool:
             with suppress(AssertionError):  # no answer, as one controller follows another
@@ -115,7 +118,10 @@ class Walk:
         found: list[set[TopicPartition]] = []
 
         def answered() -> bool:
-            with suppress(NotCompletedError), KafkaConnection(Servers(self.bootstrap)) as connection:
+            with (
+                suppress(NotCompletedError),
+                KafkaConnection(Servers(self.bootstrap)) as connection,
+            ):
                 found.append(set(list_reassignments(connection)))
             return bool(found)
 
@@ -146,7 +152,9 @@ def walk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Walk,
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("walk", ["3.9.2"], indirect=True)
-def test_a_move_its_records_and_its_history_come_through(walk: tuple[Walk, Cluster], tmp_path: Path) -> None:
+def test_a_move_its_records_and_its_history_come_through(
+    walk: tuple[Walk, Cluster], tmp_path: Path
+) -> None:
     steps, cluster = walk
     moved = cluster.create_topic({0: (1, 2), 1: (2, 3), 2: (1, 2)})
     flowing = cluster.create_topic({0: (1, 2), 1: (2, 3)})
@@ -154,7 +162,9 @@ def test_a_move_its_records_and_its_history_come_through(walk: tuple[Walk, Clust
         cluster.produce_to(TopicPartition(moved, number), [RECORD] * RECORDS)
     plan = tmp_path / "plan.yaml"
     plan.write_text(PLAN.replace("TOPIC", moved))
-    with RecordsFlowing(steps.bootstrap, [TopicPartition(flowing, 0), TopicPartition(flowing, 1)]) as records:
+    with RecordsFlowing(
+        steps.bootstrap, [TopicPartition(flowing, 0), TopicPartition(flowing, 1)]
+    ) as records:
         steps.await_found("zookeeper", set())
         operation = leave_in_flight(steps, plan)
         to_dual_write(steps, plan, TopicPartition(moved, 1))
@@ -201,7 +211,9 @@ def test_an_older_cluster_goes_and_comes_back_and_what_goes_wrong_is_found(
     steps.kadmin("rollback", "--yes", *steps.brokers)
     # Somebody leaves a request that nothing reads until a broker is controller again.
     entry = {"topic": topic, "partition": 0, "replicas": [2, 1]}
-    cluster.raw.create(f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode())
+    cluster.raw.create(
+        f"/kafka{REASSIGN}", json.dumps({"version": 1, "partitions": [entry]}).encode()
+    )
     steps.await_found("kraft-brokers", {"pending-request"})
     assert cluster.state(topic).topics[topic].replicas == {0: (1, 2)}
     steps.migrate("rollback")
@@ -241,22 +253,29 @@ def test_what_the_page_tells_to_type_works(tmp_path: Path) -> None:
 
 @pytest.mark.on("2.8.2")
 def test_brokers_that_are_too_old_are_found(cluster: Cluster) -> None:
-    answer = command("doctor", "migration", "-z", cluster.connect, "-b", ",".join(cluster.bootstrap))
+    answer = command(
+        "doctor", "migration", "-z", cluster.connect, "-b", ",".join(cluster.bootstrap)
+    )
     assert answer.status == 8
     assert "wrong-protocol (stops the migration)" in answer.out
 
 
 def leave_in_flight(steps: Walk, plan: Path) -> str:
-    """Apply a plan through ZooKeeper, kill the runner while its first wave is copied, and return the operation."""
+    """Apply a plan through ZooKeeper, kill the runner while its first wave is copied, and return
+    the operation.
+    """
     runner = subprocess.Popen(
-        [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", *steps.zookeeper], stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", *steps.zookeeper],
+        stderr=subprocess.DEVNULL,
     )
     try:
         wait_until(lambda: {each.partition for each in steps.in_flight()} == {1})
     finally:
         runner.kill()
         runner.wait()
-    wait_until(lambda: command("lock", "show", *steps.zookeeper, "-o", "json").out.count("null") > 0)
+    wait_until(
+        lambda: command("lock", "show", *steps.zookeeper, "-o", "json").out.count("null") > 0
+    )
     ((operation, _),) = steps.history(steps.zookeeper)
     return operation
 
@@ -270,7 +289,9 @@ def to_dual_write(steps: Walk, plan: Path, moving: TopicPartition) -> None:
     assert steps.in_flight() == {moving}
     steps.await_found("dual-write", {"moves-in-flight", "pending-request"})
     steps.refused(plan, steps.zookeeper, 6, "phase dual-write")
-    steps.refused(plan, steps.brokers, 64, "in phase dual-write go on until brokers are in KRaft mode")
+    steps.refused(
+        plan, steps.brokers, 64, "in phase dual-write go on until brokers are in KRaft mode"
+    )
     neither = command("history", "import", *steps.zookeeper, *steps.brokers)
     assert (neither.status, "phase dual-write" in neither.err) == (8, True)
 

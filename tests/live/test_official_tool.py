@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 TOOL_VERSION = "2.8.2"
-"""The last tool that takes --zookeeper with every verb; it serves clusters of every version under test."""
+"""The last tool that takes --zookeeper with every verb; it serves clusters of every version under
+test."""
 _JVM = ("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 _TOOL_S = 120
 
@@ -37,7 +38,11 @@ class OfficialTool:
     def run(self, *arguments: str | Path) -> str:
         """Run the tool and return what it prints on stdout; fail loudly where it fails."""
         done = subprocess.run(
-            [*self.command, *map(str, arguments)], capture_output=True, text=True, timeout=_TOOL_S, check=False
+            [*self.command, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=_TOOL_S,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -49,22 +54,37 @@ def tool(cluster: Cluster) -> OfficialTool:
     java = find_java(os.environ, cache)
     jars = class_path(TOOL_VERSION, java, cache)
     main = "kafka.admin.ReassignPartitionsCommand"
-    return OfficialTool((str(java.executable), *_JVM, "-cp", jars, main, "--zookeeper", cluster.connect))
+    return OfficialTool(
+        (str(java.executable), *_JVM, "-cp", jars, main, "--zookeeper", cluster.connect)
+    )
 
 
 def test_the_official_tool_finds_complete_what_kadmin_applied(
     cluster: Cluster, tool: OfficialTool, tmp_path: Path
 ) -> None:
     topic = cluster.create_topic({0: [1, 2], 1: [2, 3]}, prefix="tool")
-    plan = document(tmp_path / "plan.json", reassignment(topic, {1: [4, 3], 0: [3, 1]}, current={0: [1, 2], 1: [2, 3]}))
+    plan = document(
+        tmp_path / "plan.json",
+        reassignment(topic, {1: [4, 3], 0: [3, 1]}, current={0: [1, 2], 1: [2, 3]}),
+    )
     moves, back = tmp_path / "moves.json", tmp_path / "back.json"
     assert cluster.kadmin("convert", plan, "--to", "kafka", "--out", moves).status == 3
     converted = cluster.kadmin("convert", plan, "--to", "kafka", "--lossy", "--out", moves)
-    assert (converted.status, converted.err) == (0, "left out: metadata, spec.partitions[].current\n")
-    assert cluster.kadmin("convert", plan, "--to", "kafka", "--lossy", "--current", "--out", back).status == 0
+    assert (converted.status, converted.err) == (
+        0,
+        "left out: metadata, spec.partitions[].current\n",
+    )
+    assert (
+        cluster.kadmin(
+            "convert", plan, "--to", "kafka", "--lossy", "--current", "--out", back
+        ).status
+        == 0
+    )
 
     before = tool.run("--reassignment-json-file", back, "--verify")
-    assert [f"Reassignment of partition {topic}-{number} is complete." in before for number in (0, 1)] == [
+    assert [
+        f"Reassignment of partition {topic}-{number} is complete." in before for number in (0, 1)
+    ] == [
         True,
         True,
     ]
@@ -86,11 +106,16 @@ def test_kadmin_finds_done_what_the_official_tool_executed(
         {"topic": topic, "partition": number, "replicas": replicas, "log_dirs": ["any", "any"]}
         for number, replicas in targets.items()
     ]
-    moves, plan = document(tmp_path / "moves.json", {"version": 1, "partitions": rows}), tmp_path / "plan.yaml"
+    moves, plan = (
+        document(tmp_path / "moves.json", {"version": 1, "partitions": rows}),
+        tmp_path / "plan.yaml",
+    )
     assert cluster.kadmin("convert", moves, "--to", "plan", "--out", plan).status == 0
     assert cluster.kadmin("verify", plan).status == 8
 
-    assert "Successfully started partition reassignment" in tool.run("--reassignment-json-file", moves, "--execute")
+    assert "Successfully started partition reassignment" in tool.run(
+        "--reassignment-json-file", moves, "--execute"
+    )
     wait_until(lambda: cluster.kadmin("verify", plan).status == 0, 60)
     replicas = cluster.state(topic).topics[topic].replicas
     assert {number: list(replicas[number]) for number in targets} == targets

@@ -1,4 +1,6 @@
-"""Progress in bytes inside partitions: what brokers tell of copies in flight, and how well the remaining time holds."""
+"""Progress in bytes inside partitions: what brokers tell of copies in flight, and how well the
+remaining time holds.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,27 @@ class Told:
     line: dict[str, Any]
 
 
-def run(cluster: Cluster, *arguments: str | Path, until: Callable[[Told], bool] = lambda _: False) -> list[Told]:
-    """Run kadmin in a process of its own, killed at the line that `until` accepts; return what it told and its end."""
-    command = [sys.executable, "-m", "kadmin", *map(str, arguments), "--yes", "-o", "json", "-z", cluster.connect]
+def run(
+    cluster: Cluster, *arguments: str | Path, until: Callable[[Told], bool] = lambda _: False
+) -> list[Told]:
+    """Run kadmin in a process of its own, killed at the line that `until` accepts; return what it
+    told and its end.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "kadmin",
+        *map(str, arguments),
+        "--yes",
+        "-o",
+        "json",
+        "-z",
+        cluster.connect,
+    ]
     told = []
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         for line in process.stderr:
             told.append(Told(time.monotonic(), json.loads(line)))
@@ -48,7 +66,9 @@ def run(cluster: Cluster, *arguments: str | Path, until: Callable[[Told], bool] 
 
 
 def wrong_after_a_tenth(told: list[Told]) -> float:
-    """Return the error of the remaining time after a tenth of the bytes, as a part of the time that it then took."""
+    """Return the error of the remaining time after a tenth of the bytes, as a part of the time that
+    it then took.
+    """
     progress = [each for each in told if each.line["event"] == "progressed"]
     begun, total = progress[0].line["bytes_done"], progress[0].line["bytes_total"]
     tenth = next(each for each in progress if each.line["bytes_done"] >= begun + total / 10)
@@ -57,11 +77,15 @@ def wrong_after_a_tenth(told: list[Told]) -> float:
 
 
 @pytest.mark.eras
-def test_bytes_inside_a_partition_are_told_while_it_copies(cluster: Cluster, tmp_path: Path) -> None:
+def test_bytes_inside_a_partition_are_told_while_it_copies(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     """Before 1.1 brokers cannot be asked: a note says so, and the plan has no sizes."""
     topic = cluster.create_topic({0: [1, 2]})
     cluster.produce_to(TopicPartition(topic, 0), [b"x" * 900_000] * 30)
-    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "1MB/s"}))
+    plan = document(
+        tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3]}, throttle={"rate": "1MB/s"})
+    )
     statuses: list[dict[str, Any]] = []
 
     def ask_status(told: Told) -> bool:
@@ -75,7 +99,11 @@ def test_bytes_inside_a_partition_are_told_while_it_copies(cluster: Cluster, tmp
     assert [validate_value(line, "answers/event") for line in lines] == [[]] * len(lines)
     assert {line["operation"] for line in lines} == {cluster.history()[-1].operation_id}
     progress = [line for line in lines if line["event"] == "progressed"]
-    notes = [line["text"] for line in lines if line["event"] == "noted" and "whole partitions" in line["text"]]
+    notes = [
+        line["text"]
+        for line in lines
+        if line["event"] == "noted" and "whole partitions" in line["text"]
+    ]
     if cluster.version < (1, 1):
         assert {line["bytes_done"] for line in progress} == {None}
         assert len(notes) == 1
@@ -88,7 +116,9 @@ def test_bytes_inside_a_partition_are_told_while_it_copies(cluster: Cluster, tmp
     assert len(inside) >= 3
     grown = [line for line in inside if line["bytes_done"] > inside[0]["bytes_done"]]
     assert grown
-    assert all(line["rate_bytes_per_s"] > 0 for line in grown), "the first sample alone makes no rate"
+    assert all(line["rate_bytes_per_s"] > 0 for line in grown), (
+        "the first sample alone makes no rate"
+    )
     assert [line["bytes_done"] for line in inside] == sorted(line["bytes_done"] for line in inside)
     assert (progress[-1]["bytes_done"], progress[-1]["eta_s"]) == (total, 0)
     shown = statuses[0]["operations"][0]["progress"]
@@ -99,8 +129,12 @@ def test_bytes_inside_a_partition_are_told_while_it_copies(cluster: Cluster, tmp
 
 @pytest.mark.executor
 @pytest.mark.on("2.8.2")
-def test_after_a_tenth_of_the_bytes_the_remaining_time_holds(cluster: Cluster, tmp_path: Path) -> None:
-    """Three throttled runs of 260 MB: in one wave, in three waves, and one that is killed and resumed."""
+def test_after_a_tenth_of_the_bytes_the_remaining_time_holds(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """Three throttled runs of 260 MB: in one wave, in three waves, and one that is killed and
+    resumed.
+    """
     here = {number: [1, 2] if number % 2 else [2, 1] for number in range(6)}
     there = {number: [3, 4] if number % 2 else [4, 3] for number in here}
     topic = cluster.create_topic(here)
@@ -108,7 +142,10 @@ def test_after_a_tenth_of_the_bytes_the_remaining_time_holds(cluster: Cluster, t
         cluster.produce_to(TopicPartition(topic, number), [b"x" * 900_000] * 48)
     throttle = {"rate": "4MB/s"}
     forth = document(tmp_path / "forth.yaml", reassignment(topic, there, throttle=throttle))
-    back = document(tmp_path / "back.yaml", reassignment(topic, here, throttle=throttle, waves={"max_partitions": 2}))
+    back = document(
+        tmp_path / "back.yaml",
+        reassignment(topic, here, throttle=throttle, waves={"max_partitions": 2}),
+    )
 
     def begun(told: Told) -> bool:
         return bool(told.line.get("bytes_done", 0) > told.line.get("bytes_total", 0) / 8)
@@ -117,4 +154,6 @@ def test_after_a_tenth_of_the_bytes_the_remaining_time_holds(cluster: Cluster, t
     assert run(cluster, "apply", forth, until=begun)[-1].line["status"] < 0
     runs.append(run(cluster, "resume"))
     assert [told[-1].line["status"] for told in runs] == [0, 0, 0]
-    assert [round(wrong, 2) for told in runs if (wrong := wrong_after_a_tenth(told)) > TOLERANCE] == []
+    assert [
+        round(wrong, 2) for told in runs if (wrong := wrong_after_a_tenth(told)) > TOLERANCE
+    ] == []

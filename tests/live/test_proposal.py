@@ -1,4 +1,6 @@
-"""The planner on a live cluster: snapshot, proposal by Spark, apply, and nothing left to propose."""
+"""The planner on a live cluster: snapshot, proposal by Spark, apply, and nothing left to
+propose.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +35,33 @@ def skewed(live: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     sandbox.down()
 
 
-def test_a_plan_of_spark_is_applied_and_a_second_proposal_is_empty(skewed: Cluster, tmp_path: Path) -> None:
-    request = document(tmp_path / "request.json", {"kind": "RebalanceRequest", "spec": {"topics": {"include": ["*"]}}})
+def test_a_plan_of_spark_is_applied_and_a_second_proposal_is_empty(
+    skewed: Cluster, tmp_path: Path
+) -> None:
+    request = document(
+        tmp_path / "request.json",
+        {"kind": "RebalanceRequest", "spec": {"topics": {"include": ["*"]}}},
+    )
     plan, figures = tmp_path / "plan.json", tmp_path / "figures.json"
     assert skewed.kadmin("snapshot", "--out", tmp_path / "before").status == 0
     proposed = skewed.kadmin(
-        "propose", "rebalance", request, "--inventory", tmp_path / "before", "--out", plan, "--figures", figures
+        "propose",
+        "rebalance",
+        request,
+        "--inventory",
+        tmp_path / "before",
+        "--out",
+        plan,
+        "--figures",
+        figures,
     )
     assert proposed.status == 0, proposed.err
     document_of_plan = json.loads(plan.read_text())
     assert document_of_plan["spec"]["elect"] == "at_end"
     assert document_of_plan["metadata"]["cluster_id"]
-    assert all(entry["current"] != entry["replicas"] for entry in document_of_plan["spec"]["partitions"])
+    assert all(
+        entry["current"] != entry["replicas"] for entry in document_of_plan["spec"]["partitions"]
+    )
     sized = [entry.get("size_bytes", 0) > 0 for entry in document_of_plan["spec"]["partitions"]]
     assert set(sized) == {claim("sizes_by_request").seen[skewed.version_text] == "served"}
 
@@ -59,7 +76,15 @@ def test_a_plan_of_spark_is_applied_and_a_second_proposal_is_empty(skewed: Clust
     second = tmp_path / "second.json"
     for engine in ("spark", "local"):
         again = skewed.kadmin(
-            "propose", "rebalance", request, "--inventory", tmp_path / "after", "--out", second, "--engine", engine
+            "propose",
+            "rebalance",
+            request,
+            "--inventory",
+            tmp_path / "after",
+            "--out",
+            second,
+            "--engine",
+            engine,
         )
         assert again.status == 0, again.err
         assert json.loads(second.read_text())["spec"]["partitions"] == []
@@ -67,9 +92,13 @@ def test_a_plan_of_spark_is_applied_and_a_second_proposal_is_empty(skewed: Clust
 
 def test_a_plan_that_was_overtaken_is_stale(skewed: Cluster, tmp_path: Path) -> None:
     before, plan = tmp_path / "before", tmp_path / "plan.json"
-    request = document(tmp_path / "request.json", {"kind": "RebalanceRequest", "spec": {"brokers": {"drain": [4]}}})
+    request = document(
+        tmp_path / "request.json", {"kind": "RebalanceRequest", "spec": {"brokers": {"drain": [4]}}}
+    )
     assert skewed.kadmin("snapshot", "--out", before, "--table", "jsonl").status == 0
-    proposed = skewed.kadmin("propose", "rebalance", request, "--inventory", before, "--out", plan, "--engine", "local")
+    proposed = skewed.kadmin(
+        "propose", "rebalance", request, "--inventory", before, "--out", plan, "--engine", "local"
+    )
     assert proposed.status == 0, proposed.err
     first = json.loads(plan.read_text())["spec"]["partitions"][0]
     moved = [*first["current"][1:], first["current"][0]]
@@ -77,7 +106,11 @@ def test_a_plan_that_was_overtaken_is_stale(skewed: Cluster, tmp_path: Path) -> 
         tmp_path / "other.json",
         {
             "kind": "PartitionReassignment",
-            "spec": {"partitions": [{"topic": first["topic"], "partition": first["partition"], "replicas": moved}]},
+            "spec": {
+                "partitions": [
+                    {"topic": first["topic"], "partition": first["partition"], "replicas": moved}
+                ]
+            },
         },
     )
     assert skewed.kadmin("apply", other, "--yes").status == 0

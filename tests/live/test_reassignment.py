@@ -1,4 +1,6 @@
-"""Reassignments through the command line, on live brokers of every version under test, in a chroot."""
+"""Reassignments through the command line, on live brokers of every version under test, in a
+chroot.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,22 @@ CHANGES = {
 }
 
 
-def test_every_change_is_applied_verified_and_no_record_is_lost(cluster: Cluster, tmp_path: Path) -> None:
-    topic = cluster.create_topic({number: before for number, (before, _) in enumerate(CHANGES.values())})
+def test_every_change_is_applied_verified_and_no_record_is_lost(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = cluster.create_topic(
+        {number: before for number, (before, _) in enumerate(CHANGES.values())}
+    )
     written = cluster.produce(topic, per_partition=20)
     targets = {number: after for number, (_, after) in enumerate(CHANGES.values())}
     plan = document(
         tmp_path / "plan.yaml",
-        reassignment(topic, targets, allow={"replication_factor_change": True, "fewer_racks": True}, elect="at_end"),
+        reassignment(
+            topic,
+            targets,
+            allow={"replication_factor_change": True, "fewer_racks": True},
+            elect="at_end",
+        ),
     )
 
     assert cluster.kadmin("verify", plan).status == 8
@@ -52,7 +63,9 @@ def test_every_change_is_applied_verified_and_no_record_is_lost(cluster: Cluster
     assert cluster.get("/admin/reassign_partitions") is None
 
 
-def test_a_second_apply_has_nothing_to_do_and_leaves_no_operation(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_second_apply_has_nothing_to_do_and_leaves_no_operation(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     assert cluster.kadmin("apply", plan, "--yes").status == 0
@@ -62,7 +75,9 @@ def test_a_second_apply_has_nothing_to_do_and_leaves_no_operation(cluster: Clust
     assert cluster.history() == before
 
 
-def test_a_plan_of_several_waves_is_published_wave_by_wave_in_order(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_plan_of_several_waves_is_published_wave_by_wave_in_order(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({number: [1, 2] for number in range(5)})
     plan = document(
         tmp_path / "plan.json",
@@ -89,7 +104,9 @@ def test_dry_run_changes_not_one_znode(cluster: Cluster, tmp_path: Path) -> None
     assert cluster.fingerprint() == before
 
 
-def test_without_a_terminal_and_without_yes_nothing_is_written(cluster: Cluster, tmp_path: Path) -> None:
+def test_without_a_terminal_and_without_yes_nothing_is_written(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     before = cluster.fingerprint()

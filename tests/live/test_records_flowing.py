@@ -1,4 +1,6 @@
-"""A throttled reassignment of several waves while records flow: whatever happens, no acknowledged record is lost."""
+"""A throttled reassignment of several waves while records flow: whatever happens, no acknowledged
+record is lost.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +48,21 @@ class Reassigning:
 
     def start(self) -> subprocess.Popen[bytes]:
         known = {found.operation_id for found in self.cluster.history()}
-        command = [sys.executable, "-m", "kadmin", "apply", str(self.plan), "--yes", "-z", self.cluster.connect]
+        command = [
+            sys.executable,
+            "-m",
+            "kadmin",
+            "apply",
+            str(self.plan),
+            "--yes",
+            "-z",
+            self.cluster.connect,
+        ]
         runner = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         wait_until(lambda: {found.operation_id for found in self.cluster.history()} > known, 60)
-        self.operation = next(f.operation_id for f in self.cluster.history() if f.operation_id not in known)
+        self.operation = next(
+            f.operation_id for f in self.cluster.history() if f.operation_id not in known
+        )
         return runner
 
     def wait_for_wave(self, number: int) -> None:
@@ -109,7 +122,9 @@ def test_it_is_cancelled_in_the_middle_and_rolled_back(cluster: Cluster, tmp_pat
 
 
 @pytest.mark.parametrize("victim", ["target broker", "controller"])
-def test_a_broker_is_killed_in_the_middle(cluster: Cluster, live: Sandbox, tmp_path: Path, victim: str) -> None:
+def test_a_broker_is_killed_in_the_middle(
+    cluster: Cluster, live: Sandbox, tmp_path: Path, victim: str
+) -> None:
     move = Reassigning(cluster, tmp_path, "200KB/s")
     move.load(1, 2_000)
     with RecordsFlowing(cluster.bootstrap, move.partitions) as flow:
@@ -124,7 +139,8 @@ def test_a_broker_is_killed_in_the_middle(cluster: Cluster, live: Sandbox, tmp_p
     assert flow.lost() == []
     assert move.orders() == [TARGET] * PARTITIONS
     waves = move.waves()
-    # Up to 2.3 a union that a controller leaves behind is repaired by publishing the same wave again.
+    # Up to 2.3 a union that a controller leaves behind is repaired by publishing the same wave
+    # again.
     assert (waves if cluster.has_reassignment_api else list(dict.fromkeys(waves))) == [0, 1, 2]
     assert cluster.throttles(move.topic) == {}
     cluster.controllers.wait()

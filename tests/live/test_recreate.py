@@ -25,10 +25,18 @@ ASSIGNMENT = {0: [1, 2], 1: [2, 3], 2: [4, 3]}
 
 
 def deleted(cluster: Cluster, tmp_path: Path) -> tuple[str, str]:
-    """Delete a topic that has records and a config of its own; return its name and the operation that did it."""
+    """Delete a topic that has records and a config of its own; return its name and the operation
+    that did it.
+    """
     topic = cluster.create_topic(ASSIGNMENT)
     produce(Servers(cluster.bootstrap), {TopicPartition(topic, 0): [b"lost"]})
-    done = cluster.kadmin("apply", document(tmp_path / "deletion.yaml", cluster.deletion(topic)), "--yes", "-o", "json")
+    done = cluster.kadmin(
+        "apply",
+        document(tmp_path / "deletion.yaml", cluster.deletion(topic)),
+        "--yes",
+        "-o",
+        "json",
+    )
     assert done.status == 0, done.err
     return topic, json.loads(done.out)["operation_id"]
 
@@ -71,7 +79,10 @@ def test_a_dry_run_of_a_recreation_changes_nothing(cluster: Cluster, tmp_path: P
 
 def test_a_policy_guards_a_deletion(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1]})
-    policy = document(tmp_path / "policy.yaml", {"kind": "Policy", "spec": {"deletion": {"deny": [f"{topic[:-1]}*"]}}})
+    policy = document(
+        tmp_path / "policy.yaml",
+        {"kind": "Policy", "spec": {"deletion": {"deny": [f"{topic[:-1]}*"]}}},
+    )
     plan, before = document(tmp_path / "d.yaml", cluster.deletion(topic)), cluster.fingerprint()
     refused = cluster.kadmin("apply", plan, "--yes", "--policy", str(policy))
     assert (refused.status, "is protected" in refused.err) == (3, True), refused.err
@@ -85,4 +96,6 @@ def test_a_snapshot_knows_what_guards_ask_for(cluster: Cluster, tmp_path: Path) 
     with cluster.committed_offset("billing", topic):
         folder = tmp_path / "inventory"
         assert cluster.kadmin("snapshot", "--out", str(folder), "--table", "csv").status == 0
-    assert json.loads((folder / "inventory.json").read_text())["kafka"]["consumers"][topic] == ["billing"]
+    assert json.loads((folder / "inventory.json").read_text())["kafka"]["consumers"][topic] == [
+        "billing"
+    ]

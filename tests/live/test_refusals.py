@@ -27,8 +27,16 @@ REFUSED: dict[str, tuple[int, str, Callable[[str], dict[str, Any]]]] = {
     "a string partition": (3, "whole number", lambda topic: reassignment(topic, {"0": [1, 2]})),
     "another factor": (3, "replication", lambda topic: reassignment(topic, {0: [1, 2, 3]})),
     "fewer racks": (3, "rack", lambda topic: reassignment(topic, {0: [1, 4]})),
-    "F16 stale current": (4, "current", lambda topic: reassignment(topic, {0: [2, 3]}, current={0: [3, 4]})),
-    "F18 another cluster": (4, "cluster", lambda topic: reassignment(topic, {0: [2, 3]}, cluster_id="A" * 22)),
+    "F16 stale current": (
+        4,
+        "current",
+        lambda topic: reassignment(topic, {0: [2, 3]}, current={0: [3, 4]}),
+    ),
+    "F18 another cluster": (
+        4,
+        "cluster",
+        lambda topic: reassignment(topic, {0: [2, 3]}, cluster_id="A" * 22),
+    ),
 }
 
 

@@ -24,8 +24,13 @@ FIRST_WITH_LOG_DIRS = (1, 0)
 
 @pytest.mark.eras
 @pytest.mark.on("2.8.2", "3.9.2")
-def test_each_partition_grows_as_is_produced_and_consumed(cluster: Cluster, live: Sandbox, tmp_path: Path) -> None:
-    topics = [cluster.create_topic({0: [1, 2], 1: [2, 3]}), cluster.create_topic({0: [3, 4], 1: [4, 1], 2: [1, 3]})]
+def test_each_partition_grows_as_is_produced_and_consumed(
+    cluster: Cluster, live: Sandbox, tmp_path: Path
+) -> None:
+    topics = [
+        cluster.create_topic({0: [1, 2], 1: [2, 3]}),
+        cluster.create_topic({0: [3, 4], 1: [4, 1], 2: [1, 3]}),
+    ]
     await_topics(live, topics)
     sampled_traffic(live, ("-z", cluster.connect), topics, tmp_path / "samples")
 

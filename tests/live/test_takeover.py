@@ -35,18 +35,26 @@ def through_a_proxy(cluster: Cluster) -> Iterator[tuple[FaultProxy, str]]:
         yield proxy, f"{proxy.connect_string}/kafka"
 
 
-@pytest.mark.parametrize("action", [Action.CUT_AFTER, Action.CUT_BEFORE, Action.CUT_HALF], ids=["F01", "F02", "F03"])
+@pytest.mark.parametrize(
+    "action", [Action.CUT_AFTER, Action.CUT_BEFORE, Action.CUT_HALF], ids=["F01", "F02", "F03"]
+)
 def test_a_publish_whose_connection_breaks_happens_exactly_once(
     cluster: Cluster, tmp_path: Path, action: Action
 ) -> None:
-    """Step record and admin node appear together or not at all, so a lost reply is never a guess."""
+    """Step record and admin node appear together or not at all, so a lost reply is never a
+    guess.
+    """
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     with through_a_proxy(cluster) as (proxy, connect):
         proxy.faults.append(Fault(action, PUBLISH))
         applied = cluster.kadmin("apply", plan, "--yes", "-o", "json", connect=connect)
     assert applied.status == 0, applied.err
-    waves = [step for step in cluster.steps(json.loads(applied.out)["operation_id"]) if step.kind == "wave"]
+    waves = [
+        step
+        for step in cluster.steps(json.loads(applied.out)["operation_id"])
+        if step.kind == "wave"
+    ]
     assert len(waves) == 1
     # Controllers of 2.3 write the node once more when they pick it up.
     written = 2 if cluster.version[:2] == (2, 3) else 1
@@ -88,17 +96,36 @@ def test_f05_a_reply_lost_for_good_is_reported_as_unknown(cluster: Cluster, tmp_
     assert cluster.kadmin("verify", plan).status == 0
 
 
-def test_f26_a_controller_that_moves_in_mid_plan_is_followed(cluster: Cluster, tmp_path: Path) -> None:
-    """The copies are held back while it moves: on 2.8.2 an ISR due to grow in that very moment stayed as it was."""
+def test_f26_a_controller_that_moves_in_mid_plan_is_followed(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """The copies are held back while it moves: on 2.8.2 an ISR due to grow in that very moment
+    stayed as it was.
+    """
     topic = cluster.create_topic({number: [1, 2] for number in range(6)})
     cluster.produce(topic, per_partition=200)
-    value = reassignment(topic, {number: [2, 3] for number in range(6)}, waves={"max_partitions": 2})
+    value = reassignment(
+        topic, {number: [2, 3] for number in range(6)}, waves={"max_partitions": 2}
+    )
     plan = document(tmp_path / "plan.json", value)
-    command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", cluster.connect, "--timeout", "120"]
+    command = [
+        sys.executable,
+        "-m",
+        "kadmin",
+        "apply",
+        str(plan),
+        "--yes",
+        "-z",
+        cluster.connect,
+        "--timeout",
+        "120",
+    ]
     with cluster.held_back(topic):
         runner = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         wave = [TopicPartition(topic, number) for number in (0, 1)]
-        wait_until(lambda: all(3 in (cluster.state(topic).replicas(each) or ()) for each in wave), 60)
+        wait_until(
+            lambda: all(3 in (cluster.state(topic).replicas(each) or ()) for each in wave), 60
+        )
         epoch = cluster.get("/controller_epoch")
         cluster.controllers.move()
     _, story = runner.communicate(timeout=130)
@@ -117,11 +144,17 @@ def test_kill_9_in_the_middle_and_resume_finishes_it(cluster: Cluster, tmp_path:
         reassignment(topic, {number: [2, 3] for number in range(6)}, waves={"max_partitions": 1}),
     )
     command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", cluster.connect]
-    victim = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    victim = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
     known = {listing.operation_id for listing in cluster.history()}
 
     def in_the_middle() -> bool:
-        fresh = [listing.operation_id for listing in cluster.history() if listing.operation_id not in known]
+        fresh = [
+            listing.operation_id
+            for listing in cluster.history()
+            if listing.operation_id not in known
+        ]
         return bool(fresh) and len(cluster.steps(fresh[0])) >= 2
 
     wait_until(in_the_middle, 60)
@@ -141,11 +174,15 @@ def test_kill_9_in_the_middle_and_resume_finishes_it(cluster: Cluster, tmp_path:
     waves = waves_of(cluster.steps(operation.operation_id))
     assert waves == list(range(6)), "each wave published exactly once and in order"
     assert cluster.read_back(topic) == written
-    assert cluster.kadmin("resume", operation.operation_id, "--yes").status == 0, "a finished one only says so"
+    assert cluster.kadmin("resume", operation.operation_id, "--yes").status == 0, (
+        "a finished one only says so"
+    )
 
 
 @pytest.mark.on("1.1.1", "2.8.2", "3.9.2")
-def test_f24_a_deadline_keeps_the_operation_and_says_how_to_go_on(cluster: Cluster, tmp_path: Path) -> None:
+def test_f24_a_deadline_keeps_the_operation_and_says_how_to_go_on(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({0: [1, 2]})
     cluster.produce(topic, per_partition=200)
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
@@ -159,14 +196,18 @@ def test_f24_a_deadline_keeps_the_operation_and_says_how_to_go_on(cluster: Clust
     assert cluster.kadmin("verify", plan).status == 0
 
 
-def test_f28_a_signal_stops_at_a_safe_point_with_the_record_whole(cluster: Cluster, tmp_path: Path) -> None:
+def test_f28_a_signal_stops_at_a_safe_point_with_the_record_whole(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({number: [1, 2] for number in range(6)})
     plan = document(
         tmp_path / "plan.json",
         reassignment(topic, {number: [2, 3] for number in range(6)}, waves={"max_partitions": 1}),
     )
     command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", cluster.connect]
-    runner = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+    runner = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    )
     wait_until(lambda: any(not found.status.state.finished for found in cluster.history()), 60)
     runner.send_signal(signal.SIGTERM)
     _, story = runner.communicate(timeout=60)
@@ -188,7 +229,9 @@ def test_a_held_lock_is_named_and_released_by_hand(cluster: Cluster, tmp_path: P
     topic = cluster.create_topic({0: [1, 2]})
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 3]}))
     with Store.connect(cluster.connect) as other:
-        ZnodeLock(other, Paths(), Clock()).take(Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), 0)
+        ZnodeLock(other, Paths(), Clock()).take(
+            Holder(Author("ann", "host-a", 7), "op-of-ann", "now", 10.0), 0
+        )
         refused = cluster.kadmin("apply", plan, "--yes")
         assert refused.status == 5
         assert "ann@host-a" in refused.err

@@ -25,14 +25,20 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
-LEADERS, FOLLOWERS = "leader.replication.throttled.replicas", "follower.replication.throttled.replicas"
+LEADERS, FOLLOWERS = (
+    "leader.replication.throttled.replicas",
+    "follower.replication.throttled.replicas",
+)
 SLOW = {"rate": "1B/s"}
-"""Holds a copy in flight for as long as it stands: one batch of records per quota window of 11 seconds."""
+"""Holds a copy in flight for as long as it stands: one batch of records per quota window of 11
+seconds."""
 FAST = dict.fromkeys(RATES, "777000000")
 
 
 def overrides(cluster: Cluster, *entities: str) -> list[list[str]]:
-    """Return what brokers 1 and 4 say they took up for these entities; a broker's own configs only it takes up."""
+    """Return what brokers 1 and 4 say they took up for these entities; a broker's own configs only
+    it takes up.
+    """
     return [
         cluster.overrides(broker, entity)
         for entity in entities
@@ -41,10 +47,15 @@ def overrides(cluster: Cluster, *entities: str) -> list[list[str]]:
     ]
 
 
-def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({0: [1, 2], 1: [2, 1]})
     cluster.produce(topic, per_partition=20)
-    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3], 1: [1, 2]}, throttle={"rate": "37MB/s"}))
+    plan = document(
+        tmp_path / "plan.yaml",
+        reassignment(topic, {0: [1, 3], 1: [1, 2]}, throttle={"rate": "37MB/s"}),
+    )
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
     assert "throttled at 37.0 MB/s on 3 brokers and 1 topic" in applied.err
@@ -54,8 +65,12 @@ def test_a_throttle_is_on_during_the_copies_and_gone_at_the_end(cluster: Cluster
 
 @pytest.mark.eras
 @pytest.mark.on("0.10.2.2", "2.8.2", "3.9.2")
-def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(cluster: Cluster, tmp_path: Path) -> None:
-    """F39: throttled copies run, so the throttle stays; an operator's edit meanwhile is kept and reported."""
+def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """F39: throttled copies run, so the throttle stays; an operator's edit meanwhile is kept and
+    reported.
+    """
     topic = cluster.create_topic({0: [1, 2]})
     # Brokers take a throttle up a moment after it is set: so much is not copied in a moment.
     cluster.produce_to(TopicPartition(topic, 0), [b"x" * 900_000] * 40)
@@ -63,11 +78,16 @@ def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(clust
     late = cluster.kadmin("apply", plan, "--yes", "--timeout", "10")
     assert late.status == 8, late.err
     operation = cluster.history()[-1].operation_id
-    assert f"the throttle remains: {topic}-0 in flight; remove it later with kadmin resume {operation}" in late.err
+    assert (
+        f"the throttle remains: {topic}-0 in flight; remove it later with kadmin resume {operation}"
+        in late.err
+    )
     during = cluster.throttles(topic)
     assert during[f"topics/{topic}"] == {LEADERS: "0:1,0:2", FOLLOWERS: "0:4"}
     assert all(during[f"brokers/{broker}"] == dict.fromkeys(RATES, "1") for broker in (1, 2, 4))
-    wait_until(lambda: all("rate" in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")))
+    wait_until(
+        lambda: all("rate" in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4"))
+    )
     wait_until(lambda: all("0:4" in told[-1] for told in overrides(cluster, f"topics/{topic}")))
 
     for broker in (1, 2, 4):
@@ -78,29 +98,53 @@ def test_f39_a_deadline_leaves_it_while_copies_run_and_resume_takes_it_off(clust
     assert "brokers/1 follower.replication.throttled.rate = 777000000" in resumed.err
     assert cluster.state(topic).replicas(TopicPartition(topic, 0)) == (2, 4)
     after = cluster.throttles(topic)
-    assert after == {f"brokers/{broker}": FAST for broker in (1, 2, 4)}, "the edits are kept, and nothing else"
+    assert after == {f"brokers/{broker}": FAST for broker in (1, 2, 4)}, (
+        "the edits are kept, and nothing else"
+    )
     wait_until(lambda: all("0:4" not in told[-1] for told in overrides(cluster, f"topics/{topic}")))
     audited = json.loads(cluster.kadmin("throttle", "audit", "-o", "json").out)
     assert {finding["origin"] for finding in audited["findings"]} == {"not on record"}
     cleared = cluster.kadmin("throttle", "clear", "--yes")
     assert cleared.status == 0, cleared.err
     assert cluster.throttles(topic) == {}
-    wait_until(lambda: all("rate" not in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4")))
+    wait_until(
+        lambda: all("rate" not in told[-1] for told in overrides(cluster, "brokers/1", "brokers/4"))
+    )
 
 
-def test_another_rate_reaches_every_broker_of_a_run_within_ten_seconds(cluster: Cluster, tmp_path: Path) -> None:
-    """The plan has no throttle: that of the command line is set, changed while copies run, and gone at the end."""
+def test_another_rate_reaches_every_broker_of_a_run_within_ten_seconds(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """The plan has no throttle: that of the command line is set, changed while copies run, and gone
+    at the end.
+    """
     topic = cluster.create_topic({0: [1, 2], 1: [2, 1]})
     for number in (0, 1):
         cluster.produce_to(TopicPartition(topic, number), [b"x" * 900_000] * 20)
     plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [3, 4], 1: [4, 3]}))
-    command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--throttle", "1B/s", "--yes", "-z", cluster.connect]
+    command = [
+        sys.executable,
+        "-m",
+        "kadmin",
+        "apply",
+        str(plan),
+        "--throttle",
+        "1B/s",
+        "--yes",
+        "-z",
+        cluster.connect,
+    ]
     brokers = [f"brokers/{broker}" for broker in (1, 2, 3, 4)]
 
     def have(rate: int) -> bool:
-        """Whether each broker's own log says that it took the rate up, as sender and as receiver."""
+        """Whether each broker's own log says that it took the rate up, as sender and as
+        receiver.
+        """
         said = [cluster.overrides(broker, entity) for broker, entity in enumerate(brokers, start=1)]
-        return all(lines and lines[-1].count(f"={rate}") + lines[-1].count(f" {rate}") == 2 for lines in said)
+        return all(
+            lines and lines[-1].count(f"={rate}") + lines[-1].count(f" {rate}") == 2
+            for lines in said
+        )
 
     runner = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
@@ -125,7 +169,9 @@ def test_another_rate_reaches_every_broker_of_a_run_within_ten_seconds(cluster: 
 
 def test_a_dry_run_shows_the_throttle_and_sets_none(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
-    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3]}, throttle={"finish_in": "6h"}))
+    plan = document(
+        tmp_path / "plan.yaml", reassignment(topic, {0: [1, 3]}, throttle={"finish_in": "6h"})
+    )
     before = cluster.fingerprint()
     unsized = cluster.kadmin("apply", plan, "--dry-run")
     told = claim("sizes_by_request").seen[cluster.version_text] == "served"
@@ -141,7 +187,9 @@ def test_a_dry_run_shows_the_throttle_and_sets_none(cluster: Cluster, tmp_path: 
 
 def test_a_new_order_copies_nothing_and_is_not_throttled(cluster: Cluster, tmp_path: Path) -> None:
     topic = cluster.create_topic({0: [1, 2]})
-    plan = document(tmp_path / "plan.yaml", reassignment(topic, {0: [2, 1]}, throttle={"rate": "1MB/s"}))
+    plan = document(
+        tmp_path / "plan.yaml", reassignment(topic, {0: [2, 1]}, throttle={"rate": "1MB/s"})
+    )
     applied = cluster.kadmin("apply", plan, "--yes")
     assert applied.status == 0, applied.err
     assert "throttled" not in applied.err
@@ -156,7 +204,10 @@ def test_what_is_in_flight_is_throttled_by_hand_dead_brokers_included(cluster: C
         assert validate_value(json.loads(shown.out), "answers/throttle-set") == []
         during = {LEADERS: "0:1,0:2", FOLLOWERS: f"0:{UNREGISTERED}"}
         assert cluster.config(f"topics/{topic}") == during
-        assert all(cluster.config(f"brokers/{each}") == dict.fromkeys(RATES, "5000000") for each in (1, 2, 99))
+        assert all(
+            cluster.config(f"brokers/{each}") == dict.fromkeys(RATES, "5000000")
+            for each in (1, 2, 99)
+        )
         found = json.loads(cluster.kadmin("throttle", "show", "-o", "json").out)
         assert validate_value(found, "answers/throttle-show") == []
         assert {each["entity"]: each["present"] for each in found["throttles"]} == {
@@ -168,7 +219,9 @@ def test_what_is_in_flight_is_throttled_by_hand_dead_brokers_included(cluster: C
         busy = cluster.kadmin("throttle", "clear", "--yes")
         assert busy.status == 5, busy.err
         assert "--now" in busy.err
-        assert cluster.kadmin("throttle", "clear", "--now").status == 64, "it asks, and nobody is there"
+        assert cluster.kadmin("throttle", "clear", "--now").status == 64, (
+            "it asks, and nobody is there"
+        )
         cleared = cluster.kadmin("throttle", "clear", "--now", "--yes", "-o", "json")
         assert cleared.status == 0, cleared.err
         assert validate_value(json.loads(cleared.out), "answers/throttle-clear") == []

@@ -1,4 +1,6 @@
-"""Clusters in ZooKeeper mode through their brokers (-b): everything reads, and every write refuses."""
+"""Clusters in ZooKeeper mode through their brokers (-b): everything reads, and every write
+refuses.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,21 @@ WRITES = (
     ("history",),
 )
 """What changes the cluster, or reads what is on record in ZooKeeper."""
-TABLES = ("brokers", "topics", "partitions", "controller", "admin", "cluster", "configs", "consumers")
+TABLES = (
+    "brokers",
+    "topics",
+    "partitions",
+    "controller",
+    "admin",
+    "cluster",
+    "configs",
+    "consumers",
+)
 
 
-def test_everything_reads_and_every_write_names_the_option_to_add(cluster: Cluster, tmp_path: Path) -> None:
+def test_everything_reads_and_every_write_names_the_option_to_add(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     topic = cluster.create_topic({0: (1, 2), 1: (3, 4)})
     plan = tmp_path / "plan.yaml"
     plan.write_text(
@@ -49,7 +62,9 @@ def test_everything_reads_and_every_write_names_the_option_to_add(cluster: Clust
     )
 
     def kadmin(*arguments: str | Path) -> Answer:
-        return command(*arguments, environment={"KADMIN_BOOTSTRAP_SERVER": ",".join(cluster.bootstrap)})
+        return command(
+            *arguments, environment={"KADMIN_BOOTSTRAP_SERVER": ",".join(cluster.bootstrap)}
+        )
 
     def reads(*arguments: str | Path) -> str:
         found = kadmin(*arguments)
@@ -80,7 +95,12 @@ def test_everything_reads_and_every_write_names_the_option_to_add(cluster: Clust
     assert "not checked: the origin of moves in flight and of throttles" in unchecked
     reads("consumers", "disturbed", plan)
     for name in TABLES:
-        assert validate_value(json.loads(reads("inspect", name, "-o", "json")), f"answers/inspect-{name}") == []
+        assert (
+            validate_value(
+                json.loads(reads("inspect", name, "-o", "json")), f"answers/inspect-{name}"
+            )
+            == []
+        )
     (controller,) = json.loads(reads("inspect", "controller", "-o", "json"))["quorum"]
     assert controller["node_id"] == cluster.controller()
     for write in WRITES:

@@ -1,4 +1,6 @@
-"""Operations on record, the same in every storage: here in znodes and in a folder; the topic's are in tests/kraft."""
+"""Operations on record, the same in every storage: here in znodes and in a folder; the topic's are
+in tests/kraft.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ from kadmin.operations.events import Note
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.keys import key_of
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.record import (
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+)
 from kadmin.operations.record.steps import WaveStep
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
@@ -39,7 +47,9 @@ PATHS = Paths()
 
 
 class Storage(Protocol):
-    """Stores on one storage, each as another process has it; `write` is what any other client may write."""
+    """Stores on one storage, each as another process has it; `write` is what any other client may
+    write.
+    """
 
     def open(self, tell: Callable[[Event], None] = ...) -> OperationStore: ...
     def write(self, key: str, value: bytes) -> None: ...
@@ -67,7 +77,9 @@ class Znodes:
     def write(self, key: str, value: bytes) -> None:
         path = PATHS.of(key) + ("/000000" if key.endswith("/record") else "")
         node = self._store.get(path)
-        self._store.multi([Create(path, value) if node is None else SetData(path, value, node.version)])
+        self._store.multi(
+            [Create(path, value) if node is None else SetData(path, value, node.version)]
+        )
 
 
 @pytest.fixture(params=["folder", pytest.param("znodes", marks=pytest.mark.zookeeper)])
@@ -90,7 +102,9 @@ def lease(operations: OperationStore) -> Lease:
 def recorded(operation_id: str, partitions: int = 3) -> OperationRecord:
     origin = {tp(f"t{n * 7919 % 100_003}-{n}"): (n % 7, n % 11 + 7) for n in range(partitions)}
     kind = OperationKind.REASSIGNMENT
-    return OperationRecord(operation_id, kind, "{}", "sha256:0", "id", "now", ANN.author, origin, ((0, 1), (2,)))
+    return OperationRecord(
+        operation_id, kind, "{}", "sha256:0", "id", "now", ANN.author, origin, ((0, 1), (2,))
+    )
 
 
 def test_what_is_on_record_is_read_by_another_process(
@@ -109,7 +123,10 @@ def test_what_is_on_record_is_read_by_another_process(
     assert [each.operation_id for each in elsewhere.unfinished()] == [OP_1]
     resumed = OperationStatus(OperationState.RUNNING, "later", by="ben@h2")
     operations.reopen(OP_1, resumed, lease)
-    assert elsewhere.listings()[0].changes == (OperationStatus(OperationState.RUNNING, "now"), resumed)
+    assert elsewhere.listings()[0].changes == (
+        OperationStatus(OperationState.RUNNING, "now"),
+        resumed,
+    )
     operations.set_status(OP_1, COMPLETED, lease)
     assert elsewhere.status(OP_1) == COMPLETED
     assert elsewhere.unfinished() == ()
@@ -184,11 +201,16 @@ def test_an_operation_of_another_store_takes_the_place_of_its_older_state(
 
 
 GARBAGE = (b"\xff", b"[]", b"{}", b"{", b'{"state":"odd"}', b"[" * 100_000, zlib.compress(b"[]"))
-NEWER = b'{"min_reader":99,"state":"running","updated_at":"now","message":"","plan_digest":"","created_at":"now"}'
+NEWER = (
+    b'{"min_reader":99,"state":"running","updated_at":"now","message":"",'
+    b'"plan_digest":"","created_at":"now"}'
+)
 
 
 @pytest.mark.parametrize("garbage", GARBAGE)
-def test_what_cannot_be_decoded_is_named_and_costs_its_operation_alone(storage: Storage, garbage: bytes) -> None:
+def test_what_cannot_be_decoded_is_named_and_costs_its_operation_alone(
+    storage: Storage, garbage: bytes
+) -> None:
     """It may be unfinished, so that nothing new begins; a request takes the place of one."""
     told: list[Event] = []
     operations = storage.open(told.append)
@@ -222,7 +244,9 @@ def test_what_cannot_be_decoded_is_named_and_costs_its_operation_alone(storage: 
 
 
 @pytest.mark.usefixtures("lease")
-def test_a_status_of_a_newer_version_names_the_way_on(storage: Storage, operations: OperationStore) -> None:
+def test_a_status_of_a_newer_version_names_the_way_on(
+    storage: Storage, operations: OperationStore
+) -> None:
     storage.write(key_of(OP_1, "status"), NEWER)
     for read in (lambda: operations.status(OP_1), operations.unfinished):
         with pytest.raises(NotCompletedError, match="was written by another version") as told:
@@ -231,7 +255,9 @@ def test_a_status_of_a_newer_version_names_the_way_on(storage: Storage, operatio
 
 
 @pytest.mark.parametrize("name", ["../../evil", "/evil", "op-1", "", "\udc80"])
-def test_an_id_that_kadmin_does_not_make_is_no_operation(operations: OperationStore, name: str) -> None:
+def test_an_id_that_kadmin_does_not_make_is_no_operation(
+    operations: OperationStore, name: str
+) -> None:
     for read in (operations.status, operations.record, operations.steps, operations.request):
         with pytest.raises(InvalidInputError, match="There is no operation"):
             read(name)

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 import pytest
 from support.cluster.states import cluster, tp
 
-from kadmin.plan.copied import Copied, Sample, copied, eta_of, rate_of, replicas_to_measure, sizes_told, with_sample
+from kadmin.plan.copied import (
+    Copied,
+    Sample,
+    copied,
+    eta_of,
+    rate_of,
+    replicas_to_measure,
+    sizes_told,
+    with_sample,
+)
 from kadmin.plan.model import PartitionTarget
 
 if TYPE_CHECKING:
@@ -15,7 +24,9 @@ if TYPE_CHECKING:
 A = PartitionTarget(tp("a-0"), (3, 4), (1, 2), size_bytes=100)
 B = PartitionTarget(tp("b-0"), (1, 3), (1, 2))
 NEW_ORDER = PartitionTarget(tp("c-0"), (2, 1), (1, 2))
-STATE = cluster({"a-0": (3, 4, 1, 2), "b-0": (1, 3, 2)}, states={"a-0": (2, (1, 2)), "b-0": (1, (1, 2))})
+STATE = cluster(
+    {"a-0": (3, 4, 1, 2), "b-0": (1, 3, 2)}, states={"a-0": (2, (1, 2)), "b-0": (1, (1, 2))}
+)
 
 
 def sampled(*points: tuple[float, int, int]) -> tuple[Sample, ...]:
@@ -47,7 +58,9 @@ def test_what_brokers_say_takes_precedence_and_an_unknown_size_makes_all_unknown
     assert found is not None
     assert (found.total, found.left) == (140, 140)
     assert copied([[A, B]], set(), STATE, {}, {}) is None
-    assert copied([[NEW_ORDER]], set(), STATE, {}, {}) == Copied(0, 0, 0, 0, 0), "a new order copies nothing"
+    assert copied([[NEW_ORDER]], set(), STATE, {}, {}) == Copied(0, 0, 0, 0, 0), (
+        "a new order copies nothing"
+    )
 
 
 def test_a_broker_that_lags_by_a_burst_does_not_stretch_the_remaining_time() -> None:
@@ -55,14 +68,18 @@ def test_a_broker_that_lags_by_a_burst_does_not_stretch_the_remaining_time() -> 
 
     def at(second: float, first: int, other: int) -> Sample:
         moves = [PartitionTarget(tp(f"a-{n}"), (4 + n,), (2 + n,), size_bytes=100) for n in (0, 1)]
-        found = copied([moves], set(), cluster({}), {}, {4: {tp("a-0"): first}, 5: {tp("a-1"): other}})
+        found = copied(
+            [moves], set(), cluster({}), {}, {4: {tp("a-0"): first}, 5: {tp("a-1"): other}}
+        )
         assert found is not None
         return Sample(second, found)
 
     samples = (at(0, 0, 0), at(2, 8, 4))
     eta_s = eta_of(samples, None)
     assert eta_s is not None
-    assert eta_s == pytest.approx(32.0), "96 MB at 3 MB/s, and not at the 2 MB/s of the one that has the most left"
+    assert eta_s == pytest.approx(32.0), (
+        "96 MB at 3 MB/s, and not at the 2 MB/s of the one that has the most left"
+    )
 
 
 def test_a_broker_that_has_little_to_do_does_not_hide_the_busy_one() -> None:
@@ -71,7 +88,9 @@ def test_a_broker_that_has_little_to_do_does_not_hide_the_busy_one() -> None:
             PartitionTarget(tp("a-0"), (4,), (2,), size_bytes=1000),
             PartitionTarget(tp("a-1"), (5,), (3,), size_bytes=100),
         ]
-        found = copied([moves], set(), cluster({}), {}, {4: {tp("a-0"): busy}, 5: {tp("a-1"): idle}})
+        found = copied(
+            [moves], set(), cluster({}), {}, {4: {tp("a-0"): busy}, 5: {tp("a-1"): idle}}
+        )
         assert found is not None
         return Sample(second, found)
 
@@ -84,7 +103,9 @@ def test_while_only_brokers_with_little_to_do_copy_the_remaining_time_is_not_kno
             PartitionTarget(tp("a-0"), (4,), (2,), size_bytes=10**7),
             PartitionTarget(tp("a-1"), (5,), (3,), size_bytes=4 * 10**6),
         ]
-        found = copied([moves], set(), cluster({}), {}, {4: {tp("a-0"): busy}, 5: {tp("a-1"): idle}})
+        found = copied(
+            [moves], set(), cluster({}), {}, {4: {tp("a-0"): busy}, 5: {tp("a-1"): idle}}
+        )
         assert found is not None
         return Sample(second, found)
 
@@ -108,7 +129,7 @@ def test_a_size_is_that_of_the_leader_and_not_known_while_the_leader_is_silent()
     assert sizes_told([A], STATE, {3: {tp("a-0"): 100}}) == {}
 
 
-def test_a_partition_that_was_not_read_has_the_size_that_its_first_replica_before_or_after_holds() -> None:
+def test_a_partition_that_was_not_read_has_the_size_of_its_first_replica_before_or_after() -> None:
     away = PartitionTarget(tp("z-0"), (3, 4), (1, 2))
     assert replicas_to_measure([], [away], STATE) == {1: {tp("z-0")}, 3: {tp("z-0")}}
     assert sizes_told([away], STATE, {1: {}, 3: {tp("z-0"): 9}}) == {tp("z-0"): 9}
@@ -116,7 +137,7 @@ def test_a_partition_that_was_not_read_has_the_size_that_its_first_replica_befor
     assert sizes_told([away], STATE, {1: {}, 3: {}}) == {}
 
 
-def test_a_leader_that_has_deleted_its_replica_meanwhile_tells_no_size_and_an_empty_one_tells_0() -> None:
+def test_a_leader_that_has_deleted_its_replica_has_no_size_and_an_empty_one_has_0() -> None:
     assert sizes_told([A], STATE, {2: {}}) == {}
     assert sizes_told([A], STATE, {2: {tp("a-0"): 0}}) == {tp("a-0"): 0}
 

@@ -22,8 +22,12 @@ RATE = ThrottleSpec(ThrottleBy.RATE, 100)
 def test_the_busier_way_of_the_busiest_broker_takes_the_time_wave_by_wave() -> None:
     found = throttle_of(RATE, [[TO_4, ALSO_TO_4], [FROM_1], [REORDER]], STATE, {})
     assert found is not None
-    assert found.wave_seconds == (90.0, 10.0, 0.0), "broker 4 receives 9000 bytes, then broker 1 sends 1000"
-    assert (found.makespan_seconds, found.bound_seconds) == (100.0, 100.0), "broker 4 receives 10000 bytes in all"
+    assert found.wave_seconds == (90.0, 10.0, 0.0), (
+        "broker 4 receives 9000 bytes, then broker 1 sends 1000"
+    )
+    assert (found.makespan_seconds, found.bound_seconds) == (100.0, 100.0), (
+        "broker 4 receives 10000 bytes in all"
+    )
     assert found.rate == 100
     assert found.warnings == ()
 
@@ -44,7 +48,9 @@ def test_what_copies_nothing_needs_no_throttle() -> None:
 
 def test_a_broker_that_is_not_alive_is_no_part_of_a_forecast() -> None:
     """In KRaft mode its configs cannot be read, so that no rate is set there."""
-    dead = replace(STATE, brokers={broker: found for broker, found in STATE.brokers.items() if broker != 2})
+    dead = replace(
+        STATE, brokers={broker: found for broker, found in STATE.brokers.items() if broker != 2}
+    )
     found = throttle_of(RATE, [[TO_4]], dead, {tp("a-0"): 100.0})
     assert found is not None
     assert [entity.name for entity in found.values if not entity.is_topic] == ["1", "4"]
@@ -59,7 +65,9 @@ def test_a_broker_that_is_not_alive_is_no_part_of_a_forecast() -> None:
 
 
 def test_a_time_to_finish_in_gives_the_rate_that_keeps_it_over_all_waves() -> None:
-    found = throttle_of(ThrottleSpec(ThrottleBy.FINISH_IN, 30), [[TO_4, ALSO_TO_4], [FROM_1]], STATE, {})
+    found = throttle_of(
+        ThrottleSpec(ThrottleBy.FINISH_IN, 30), [[TO_4, ALSO_TO_4], [FROM_1]], STATE, {}
+    )
     assert found is not None
     assert found.rate == 334, "10000 bytes, one after the other, in 30 s, rounded up"
     assert sum(seconds or 0 for seconds in found.wave_seconds) <= 30
@@ -77,12 +85,18 @@ def test_a_time_to_finish_in_needs_sizes() -> None:
     [
         ({}, 100),
         ({tp("b-0"): 10.0}, 80),  # broker 1 leads b-0 and sends it to two followers
-        ({tp("b-0"): 10.0, tp("a-1"): 70.0}, 30),  # a-1 has no leader: its first replica counts, broker 1 follows
+        # a-1 has no leader: its first replica counts, broker 1 follows.
+        (
+            {tp("b-0"): 10.0, tp("a-1"): 70.0},
+            30,
+        ),
         ({tp("b-0"): 1000.0}, 10),  # a tenth is left at least
         ({tp("gone-0"): 1000.0}, 100),
     ],
 )
-def test_a_links_budget_leaves_what_replication_does_not_take(inbound: dict[object, float], rate: int) -> None:
+def test_a_links_budget_leaves_what_replication_does_not_take(
+    inbound: dict[object, float], rate: int
+) -> None:
     found = throttle_of(ThrottleSpec(ThrottleBy.LINK_BUDGET, 100), [[TO_4]], STATE, inbound)  # type: ignore[arg-type]
     assert found is not None
     assert found.rate == rate
@@ -102,7 +116,11 @@ def test_a_rate_below_what_producers_write_is_warned_about() -> None:
 @pytest.mark.parametrize(
     ("facts", "rate", "why"),
     [
-        (ClusterFacts(), 41_000_000, "a third of a link of 1 Gbit/s; what brokers replicate now is not known"),
+        (
+            ClusterFacts(),
+            41_000_000,
+            "a third of a link of 1 Gbit/s; what brokers replicate now is not known",
+        ),
         (
             ClusterFacts(inbound={tp("b-0"): 25_000_000.0}),
             25_000_000,
@@ -110,19 +128,31 @@ def test_a_rate_below_what_producers_write_is_warned_about() -> None:
         ),
         (ClusterFacts(inbound={tp("b-0"): 900_000_000.0}), 4_100_000, "less 1.80 GB/s"),
         (
-            ClusterFacts(inbound={tp("b-0"): 5_000_000.0}, links={1: 99_600_000.0, 4: 500_000_000.0, 9: 1.0}),
+            ClusterFacts(
+                inbound={tp("b-0"): 5_000_000.0}, links={1: 99_600_000.0, 4: 500_000_000.0, 9: 1.0}
+            ),
             89_000_000,
-            "the inventory's link budget of 99.6 MB/s, less 10.0 MB/s that the busiest broker replicates now",
+            (
+                "the inventory's link budget of 99.6 MB/s, less 10.0 MB/s that the busiest broker "
+                "replicates now"
+            ),
         ),
         (
             ClusterFacts(links={1: 99_600_000.0}),
             33_000_000,
-            "a third of the inventory's link budget of 99.6 MB/s; what brokers replicate now is not known",
+            (
+                "a third of the inventory's link budget of 99.6 MB/s; what brokers replicate now "
+                "is not known"
+            ),
         ),
     ],
 )
-def test_a_rate_for_a_plan_without_one_is_what_a_link_has_left(facts: ClusterFacts, rate: int, why: str) -> None:
-    """The smallest link among the plan's brokers; a broker that has no part in it does not count."""
+def test_a_rate_for_a_plan_without_one_is_what_a_link_has_left(
+    facts: ClusterFacts, rate: int, why: str
+) -> None:
+    """The smallest link among the plan's brokers; a broker that has no part in it does not
+    count.
+    """
     found, said = suggested_rate([TO_4], STATE, facts)
     assert (found, why in said) == (rate, True), said
 

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 STATE = cluster({}, brokers=dict.fromkeys(range(20)))
 
 
-def shortest(plan: Sequence[PartitionTarget], limit: WaveLimits, state: ClusterState = STATE) -> tuple[Wave, ...]:
+def shortest(
+    plan: Sequence[PartitionTarget], limit: WaveLimits, state: ClusterState = STATE
+) -> tuple[Wave, ...]:
     return repack(schedule(plan, limit, LIMITS), plan, state, limit, LIMITS)
 
 
@@ -44,11 +46,15 @@ def test_every_entry_is_in_one_wave_and_each_wave_keeps_every_limit(
 def test_it_is_never_longer_than_plan_order_nor_shorter_than_the_bound(
     plan: list[PartitionTarget], limit: WaveLimits
 ) -> None:
-    assert busiest(plan) <= makespan(shortest(plan, limit)) <= makespan(schedule(plan, limit, LIMITS))
+    assert (
+        busiest(plan) <= makespan(shortest(plan, limit)) <= makespan(schedule(plan, limit, LIMITS))
+    )
 
 
 @given(targets, limits)
-def test_waves_of_a_plan_of_priority_are_those_of_plan_order(plan: list[PartitionTarget], limit: WaveLimits) -> None:
+def test_waves_of_a_plan_of_priority_are_those_of_plan_order(
+    plan: list[PartitionTarget], limit: WaveLimits
+) -> None:
     moving = tuple(target for target in plan if target.replicas != target.current)
     in_order = ReassignmentPlan(PlanHeader(), moving, limits=limit, order=WaveOrder.PRIORITY)
     assert diff(in_order, STATE, LIMITS).waves == schedule(moving, limit, LIMITS)
@@ -78,7 +84,9 @@ def test_large_partitions_of_different_brokers_share_a_wave() -> None:
 
 
 def test_the_leader_sends_every_copy() -> None:
-    """Broker 2 leads both, whatever the lists say: apart they take as long as together, so plan order is kept."""
+    """Broker 2 leads both, whatever the lists say: apart they take as long as together, so plan
+    order is kept.
+    """
     state = cluster({"a-0": (1, 2), "a-2": (3, 2)}, states={"a-0": (2, (1, 2)), "a-2": (2, (3, 2))})
     plan = [
         PartitionTarget(tp("a-0"), (5, 2), (1, 2), 10),
@@ -86,18 +94,27 @@ def test_the_leader_sends_every_copy() -> None:
         PartitionTarget(tp("a-2"), (7, 2), (3, 2), 10),
         PartitionTarget(tp("a-3"), (8, 9), (8, 6), 10),
     ]
-    pairs = [[str(w.partition) for w in wave.reassignments] for wave in shortest(plan, WaveLimits(2), state)]
+    pairs = [
+        [str(w.partition) for w in wave.reassignments]
+        for wave in shortest(plan, WaveLimits(2), state)
+    ]
     assert pairs == [["a-0", "a-1"], ["a-2", "a-3"]]
 
 
 def test_partitions_of_unknown_size_count_alike() -> None:
-    plan = [PartitionTarget(tp(f"a-{n}"), (target,), (n + 10,)) for n, target in enumerate((1, 1, 2, 2))]
+    plan = [
+        PartitionTarget(tp(f"a-{n}"), (target,), (n + 10,)) for n, target in enumerate((1, 1, 2, 2))
+    ]
     assert names(plan, WaveLimits(max_partitions=2)) == [["a-0", "a-2"], ["a-1", "a-3"]]
 
 
 def test_where_nothing_is_shorter_plan_order_is_kept() -> None:
     plan = [PartitionTarget(tp(f"a-{n}"), (1,), (2,), 10 - n) for n in range(6)]
-    assert names(plan, WaveLimits(max_partitions=2)) == [["a-0", "a-1"], ["a-2", "a-3"], ["a-4", "a-5"]]
+    assert names(plan, WaveLimits(max_partitions=2)) == [
+        ["a-0", "a-1"],
+        ["a-2", "a-3"],
+        ["a-4", "a-5"],
+    ]
 
 
 def test_a_long_plan_is_packed_in_stretches(monkeypatch: pytest.MonkeyPatch) -> None:

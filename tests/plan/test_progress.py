@@ -43,7 +43,9 @@ def test_adding_and_removing_that_lead_elsewhere_are_stale() -> None:
 
 
 def test_the_bare_union_is_running_only_for_a_published_step() -> None:
-    """Up to 2.3 a move in flight shows as the union alone, which a finished increase would show too."""
+    """Up to 2.3 a move in flight shows as the union alone, which a finished increase would show
+    too.
+    """
     state = cluster({"orders-0": (4, 1, 2, 3)})
     assert judge(TARGET, state, published=True) is Progress.RUNNING
     assert judge(TARGET, state, published=False) is Progress.STALE

@@ -19,7 +19,9 @@ A = tp("a-0")
     [
         pytest.param(1, (1, 2), 1, id="the leader"),
         pytest.param(NO_LEADER, (5, 2), 2, id="the one that would lead"),
-        pytest.param(5, (5, 1, 2), 2, id="a dead leader: the first live replica of the list in sync"),
+        pytest.param(
+            5, (5, 1, 2), 2, id="a dead leader: the first live replica of the list in sync"
+        ),
         pytest.param(NO_LEADER, (5,), None, id="dead: the ISR keeps its last member"),
         pytest.param(NO_LEADER, (), None, id="empty: with eligible leaders"),
         pytest.param(5, (5,), None, id="died a moment ago"),

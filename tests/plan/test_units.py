@@ -73,7 +73,9 @@ def test_bad_rates() -> None:
     for text in ("50MB", "50MBps", "50MBps/s"):
         with pytest.raises(ValueError, match=f"'{text}' is not a rate; write 50MB/s"):
             parse_rate(text)
-    with pytest.raises(ValueError, match=r"unknown unit 'Mbit' in '5Mbit'; units are .*, each with /s"):
+    with pytest.raises(
+        ValueError, match=r"unknown unit 'Mbit' in '5Mbit'; units are .*, each with /s"
+    ):
         parse_rate("5Mbit")
 
 
@@ -83,21 +85,31 @@ def test_bad_percentages(text: str) -> None:
         parse_percent(text)
 
 
-@pytest.mark.parametrize(("text", "fraction"), [("2%", 0.02), ("0%", 0.0), ("100%", 1.0), ("2.5 %", 0.025)])
+@pytest.mark.parametrize(
+    ("text", "fraction"), [("2%", 0.02), ("0%", 0.0), ("100%", 1.0), ("2.5 %", 0.025)]
+)
 def test_percentages(text: str, fraction: float) -> None:
     assert parse_percent(text) == fraction
 
 
 @pytest.mark.parametrize(
     ("size_bytes", "text"),
-    [(0, "0B"), (65536, "64KiB"), (500 * 10**9, "500GB"), (1001, "1001B"), (1000, "1kB"), (2**20, "1MiB")],
+    [
+        (0, "0B"),
+        (65536, "64KiB"),
+        (500 * 10**9, "500GB"),
+        (1001, "1001B"),
+        (1000, "1kB"),
+        (2**20, "1MiB"),
+    ],
 )
 def test_shortest_exact_spelling(size_bytes: int, text: str) -> None:
     assert format_size(size_bytes) == text
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("1s", 1), ("90m", 5400), ("6h", 21_600), ("1.5 h", 5400), ("2d", 172_800)]
+    ("text", "seconds"),
+    [("1s", 1), ("90m", 5400), ("6h", 21_600), ("1.5 h", 5400), ("2d", 172_800)],
 )
 def test_durations(text: str, seconds: int) -> None:
     assert parse_duration(text) == seconds

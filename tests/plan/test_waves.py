@@ -15,7 +15,9 @@ from kadmin.plan.waves import moved_bytes, schedule
 
 
 @given(targets, limits)
-def test_waves_partition_the_plan_and_each_keeps_every_limit(plan: list[PartitionTarget], limit: WaveLimits) -> None:
+def test_waves_partition_the_plan_and_each_keeps_every_limit(
+    plan: list[PartitionTarget], limit: WaveLimits
+) -> None:
     """Waves partition the plan, each within its caps."""
     check_waves(schedule(plan, limit, LIMITS), plan, limit)
 
@@ -23,7 +25,9 @@ def test_waves_partition_the_plan_and_each_keeps_every_limit(plan: list[Partitio
 @given(targets)
 def test_without_tight_limits_the_order_is_the_plans(plan: list[PartitionTarget]) -> None:
     waves = schedule(plan, WaveLimits(), LIMITS)
-    assert [w.partition for wave in waves for w in wave.reassignments] == [w.partition for w in plan]
+    assert [w.partition for wave in waves for w in wave.reassignments] == [
+        w.partition for w in plan
+    ]
 
 
 def test_the_payload_is_exactly_what_is_published() -> None:
@@ -55,10 +59,22 @@ def test_a_blocked_broker_does_not_leave_a_wave_half_empty() -> None:
 @pytest.mark.parametrize(
     ("target", "limit", "cause"),
     [
-        (PartitionTarget(tp(f"{'x' * 200}-0"), (1,), (2,)), WaveLimits(max_payload=200), "max_payload"),
+        (
+            PartitionTarget(tp(f"{'x' * 200}-0"), (1,), (2,)),
+            WaveLimits(max_payload=200),
+            "max_payload",
+        ),
         (PartitionTarget(tp("t-0"), (1,), (2,)), WaveLimits(max_bytes=10), "has no size_bytes"),
-        (PartitionTarget(tp("t-0"), (1, 3), (2, 4), 100), WaveLimits(max_bytes=199), "more than max_bytes: 199"),
-        (PartitionTarget(tp("t-0"), (1,), (2,)), WaveLimits(max_moves_per_broker=0), "max_moves_per_broker"),
+        (
+            PartitionTarget(tp("t-0"), (1, 3), (2, 4), 100),
+            WaveLimits(max_bytes=199),
+            "more than max_bytes: 199",
+        ),
+        (
+            PartitionTarget(tp("t-0"), (1,), (2,)),
+            WaveLimits(max_moves_per_broker=0),
+            "max_moves_per_broker",
+        ),
     ],
 )
 def test_an_entry_that_fits_in_no_wave_is_refused_by_name(
@@ -71,7 +87,10 @@ def test_an_entry_that_fits_in_no_wave_is_refused_by_name(
 
 
 def test_no_wave_passes_zookeepers_packet_whatever_is_asked() -> None:
-    plan = [PartitionTarget(TopicPartition(f"{'x' * 200}{n}", 0), (1, 2, 3), (4, 5, 6)) for n in range(9_000)]
+    plan = [
+        PartitionTarget(TopicPartition(f"{'x' * 200}{n}", 0), (1, 2, 3), (4, 5, 6))
+        for n in range(9_000)
+    ]
     waves = schedule(plan, WaveLimits(max_partitions=100_000, max_payload=10_000_000), LIMITS)
     assert len(waves) > 1
     for wave in waves:

@@ -1,4 +1,6 @@
-"""The load of a live cluster, as brokers' own meters have it and as kadmin's samples of its partitions add up to."""
+"""The load of a live cluster, as brokers' own meters have it and as kadmin's samples of its
+partitions add up to.
+"""
 
 from __future__ import annotations
 
@@ -47,15 +49,27 @@ TOPICS = ("orders", "payments")
 
 @pytest.fixture
 def metered(tmp_path: Path) -> Iterator[tuple[Sandbox, Mapping[int, int]]]:
-    """Three brokers of 2.8.2 and the ports of their JMX; each of two topics has a partition that each broker leads."""
+    """Three brokers of 2.8.2 and the ports of their JMX; each of two topics has a partition that
+    each broker leads.
+    """
     sandbox = Sandbox.up(SandboxSpec(tmp_path / "sandbox", "2.8.2"))
     try:
         ports = dict(zip(sandbox.brokers, free_ports(3), strict=True))
         with pytest.MonkeyPatch.context() as patch:
             for broker, port in ports.items():
-                options = {"port": port, "host": "127.0.0.1", "authenticate": "false", "ssl": "false"}
-                words = (f"-Dcom.sun.management.jmxremote.{name}={value}" for name, value in options.items())
-                patch.setenv("JDK_JAVA_OPTIONS", " ".join([*words, "-Djava.rmi.server.hostname=127.0.0.1"]))
+                options = {
+                    "port": port,
+                    "host": "127.0.0.1",
+                    "authenticate": "false",
+                    "ssl": "false",
+                }
+                words = (
+                    f"-Dcom.sun.management.jmxremote.{name}={value}"
+                    for name, value in options.items()
+                )
+                patch.setenv(
+                    "JDK_JAVA_OPTIONS", " ".join([*words, "-Djava.rmi.server.hostname=127.0.0.1"])
+                )
                 sandbox.stop_broker(broker)
                 sandbox.start_broker(broker)
         yield sandbox, ports
@@ -70,12 +84,14 @@ def test_what_partitions_add_up_to_is_what_each_broker_reports(
     for topic in TOPICS:
         wait_until(partial(created, sandbox, topic))
     await_topics(sandbox, TOPICS)
-    run_traffic(sandbox, TOPICS, "1h", 100)  # the meter of a topic is there from its first record on
+    # The meter of a topic is there from its first record on.
+    run_traffic(sandbox, TOPICS, "1h", 100)
     load = broker_load([*run_watched(sandbox, ports, tmp_path)], tmp_path)
     for broker, way in itertools.product(ports, ("in", "out")):
         hours = [each for each in load if each["broker_id"] == broker]
         reported, partitions = (
-            sum(hour[f"{side}_{way}_per_s"] or 0 for hour in hours) for side in ("reported", "partitions")
+            sum(hour[f"{side}_{way}_per_s"] or 0 for hour in hours)
+            for side in ("reported", "partitions")
         )
         assert reported > 0
         assert abs(partitions - reported) <= ALLOWED * reported, (broker, way)
@@ -84,31 +100,59 @@ def test_what_partitions_add_up_to_is_what_each_broker_reports(
 def created(sandbox: Sandbox, topic: str) -> bool:
     """Whether a topic is there of which each broker leads a partition; asks for it where it is not.
 
-    While the brokers do not agree on who is the controller, they refuse it or leave open whether it was created.
+    While the brokers do not agree on who is the controller, they refuse it or leave open whether it
+    was created.
     """
-    with suppress(NotCompletedError, UnknownOutcomeError), KafkaConnection(Servers(sandbox.bootstrap)) as connection:
+    with (
+        suppress(NotCompletedError, UnknownOutcomeError),
+        KafkaConnection(Servers(sandbox.bootstrap)) as connection,
+    ):
         if topic in read_metadata(connection, [topic]).topics:
             return True
         create_topic(connection, topic, {0: (1, 2), 1: (2, 3), 2: (3, 1)})
     return False
 
 
-def run_watched(sandbox: Sandbox, ports: Mapping[int, int], folder: Path) -> Iterator[dict[str, Any]]:
-    """Run traffic and return the samples of the partitions and of the meters meanwhile, an hour for each second."""
+def run_watched(
+    sandbox: Sandbox, ports: Mapping[int, int], folder: Path
+) -> Iterator[dict[str, Any]]:
+    """Run traffic and return the samples of the partitions and of the meters meanwhile, an hour for
+    each second.
+    """
     with ExitStack() as watching:
         files = {broker: folder / f"meters-{broker}.csv" for broker in ports}
         for broker, file in files.items():
             watching.enter_context(watched(sandbox.spec.version, ports[broker], file))
         named = [word for topic in TOPICS for word in ("--topic", topic)]
-        hours = ("--dir", str(sandbox.spec.directory), "--hour", "1s", "--for", f"{SECONDS}h", "--rate", "2000")
+        hours = (
+            "--dir",
+            str(sandbox.spec.directory),
+            "--hour",
+            "1s",
+            "--for",
+            f"{SECONDS}h",
+            "--rate",
+            "2000",
+        )
         command_line = [sys.executable, "-m", "kadmin", "sandbox", "traffic", *hours, *named]
         traffic = watching.enter_context(subprocess.Popen(command_line))
         # Readers end late on a busy machine, and the last of what they read is to be in both.
         flowing = True
         while flowing:
             flowing = traffic.poll() is None
-            sample(("-b", ",".join(sandbox.bootstrap)), folder / "taken", "--every", "1s", "--for", "3s")
-    taken = [row for path in (folder / "taken").glob("*.parquet") for row in pq.ParquetFile(path).read().to_pylist()]
+            sample(
+                ("-b", ",".join(sandbox.bootstrap)),
+                folder / "taken",
+                "--every",
+                "1s",
+                "--for",
+                "3s",
+            )
+    taken = [
+        row
+        for path in (folder / "taken").glob("*.parquet")
+        for row in pq.ParquetFile(path).read().to_pylist()
+    ]
     taken = [{**row, "ts": row["ts"].timestamp()} for row in taken]
     begun = min(row["ts"] for row in taken)
     for row in [*taken, *(row for broker, file in files.items() for row in meters(file, broker))]:
@@ -120,11 +164,28 @@ def watched(version: str, port: int, file: Path) -> Iterator[None]:
     """Have Kafka's own tool write what the meters of a broker count, once a second."""
     cache = cache_folder(os.environ)
     java = find_java(os.environ, cache)
-    options = ["--jmx-url", f"service:jmx:rmi:///jndi/rmi://127.0.0.1:{port}/jmxrmi", "--reporting-interval", "1000"]
+    options = [
+        "--jmx-url",
+        f"service:jmx:rmi:///jndi/rmi://127.0.0.1:{port}/jmxrmi",
+        "--reporting-interval",
+        "1000",
+    ]
     for name, topic in itertools.product(METERS, TOPICS):
-        options += ["--object-name", f"kafka.server:type=BrokerTopicMetrics,name={name},topic={topic}"]
-    words = [str(java.executable), "-cp", class_path(version, java, cache), "kafka.tools.JmxTool", *options]
-    with file.open("w") as output, subprocess.Popen([*words, "--attributes", "Count"], stdout=output) as tool:
+        options += [
+            "--object-name",
+            f"kafka.server:type=BrokerTopicMetrics,name={name},topic={topic}",
+        ]
+    words = [
+        str(java.executable),
+        "-cp",
+        class_path(version, java, cache),
+        "kafka.tools.JmxTool",
+        *options,
+    ]
+    with (
+        file.open("w") as output,
+        subprocess.Popen([*words, "--attributes", "Count"], stdout=output) as tool,
+    ):
         try:
             wait_until(lambda: len(list(meters(file, 0))) > 0)
             yield
@@ -154,7 +215,9 @@ def broker_load(rows: Iterable[Mapping[str, Any]], folder: Path) -> list[dict[st
     samples = folder / "samples"
     samples.mkdir()
     (samples / "all.json").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    built = command("load", "build", "--samples", samples, "--format", "json", "--out", folder / "load")
+    built = command(
+        "load", "build", "--samples", samples, "--format", "json", "--out", folder / "load"
+    )
     assert built.status == 0, built.err
     found: list[dict[str, Any]] = pq.ParquetFile(folder / "load" / BROKER_LOAD).read().to_pylist()
     return found

@@ -18,7 +18,14 @@ from support.planner.small_clusters import request
 
 from kadmin.documents import dump_json
 from kadmin.errors import InfeasibleError, InvalidInputError, KadminError, StalePlanError
-from kadmin.inventory import SINGLE_CLUSTER, BrokerRow, ClusterInventory, Inventory, PartitionRow, write_inventory
+from kadmin.inventory import (
+    SINGLE_CLUSTER,
+    BrokerRow,
+    ClusterInventory,
+    Inventory,
+    PartitionRow,
+    write_inventory,
+)
 from kadmin.plan.model import LoadSpec, PlanHeader, Racks
 from kadmin.planner import local, propose, spark
 from kadmin.planner.load.columns import PARTITION_LOAD
@@ -42,7 +49,9 @@ DRAIN = request(drain=(2,), racks=Racks.RELAXED)
 
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[SparkSession]:
-    """One JVM for all tests of this file; the planner uses an active session and does not stop it."""
+    """One JVM for all tests of this file; the planner uses an active session and does not stop
+    it.
+    """
     with spark_session(Options(master="local[2]", conf={"spark.driver.memory": "512m"})) as running:
         yield running
 
@@ -86,7 +95,9 @@ def test_both_engines_give_the_same_plan_byte_for_byte(tmp_path: Path) -> None:
     write_inventory(inventory(SIZES["S"], 1), tmp_path)
     one, other = (engine.propose(DRAIN, tmp_path, Options()) for engine in (local, spark))
     assert plans(one) == plans(other)
-    assert {name: each.figures for name, each in one.items()} == {name: each.figures for name, each in other.items()}
+    assert {name: each.figures for name, each in one.items()} == {
+        name: each.figures for name, each in other.items()
+    }
     assert one[SINGLE_CLUSTER].plan.reassignments
 
 
@@ -110,10 +121,14 @@ def test_a_fleet_gets_a_plan_for_each_cluster(tmp_path: Path) -> None:
 
 
 def test_both_engines_give_the_same_plan_and_figures_of_load(tmp_path: Path) -> None:
-    """Rule: the rows of a history reach each cluster's task, in any files, and bad ones are reported alike."""
+    """Rule: the rows of a history reach each cluster's task, in any files, and bad ones are
+    reported alike.
+    """
     write_inventory(fleet(), tmp_path / "inventory")
     keys = [
-        (name, row.topic, row.partition) for name in ("north", "south") for row in fleet().clusters[name].partitions
+        (name, row.topic, row.partition)
+        for name in ("north", "south")
+        for row in fleet().clusters[name].partitions
     ]
     hours = [
         {**row(topic, number, week(len(name) + number % 7, None, number % 5)), "cluster": name}
@@ -123,9 +138,13 @@ def test_both_engines_give_the_same_plan_and_figures_of_load(tmp_path: Path) -> 
     folder = tmp_path / "load" / PARTITION_LOAD
     folder.mkdir(parents=True)
     for part in range(2):
-        parquet.write_table(found.slice(part * 700, 700 if part == 0 else None), folder / f"part-{part}.parquet")
+        parquet.write_table(
+            found.slice(part * 700, 700 if part == 0 else None), folder / f"part-{part}.parquet"
+        )
     asked = request(racks=Racks.RELAXED, load=LoadSpec(str(tmp_path / "load")))
-    one, other = (engine.propose(asked, tmp_path / "inventory", Options()) for engine in (local, spark))
+    one, other = (
+        engine.propose(asked, tmp_path / "inventory", Options()) for engine in (local, spark)
+    )
     assert plans(one) == plans(other)
     assert [(each.figures, each.load_hours) for each in one.values()] == [
         (each.figures, each.load_hours) for each in other.values()
@@ -135,10 +154,15 @@ def test_both_engines_give_the_same_plan_and_figures_of_load(tmp_path: Path) -> 
     (kind, message, cause), told = both_errors(tmp_path / "inventory", asked)
     assert (kind, message, cause) == told
     assert (message, kind) == (f"{folder} has bad rows.", InvalidInputError)
-    assert str(cause) == f"topic, partition, start: 1 row with a duplicate key (first: row {len(found) + 1})"
+    assert (
+        str(cause)
+        == f"topic, partition, start: 1 row with a duplicate key (first: row {len(found) + 1})"
+    )
 
 
-def both_errors(folder: Path, requested: RebalanceRequest = DRAIN) -> list[tuple[type[KadminError], str, str | None]]:
+def both_errors(
+    folder: Path, requested: RebalanceRequest = DRAIN
+) -> list[tuple[type[KadminError], str, str | None]]:
     errors = []
     for engine in (local, spark):
         with pytest.raises(KadminError) as caught:
@@ -161,9 +185,21 @@ def test_errors_of_the_request_are_reported_alike(tmp_path: Path) -> None:
     write_inventory(fleet(), tmp_path, "parquet")
     for requested, kind, words in (
         (request(drain=(99,)), InvalidInputError, "broker 99"),
-        (request(replication_factor={"*": 4}), InfeasibleError, "cluster north: RF 4 over 3 racks: topics topic-00000"),
-        (request(racks=Racks.STRICT, drain=(1, 2)), InfeasibleError, "cluster tiny: RF 1 over 0 brokers: topics a"),
-        (replace(request(), header=PlanHeader(cluster_id="other")), StalePlanError, "cluster other"),
+        (
+            request(replication_factor={"*": 4}),
+            InfeasibleError,
+            "cluster north: RF 4 over 3 racks: topics topic-00000",
+        ),
+        (
+            request(racks=Racks.STRICT, drain=(1, 2)),
+            InfeasibleError,
+            "cluster tiny: RF 1 over 0 brokers: topics a",
+        ),
+        (
+            replace(request(), header=PlanHeader(cluster_id="other")),
+            StalePlanError,
+            "cluster other",
+        ),
         (request(leaders_only=True, drain=(1,)), InvalidInputError, "spec.brokers.drain"),
     ):
         one, other = both_errors(tmp_path, requested)
@@ -175,12 +211,16 @@ def test_errors_of_the_request_are_reported_alike(tmp_path: Path) -> None:
 def test_a_broker_that_one_cluster_has_is_no_unknown_name(tmp_path: Path) -> None:
     write_inventory(fleet(), tmp_path, "parquet")
     found = spark.propose(request(drain=(14,), racks=Racks.RELAXED), tmp_path, Options())
-    assert all(14 not in target.replicas for each in found.values() for target in each.plan.reassignments)
+    assert all(
+        14 not in target.replicas for each in found.values() for target in each.plan.reassignments
+    )
 
 
 @pytest.mark.spark
 def test_two_worker_processes_give_the_same_bytes_and_no_jvm_is_left_behind(tmp_path: Path) -> None:
-    """Rule: the same plan on one thread, on local-cluster[2,1,1024] and in-process; the next JVM starts anew."""
+    """Rule: the same plan on one thread, on local-cluster[2,1,1024] and in-process; the next JVM
+    starts anew.
+    """
     code = """
 import json, os, subprocess, sys
 from pathlib import Path
@@ -190,8 +230,10 @@ from kadmin.planner.proposal import Options
 from kadmin.planner.spark import propose
 for master in ("local[1]", "local-cluster[2,1,1024]"):
     options = Options(master, {"spark.driver.memory": "512m"})
-    print(json.dumps(dump_json(propose(RebalanceRequest(PlanHeader()), Path(sys.argv[1]), options)[""].plan)))
-    print("java" in subprocess.run(["ps", "--ppid", str(os.getpid())], capture_output=True, text=True).stdout)
+    found = propose(RebalanceRequest(PlanHeader()), Path(sys.argv[1]), options)
+    print(json.dumps(dump_json(found[""].plan)))
+    children = ["ps", "--ppid", str(os.getpid())]
+    print("java" in subprocess.run(children, capture_output=True, text=True).stdout)
 """
     write_inventory(inventory(SIZES["S"], 1), tmp_path)
     workers = {"SPARK_WORKER_DIR": str(tmp_path / "workers")}
@@ -205,7 +247,11 @@ for master in ("local[1]", "local-cluster[2,1,1024]"):
     assert (done.returncode, done.stderr) == (0, "")
     one_thread, left_by_one, two_workers, left_by_two = done.stdout.splitlines()
     assert left_by_one == left_by_two == "False"
-    assert one_thread == two_workers == json.dumps(plans(local.propose(request(), tmp_path, Options()))[SINGLE_CLUSTER])
+    assert (
+        one_thread
+        == two_workers
+        == json.dumps(plans(local.propose(request(), tmp_path, Options()))[SINGLE_CLUSTER])
+    )
 
 
 def test_a_session_that_was_there_is_left_running(session: SparkSession, tmp_path: Path) -> None:

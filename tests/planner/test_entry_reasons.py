@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def cluster(replicas: Sequence[tuple[int, ...]], racks: str, sizes: Sequence[int] = ()) -> ClusterInventory:
-    brokers = tuple(BrokerRow(at, None if rack == "-" else rack) for at, rack in enumerate(racks, start=1))
+def cluster(
+    replicas: Sequence[tuple[int, ...]], racks: str, sizes: Sequence[int] = ()
+) -> ClusterInventory:
+    brokers = tuple(
+        BrokerRow(at, None if rack == "-" else rack) for at, rack in enumerate(racks, start=1)
+    )
     rows = (
         PartitionRow("t", number, row, size_bytes=sizes[number] if sizes else 100)
         for number, row in enumerate(replicas)
@@ -43,8 +47,12 @@ CASES: list[tuple[ClusterInventory, dict[str, Any], Reason]] = [
 ]
 
 
-@pytest.mark.parametrize(("of", "targets", "reason"), CASES, ids=[case[2].name.lower() for case in CASES])
-def test_each_reason_is_given_where_it_holds(of: ClusterInventory, targets: dict[str, Any], reason: Reason) -> None:
+@pytest.mark.parametrize(
+    ("of", "targets", "reason"), CASES, ids=[case[2].name.lower() for case in CASES]
+)
+def test_each_reason_is_given_where_it_holds(
+    of: ClusterInventory, targets: dict[str, Any], reason: Reason
+) -> None:
     proposed = propose(of, request(**targets))
     assert proposed.error is None
     assert reason in set(proposed.reasons.values())
@@ -53,7 +61,9 @@ def test_each_reason_is_given_where_it_holds(of: ClusterInventory, targets: dict
 
 @given(clusters())
 def test_what_moves_no_data_says_so(asked: ClusterInventory) -> None:
-    """Rule: leaders and next leaders are the reasons of entries that only reorder, and of these alone."""
+    """Rule: leaders and next leaders are the reasons of entries that only reorder, and of these
+    alone.
+    """
     proposed = propose(asked, request(racks=Racks.IGNORE))
     before = lists(asked)
     for key, why in proposed.reasons.items():

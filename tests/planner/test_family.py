@@ -9,14 +9,22 @@ from support.planner.small_clusters import applied, propose, request
 from kadmin.plan.model import Racks
 
 
-@pytest.mark.parametrize(("name", "seed", "failover"), [("S", 1, 1.15), ("S", 2, 1.15), ("M", 1, 1.08)])
+@pytest.mark.parametrize(
+    ("name", "seed", "failover"), [("S", 1, 1.15), ("S", 2, 1.15), ("M", 1, 1.08)]
+)
 def test_an_extension_comes_near_every_bound(name: str, seed: int, failover: float) -> None:
     skewed = cluster(SIZES[name], seed)
     proposed = propose(skewed, request())
     figures, after, bound = proposed.figures, proposed.figures["after"], proposed.figures["bound"]
     assert figures["moves"] <= figures["moves_bound"] * 1.007
-    assert (after["replicas_min"], after["replicas_max"]) == (bound["replicas_min"], bound["replicas_max"])
-    assert (after["leaders_min"], after["leaders_max"]) == (bound["leaders_min"], bound["leaders_max"])
+    assert (after["replicas_min"], after["replicas_max"]) == (
+        bound["replicas_min"],
+        bound["replicas_max"],
+    )
+    assert (after["leaders_min"], after["leaders_max"]) == (
+        bound["leaders_min"],
+        bound["leaders_max"],
+    )
     assert after["leaders_max"] - after["leaders_min"] <= 1
     assert after["bytes_cv"] < 0.01
     assert after["leader_bytes_max_over_mean"] < figures["before"]["leader_bytes_max_over_mean"]
@@ -30,10 +38,14 @@ def test_an_extension_comes_near_every_bound(name: str, seed: int, failover: flo
     ("kind", "seed", "needed"),
     [("", 32, 4), ("mixed", 20_240_229, 3), ("mixed", 2, 2), ("mixed", 8, 3)],
 )
-def test_even_bytes_cost_hardly_more_moves_than_they_need(kind: str, seed: int, needed: int) -> None:
-    """Rule: a broker whose own replicas cannot bring it within the tolerance costs a move, its partners none.
+def test_even_bytes_cost_hardly_more_moves_than_they_need(
+    kind: str, seed: int, needed: int
+) -> None:
+    """Rule: a broker whose own replicas cannot bring it within the tolerance costs a move, its
+    partners none.
 
-    `needed`: for each broker the replicas that must come beyond its quota's, the largest and smallest there are.
+    `needed`: for each broker the replicas that must come beyond its quota's, the largest and
+    smallest there are.
     """
     figures = propose(cluster(SIZES["S"], seed, kind), request()).figures
     assert figures["moves"] - figures["moves_bound"] <= needed + 2
@@ -46,7 +58,9 @@ def test_a_drained_rack_mate_leaves_counts_even_within_racks() -> None:
     proposed = propose(skewed, request(drain=(1,), racks=Racks.RELAXED))
     after, bound = proposed.figures["after"], proposed.figures["bound"]
     assert (
-        (after["replicas_min"], after["replicas_max"]) == (bound["replicas_min"], bound["replicas_max"]) == (200, 250)
+        (after["replicas_min"], after["replicas_max"])
+        == (bound["replicas_min"], bound["replicas_max"])
+        == (200, 250)
     )
     assert after["bytes_max_over_mean"] <= bound["bytes_max_over_mean"] * 1.02
 

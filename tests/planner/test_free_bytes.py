@@ -17,13 +17,19 @@ from kadmin.planner.kernel.free_bytes import smallest_cover
 FULL = ClusterInventory(
     "c",
     (BrokerRow(1, "a"), BrokerRow(2, "b"), BrokerRow(3, "a"), BrokerRow(4, "b")),
-    tuple(PartitionRow("t", number, (1, 2), size_bytes=size) for number, size in enumerate((700, 600, 400, 90))),
+    tuple(
+        PartitionRow("t", number, (1, 2), size_bytes=size)
+        for number, size in enumerate((700, 600, 400, 90))
+    ),
 )
 
 
 def test_the_fewest_bytes_leave_and_nothing_else_is_touched() -> None:
     proposed = propose(FULL, request(free=FreeBytes(1, 1000)))
-    assert {key: set(row) for key, row in proposed.entries.items()} == {("t", 1): {2, 3}, ("t", 2): {2, 3}}
+    assert {key: set(row) for key, row in proposed.entries.items()} == {
+        ("t", 1): {2, 3},
+        ("t", 2): {2, 3},
+    }
     assert (proposed.figures["moved_bytes"], proposed.figures["moves"]) == (1000, 2)
     assert proposed.figures["proved_optimal"]
     assert proposed.figures["after"]["rack_violations"] == 0
@@ -51,13 +57,19 @@ def test_what_cannot_be_freed_names_the_broker_and_how_much_could_go() -> None:
     no_place = request(free=FreeBytes(1, 100), no_receive=(3,))
     assert str(propose(FULL, no_place).error).startswith("InfeasibleError: only 0 B")
     bare = replace(FULL, partitions=tuple(replace(row, size_bytes=None) for row in FULL.partitions))
-    assert "spec.free counts bytes, but 4 partitions have no size_bytes" in str(propose(bare, stays).error)
+    assert "spec.free counts bytes, but 4 partitions have no size_bytes" in str(
+        propose(bare, stays).error
+    )
 
 
 def test_a_partition_that_breaks_the_racks_already_stays() -> None:
-    """Its replicas on 2 and 4 share a rack whatever leaves broker 1; the planner changes nothing else to repair it."""
+    """Its replicas on 2 and 4 share a rack whatever leaves broker 1; the planner changes nothing
+    else to repair it.
+    """
     crowded = PartitionRow("u", 0, (1, 2, 4), size_bytes=100)
-    proposed = propose(replace(FULL, partitions=(*FULL.partitions, crowded)), request(free=FreeBytes(1, 90)))
+    proposed = propose(
+        replace(FULL, partitions=(*FULL.partitions, crowded)), request(free=FreeBytes(1, 90))
+    )
     assert (proposed.error, list(proposed.entries)) == (None, [("t", 3)])
     alone = propose(replace(FULL, partitions=(crowded,)), request(free=FreeBytes(1, 90)))
     assert str(alone.error).startswith("InfeasibleError: only 0 B could go elsewhere: brokers 1")
@@ -70,12 +82,23 @@ def test_limits_cut_what_is_freed_and_say_so() -> None:
 
 
 @given(clusters(), st.integers(1, 8), st.floats(0, 1))
-def test_exactly_enough_leaves_one_broker(cluster: ClusterInventory, broker: int, part: float) -> None:
-    """Rule: no subset of the replicas that may leave frees enough with fewer bytes; nothing else changes."""
-    bare = replace(cluster, brokers=tuple(replace(row, capacity_bytes=None) for row in cluster.brokers))
+def test_exactly_enough_leaves_one_broker(
+    cluster: ClusterInventory, broker: int, part: float
+) -> None:
+    """Rule: no subset of the replicas that may leave frees enough with fewer bytes; nothing else
+    changes.
+    """
+    bare = replace(
+        cluster, brokers=tuple(replace(row, capacity_bytes=None) for row in cluster.brokers)
+    )
     giver = min(broker, len(bare.brokers))
-    before, size = lists(bare), {(row.topic, row.partition): row.size_bytes or 0 for row in bare.partitions}
-    able = [size[key] for key, row in before.items() if giver in row and len(row) < len(bare.brokers)]
+    before, size = (
+        lists(bare),
+        {(row.topic, row.partition): row.size_bytes or 0 for row in bare.partitions},
+    )
+    able = [
+        size[key] for key, row in before.items() if giver in row and len(row) < len(bare.brokers)
+    ]
     assume(sum(able) > 0)
     wanted = max(1, int(sum(able) * part))
     proposed = propose(bare, request(free=FreeBytes(giver, wanted), racks=Racks.IGNORE))
@@ -83,8 +106,12 @@ def test_exactly_enough_leaves_one_broker(cluster: ClusterInventory, broker: int
     for key, row in proposed.entries.items():
         assert set(before[key]) - set(row) == {giver}
         assert len(row) == len(set(row)) == len(before[key])
-    sums = (sum(some) for count in range(len(able) + 1) for some in itertools.combinations(able, count))
-    assert sum(size[key] for key in proposed.entries) == min(total for total in sums if total >= wanted)
+    sums = (
+        sum(some) for count in range(len(able) + 1) for some in itertools.combinations(able, count)
+    )
+    assert sum(size[key] for key in proposed.entries) == min(
+        total for total in sums if total >= wanted
+    )
     assert proposed.figures["proved_optimal"]
 
 

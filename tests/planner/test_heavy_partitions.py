@@ -14,7 +14,13 @@ from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
 from kadmin.plan.model import Racks
 from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
 from kadmin.planner.compiled_request import compile_request
-from kadmin.planner.kernel.heavy_partitions import BetterPlace, assigned, best_places, heavy_partitions, with_lightest
+from kadmin.planner.kernel.heavy_partitions import (
+    BetterPlace,
+    assigned,
+    best_places,
+    heavy_partitions,
+    with_lightest,
+)
 from kadmin.planner.kernel.hourly_load import rates_on
 from kadmin.planner.kernel.load_levels import Columns
 from kadmin.planner.kernel.placement import Placement
@@ -33,11 +39,17 @@ BYTES = 7.0
 def group_of(first: float) -> tuple[TopicGroup, Columns]:
     """Two brokers, of which the second is to give a third of its replicas to the first.
 
-    The first has the heavy partition and light ones of the level `first`; half of those of the second are tiny.
+    The first has the heavy partition and light ones of the level `first`; half of those of the
+    second are tiny.
     """
-    rows = [PartitionRow("a", number, (1 if number < FIRST else 2,), size_bytes=1) for number in range(FIRST + SECOND)]
+    rows = [
+        PartitionRow("a", number, (1 if number < FIRST else 2,), size_bytes=1)
+        for number in range(FIRST + SECOND)
+    ]
     cluster = ClusterInventory("small", (BrokerRow(1), BrokerRow(2)), tuple(rows))
-    problem = compile_request(cluster_arrays(*rows_as_arrow(cluster)), request(racks=Racks.IGNORE)).problem
+    problem = compile_request(
+        cluster_arrays(*rows_as_arrow(cluster)), request(racks=Racks.IGNORE)
+    ).problem
     group = next(iter(topic_groups(Placement(replace(problem, start=solve(problem).target)))))
     level = [HEAVY, *[first] * (FIRST - 1), *[TINY, LIGHT] * (SECOND // 2)]
     rates = np.array([[each, each / 2, BYTES] for each in level], np.float32)
@@ -61,7 +73,9 @@ def test_a_broker_keeps_its_lightest_replicas_beside_the_heavy_ones() -> None:
 
 
 @pytest.mark.parametrize(("first", "places"), [(LIGHT, [BetterPlace(0, 0, 1)]), (TINY, [])])
-def test_a_heavy_partition_goes_where_most_load_can_leave(first: float, places: list[BetterPlace]) -> None:
+def test_a_heavy_partition_goes_where_most_load_can_leave(
+    first: float, places: list[BetterPlace]
+) -> None:
     group, columns = group_of(first)
     heavy = heavy_partitions(group, columns)
     assert best_places(group, with_lightest(group, columns, heavy), heavy) == places

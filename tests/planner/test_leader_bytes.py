@@ -16,7 +16,9 @@ from kadmin.planner.kernel.placement_problem import any_per_row
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("changed", [0, 100, 1_000])
 def test_bytes_led_come_nearer_and_nothing_else_changes(seed: int, changed: int) -> None:
-    """Rule: leader counts stay, every leader is a replica, and at most one change is added per twenty."""
+    """Rule: leader counts stay, every leader is a replica, and at most one change is added per
+    twenty.
+    """
     problem = compile_request(cluster_arrays(*tables(SIZES["S"], seed)), request()).problem
     draw = np.random.default_rng(seed)
     leader = problem.current[:, 0].copy()
@@ -28,7 +30,10 @@ def test_bytes_led_come_nearer_and_nothing_else_changes(seed: int, changed: int)
     assert any_per_row(problem.current == leader[:, None]).all()
     changes = [int((each != problem.current[:, 0]).sum()) for each in (before, leader)]
     assert changes[1] <= changes[0] * 21 // 20
-    spread = [np.bincount(each, weights=problem.size, minlength=15)[:12].std() for each in (before, leader)]
+    spread = [
+        np.bincount(each, weights=problem.size, minlength=15)[:12].std()
+        for each in (before, leader)
+    ]
     assert spread[1] < spread[0] if changed else (leader == before).all()
 
 

@@ -1,4 +1,6 @@
-"""Leaders that cost least across zones: against the least that any choice of leaders costs, and in plans."""
+"""Leaders that cost least across zones: against the least that any choice of leaders costs, and in
+plans.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,14 @@ def problem_of(seed: int, brokers: int, partitions: int) -> PlacementProblem:
     draw = np.random.default_rng(seed)
     rows = tuple(BrokerRow(broker, f"r{broker % ZONES}") for broker in range(brokers))
     lists = [
-        tuple(draw.choice(brokers, int(draw.integers(1, min(brokers, 3) + 1)), replace=False).tolist())
+        tuple(
+            draw.choice(brokers, int(draw.integers(1, min(brokers, 3) + 1)), replace=False).tolist()
+        )
         for _ in range(partitions)
     ]
-    cluster = ClusterInventory("c", rows, tuple(PartitionRow("t", at, each) for at, each in enumerate(lists)))
+    cluster = ClusterInventory(
+        "c", rows, tuple(PartitionRow("t", at, each) for at, each in enumerate(lists))
+    )
     problem = compile_request(cluster_arrays(*rows_as_arrow(cluster)), request()).problem
     current = problem.current.copy()
     leader = choose_leaders(problem, current, np.ones(partitions, np.bool_))
@@ -54,7 +60,9 @@ def costs_of(problem: PlacementProblem, seed: int) -> LeaderCosts:
     into = draw.lognormal(8, 1.5, len(problem))
     shares = draw.dirichlet(np.ones(ZONES))
     client = np.round((1 - shares) * into[:, None] * 1000).astype(np.int64)
-    return LeaderCosts(np.arange(len(problem.brokers)) % ZONES, client, np.round(into * 1000).astype(np.int64))
+    return LeaderCosts(
+        np.arange(len(problem.brokers)) % ZONES, client, np.round(into * 1000).astype(np.int64)
+    )
 
 
 def cost_of(lists: Ints, leader: Ints, costs: LeaderCosts) -> int:
@@ -63,7 +71,9 @@ def cost_of(lists: Ints, leader: Ints, costs: LeaderCosts) -> int:
 
 
 def least_cost(lists: Ints, costs: LeaderCosts, brokers: int, least: int, most: int) -> float:
-    """Return the least cost of leaders whose counts are between two numbers; the linear program has whole solutions."""
+    """Return the least cost of leaders whose counts are between two numbers; the linear program has
+    whole solutions.
+    """
     rows, slots = np.nonzero(lists != NONE)
     ones, each = np.ones(len(rows)), np.arange(len(rows))
     one_leader = coo_matrix((ones, (rows, each)), shape=(len(lists), len(rows)))
@@ -81,8 +91,12 @@ def least_cost(lists: Ints, costs: LeaderCosts, brokers: int, least: int, most: 
 
 
 @given(st.integers(0, 2**16), st.integers(2, 8), st.integers(2, 60))
-def test_nothing_costs_less_with_counts_that_are_as_even(seed: int, brokers: int, partitions: int) -> None:
-    """Rule: the cost is the least of all choices of leaders whose counts are within one of each other."""
+def test_nothing_costs_less_with_counts_that_are_as_even(
+    seed: int, brokers: int, partitions: int
+) -> None:
+    """Rule: the cost is the least of all choices of leaders whose counts are within one of each
+    other.
+    """
     problem = problem_of(seed, brokers, partitions)
     lists, costs = problem.current, costs_of(problem, seed)
     leader = lists[:, 0].copy()
@@ -100,7 +114,9 @@ def test_nothing_costs_less_with_counts_that_are_as_even(seed: int, brokers: int
 
 
 @given(st.integers(0, 2**16), st.integers(0, 12))
-def test_the_budget_of_leader_changes_holds_and_is_spent_on_what_saves_most(seed: int, budget: int) -> None:
+def test_the_budget_of_leader_changes_holds_and_is_spent_on_what_saves_most(
+    seed: int, budget: int
+) -> None:
     problem = problem_of(seed, 6, 60)
     lists, costs = problem.current, costs_of(problem, seed)
     saved = []
@@ -112,7 +128,9 @@ def test_the_budget_of_leader_changes_holds_and_is_spent_on_what_saves_most(seed
     assert 0 <= saved[0] <= saved[1]
 
 
-def with_costs(problem: PlacementProblem, costs: LeaderCosts | None, leader_changes: float) -> PlacementProblem:
+def with_costs(
+    problem: PlacementProblem, costs: LeaderCosts | None, leader_changes: float
+) -> PlacementProblem:
     """Return a problem whose load is the same everywhere."""
     even = np.full(len(problem.brokers), 1 / len(problem.brokers))
     out = Resource(ResourceName.OUT, None, np.ones((len(problem), 4)), even, 1.1)
@@ -126,7 +144,9 @@ def test_a_plan_has_cheaper_leaders_and_says_why_and_a_second_run_has_nothing_to
     found, without = (solve(with_costs(problem, each, 40)) for each in (costs, None))
     changed = np.flatnonzero(found.target[:, 0] != problem.current[:, 0])
     assert without.target.tolist() == problem.current.tolist()
-    assert cost_of(found.target, found.target[:, 0], costs) < cost_of(problem.current, problem.current[:, 0], costs)
+    assert cost_of(found.target, found.target[:, 0], costs) < cost_of(
+        problem.current, problem.current[:, 0], costs
+    )
     assert 0 < len(changed) <= 20, "half of the budget"
     reasons = entry_reasons(with_costs(problem, costs, 40), found, NONE)
     assert Reason.ZONES in {reasons[each] for each in changed}

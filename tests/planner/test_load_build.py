@@ -15,7 +15,14 @@ from support.cli.in_process import command
 from support.planner import sample_history as history
 
 from kadmin.errors import BusyError, InvalidInputError
-from kadmin.planner.load.columns import BROKER_LOAD, BYTES_IN, BYTES_OUT, HOURS, LOAD_JSON, PARTITION_LOAD
+from kadmin.planner.load.columns import (
+    BROKER_LOAD,
+    BYTES_IN,
+    BYTES_OUT,
+    HOURS,
+    LOAD_JSON,
+    PARTITION_LOAD,
+)
 from kadmin.planner.load_build.history import Day, History
 from kadmin.planner.load_build.hourly import ROLL_UP
 from kadmin.planner.load_build.job import LoadTask, build_load
@@ -39,12 +46,15 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("load build")]
 MANY = 90
 """Partitions of each topic that make a million samples."""
 EXACT, NEAR, EDGE = 0.002, 0.05, 0.25
-"""How far rates may be from the true ones: in hours with samples of their own, with less, and with none after."""
+"""How far rates may be from the true ones: in hours with samples of their own, with less, and with
+none after."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def session() -> Iterator[SparkSession]:
-    """One JVM for all tests of this file; the builder uses an active session and does not stop it."""
+    """One JVM for all tests of this file; the builder uses an active session and does not stop
+    it.
+    """
     conf = {"spark.driver.memory": "768m", "spark.sql.shuffle.partitions": "2"}
     with spark_session(Options(master="local[2]", conf=conf)) as running:
         yield running
@@ -80,7 +90,9 @@ def rates(out: Path, column: str = BYTES_IN) -> dict[tuple[str, int], list[float
 def true_rate(topic: str, partition: int, hour: int) -> float | None:
     """What comes in, in the week's first HOURS hours."""
     known = history.rate_of(topic, partition, hour) if hour < history.HOURS else None
-    return None if known is None else known * history.RECORD_BYTES * (1.1 if topic == "reset" else 1.0)
+    return (
+        None if known is None else known * history.RECORD_BYTES * (1.1 if topic == "reset" else 1.0)
+    )
 
 
 INEXACT = {
@@ -103,11 +115,14 @@ def test_a_million_samples_with_all_that_is_wrong_give_what_came_in(tmp_path: Pa
     assert figures["samples_read"] > 1_000_000
     found = rates(tmp_path / "load")
     for topic in history.TOPICS:
-        # Without start offsets, nothing tells the bytes of a record where segments are deleted several times an hour.
+        # Without start offsets, nothing tells the bytes of a record where segments are deleted
+        # several times an hour.
         require_true(found, topic, history.PARTITIONS if topic == "shrinking" else MANY)
 
 
-def require_true(found: Mapping[tuple[str, int], list[float | None]], topic: str, partitions: int) -> None:
+def require_true(
+    found: Mapping[tuple[str, int], list[float | None]], topic: str, partitions: int
+) -> None:
     """Compare every hour of every partition with what came in."""
     for partition in range(partitions):
         for hour, rate in enumerate(found[topic, partition]):
@@ -135,21 +150,29 @@ def test_the_figures_say_what_was_read_and_left_out(built: Path) -> None:
     assert (figures["weeks"], figures["start"], figures["files"]) == (1, "2026-03-02T00:00:00Z", 2)
     assert (figures["samples_left_out"], figures["stray_days"]) == (4, ["1999-12-31"])
     assert figures["days"] == ["2026-03-02", "2026-03-03"]
-    assert figures["agreement"]["in"] == pytest.approx(1 / 1.1, rel=0.01), "partitions before they are scaled"
+    assert figures["agreement"]["in"] == pytest.approx(1 / 1.1, rel=0.01), (
+        "partitions before they are scaled"
+    )
     reported = parquet.read_table(built / BROKER_LOAD).to_pylist()
     assert {row["broker_id"] for row in reported if row["reported_in_per_s"] is not None} == {1}
 
 
-def roll_ups(session: SparkSession, source: SampleSource, out: Path) -> tuple[Update, list[dict[str, Any]]]:
+def roll_ups(
+    session: SparkSession, source: SampleSource, out: Path
+) -> tuple[Update, list[dict[str, Any]]]:
     """Bring the roll-ups up to date; returns what was done, and all rows in order."""
     with hold(out):
         done = update(session, source, out, find(source, out))
         folders = (str(folder_of(out) / day.roll_ups) for day in done.history.days.values())
-        rows = session.read.parquet(*folders).select(*ROLL_UP).orderBy(*ROLL_UP).toArrow().to_pylist()
+        rows = (
+            session.read.parquet(*folders).select(*ROLL_UP).orderBy(*ROLL_UP).toArrow().to_pylist()
+        )
     return done, rows
 
 
-def test_what_is_new_is_added_and_what_changed_is_made_anew(dirty: Path, tmp_path: Path, session: SparkSession) -> None:
+def test_what_is_new_is_added_and_what_changed_is_made_anew(
+    dirty: Path, tmp_path: Path, session: SparkSession
+) -> None:
     """Rule: a run after another gives the same as one over everything."""
     samples, out = tmp_path / "samples", tmp_path / "load"
     _, everything = roll_ups(session, SampleSource(str(dirty)), tmp_path / "once")
@@ -161,7 +184,10 @@ def test_what_is_new_is_added_and_what_changed_is_made_anew(dirty: Path, tmp_pat
     changed, _ = roll_ups(session, SampleSource(str(samples)), out)
     assert changed.days == ("1999-12-31", "2026-03-02", "2026-03-03")
     (samples / second.name).write_bytes(second.read_bytes())
-    left_by_killed_runs = out / "hourly" / "000009" / "day=2026-03-02", out / "hourly" / "tmpabc" / "written"
+    left_by_killed_runs = (
+        out / "hourly" / "000009" / "day=2026-03-02",
+        out / "hourly" / "tmpabc" / "written",
+    )
     for each in left_by_killed_runs:
         each.mkdir(parents=True)
     added, rows = roll_ups(session, SampleSource(str(samples)), out)
@@ -170,7 +196,9 @@ def test_what_is_new_is_added_and_what_changed_is_made_anew(dirty: Path, tmp_pat
     assert roll_ups(session, SampleSource(str(samples)), out) == (Update(added.history), everything)
 
 
-def test_a_run_without_anything_new_leaves_what_is_whole(dirty: Path, built: Path, tmp_path: Path) -> None:
+def test_a_run_without_anything_new_leaves_what_is_whole(
+    dirty: Path, built: Path, tmp_path: Path
+) -> None:
     out, stages = tmp_path / "load", list[str]()
     shutil.copytree(built, out)
     task = LoadTask(SampleSource(str(dirty)), out)
@@ -188,7 +216,9 @@ def test_a_run_without_anything_new_leaves_what_is_whole(dirty: Path, built: Pat
 
 
 def test_a_day_more_gives_the_same_as_all_days_at_once(built: Path, tmp_path: Path) -> None:
-    """Rule: hours of a day are made once, and again only where samples of the day beside it bound them."""
+    """Rule: hours of a day are made once, and again only where samples of the day beside it bound
+    them.
+    """
     samples, out = tmp_path / "samples", tmp_path / "load"
     for name, hours in {"first": range(24), "second": range(24, history.HOURS)}.items():
         rows = (row for moment in history.moments(hours) for row in history.rows_at(moment))
@@ -208,7 +238,13 @@ def day_of(number: int) -> Day:
     """Every other day has sparse hours."""
     first = number * 24
     return Day(
-        f"1/{number}", samples=10, sparse=number % 2, metered=False, fleet=False, first_hour=first, last_hour=first + 23
+        f"1/{number}",
+        samples=10,
+        sparse=number % 2,
+        metered=False,
+        fleet=False,
+        first_hour=first,
+        last_hour=first + 23,
     )
 
 
@@ -236,30 +272,54 @@ def test_every_format_gives_the_same(dirty: Path, tmp_path: Path, session: Spark
     frame = session.read.parquet(*(str(each) for each in sorted(dirty.glob("samples-*.parquet"))))
     for name in ("csv", "json", "orc"):
         frame.write.format(name).option("header", "true").save(str(tmp_path / name))
-        done, rows = roll_ups(session, SampleSource(str(tmp_path / name), name), tmp_path / f"from-{name}")
+        done, rows = roll_ups(
+            session, SampleSource(str(tmp_path / name), name), tmp_path / f"from-{name}"
+        )
         assert (rows, bool(done.history.files)) == (wanted, name != "orc"), name
     frame.write.saveAsTable("kept_samples", path=str(tmp_path / "table"))
     try:
-        assert roll_ups(session, SampleSource("kept_samples", table=True), tmp_path / "from-table")[1] == wanted
+        assert (
+            roll_ups(session, SampleSource("kept_samples", table=True), tmp_path / "from-table")[1]
+            == wanted
+        )
     finally:
         session.sql("DROP TABLE kept_samples")
 
 
-def test_a_partition_that_seems_steady_by_chance_has_its_topics_bytes_per_record(session: SparkSession) -> None:
-    """Its segments are deleted several times an hour: 2 of 30 hours seem steady, or half of them with any ratio."""
+def test_a_partition_that_seems_steady_by_chance_has_its_topics_bytes_per_record(
+    session: SparkSession,
+) -> None:
+    """Its segments are deleted several times an hour: 2 of 30 hours seem steady, or half of them
+    with any ratio.
+    """
     rows: list[tuple[Any, ...]] = [
         ("", "a", 0, hour, 10.0, 1000.0 if hour % 3 else None, None, None) for hour in range(30)
     ]
-    rows += [("", "a", 1, hour, 900.0, 50.0 if hour in {7, 21, 28} else None, None, None) for hour in range(31)]
-    rows += [("", "a", 2, hour, 900.0, 30.0 * hour if hour % 2 else None, None, None) for hour in range(30)]
-    rows += [("", "b", 0, hour, 900.0, 50.0 if hour == 7 else None, None, None) for hour in range(30)]
+    rows += [
+        ("", "a", 1, hour, 900.0, 50.0 if hour in {7, 21, 28} else None, None, None)
+        for hour in range(31)
+    ]
+    rows += [
+        ("", "a", 2, hour, 900.0, 30.0 * hour if hour % 2 else None, None, None)
+        for hour in range(30)
+    ]
+    rows += [
+        ("", "b", 0, hour, 900.0, 50.0 if hour == 7 else None, None, None) for hour in range(30)
+    ]
     rows += [("", "a", 3, hour, 10.0, 2000.0, 10, 10) for hour in range(30)]
-    rows += [("", "c", 0, hour, 900.0, 50.0 if hour < 10 else None, 7000, 100) for hour in range(30)]
+    rows += [
+        ("", "c", 0, hour, 900.0, 50.0 if hour < 10 else None, 7000, 100) for hour in range(30)
+    ]
     rows += [("", "a", 3, 30, 0.0, 0.0, None, None)]
     frame = session.createDataFrame(
-        rows, "cluster string, topic string, partition int, hour int, records double, log double, size long, held long"
+        rows,
+        "cluster string, topic string, partition int, hour int, records double, log double, size "
+        "long, held long",
     )
-    found = {(row["topic"], row["partition"]): row["bytes_per_record"] for row in bytes_per_record(frame).collect()}
+    found = {
+        (row["topic"], row["partition"]): row["bytes_per_record"]
+        for row in bytes_per_record(frame).collect()
+    }
     of_topic = (20 * 1000 + 30 * 2000) / (20 * 10 + 30 * 10)
     assert found == {
         ("a", 0): 100.0,
@@ -274,19 +334,35 @@ def test_a_partition_that_seems_steady_by_chance_has_its_topics_bytes_per_record
 @pytest.mark.parametrize("merge", [*WeekMerge, None])
 def test_the_same_hour_of_several_weeks(session: SparkSession, merge: WeekMerge | None) -> None:
     start = 492_000 - (492_000 - 96) % HOURS
-    hours = [("", "a", 0, start + week * HOURS + 5, 10.0 * 3**week, None, None) for week in range(3)]
-    names = "cluster string, topic string, partition int, hour int, in double, out double, requests double"
+    hours = [
+        ("", "a", 0, start + week * HOURS + 5, 10.0 * 3**week, None, None) for week in range(3)
+    ]
+    names = (
+        "cluster string, topic string, partition int, hour int, in double, out double, requests "
+        "double"
+    )
     frame = session.createDataFrame(hours, names)
     found = each_week(frame, start) if merge is None else merged_weeks(frame, start, 3, merge)
     rows = found.orderBy("start").toArrow().to_pylist()
-    wanted = {WeekMerge.MEAN: [130 / 3], WeekMerge.MAX: [90.0], WeekMerge.P95: [84.0], None: [10.0, 30.0, 90.0]}[merge]
+    wanted = {
+        WeekMerge.MEAN: [130 / 3],
+        WeekMerge.MAX: [90.0],
+        WeekMerge.P95: [84.0],
+        None: [10.0, 30.0, 90.0],
+    }[merge]
     assert [row[BYTES_IN][5] for row in rows] == [pytest.approx(each) for each in wanted]
-    assert {(row["weeks"], row[BYTES_IN][4], len(row[BYTES_IN])) for row in rows} == {(3 if merge else 1, None, HOURS)}
+    assert {(row["weeks"], row[BYTES_IN][4], len(row[BYTES_IN])) for row in rows} == {
+        (3 if merge else 1, None, HOURS)
+    }
     assert rows[0]["coverage"] == pytest.approx(1 / HOURS)
 
 
-@pytest.mark.parametrize("text", ["nonsense", "[]", '{"files": {}}', '{"files": {"a": [1]}, "days": {}}'])
-def test_an_index_that_is_not_kadmins_is_refused(dirty: Path, tmp_path: Path, session: SparkSession, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["nonsense", "[]", '{"files": {}}', '{"files": {"a": [1]}, "days": {}}']
+)
+def test_an_index_that_is_not_kadmins_is_refused(
+    dirty: Path, tmp_path: Path, session: SparkSession, text: str
+) -> None:
     index = tmp_path / "hourly" / "index.json"
     index.parent.mkdir()
     index.write_text(text)
@@ -305,7 +381,16 @@ def test_two_runs_at_once_do_not_meet(dirty: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_tells_what_it_built(dirty: Path, tmp_path: Path) -> None:
-    done = command("load", "build", "--samples", str(dirty), "--out", str(tmp_path / "load"), "--max", "--explain")
+    done = command(
+        "load",
+        "build",
+        "--samples",
+        str(dirty),
+        "--out",
+        str(tmp_path / "load"),
+        "--max",
+        "--explain",
+    )
     assert done.status == 0, done.err
     assert "2 days in 1 week from 2026-03-02 (max)" in done.out
     assert "warning: 4 samples left out" in done.out

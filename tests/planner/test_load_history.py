@@ -1,4 +1,6 @@
-"""A load history is joined to the inventory; what it does not know is taken from profiles, and never as zero."""
+"""A load history is joined to the inventory; what it does not know is taken from profiles, and
+never as zero.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ UNKNOWN = np.nan
 
 
 def joined(
-    rows: Sequence[Mapping[str, Any]], sizes: Mapping[tuple[str, int], int | None], *, hold_out: bool = False
+    rows: Sequence[Mapping[str, Any]],
+    sizes: Mapping[tuple[str, int], int | None],
+    *,
+    hold_out: bool = False,
 ) -> LoadHistory | None:
     """Join rows to the partitions that `sizes` names, each on one broker."""
     partitions = tuple(PartitionRow(*key, (1,), size_bytes=size) for key, size in sizes.items())
@@ -41,11 +46,21 @@ def known(history: LoadHistory | None) -> LoadHistory:
 
 
 def test_rows_find_their_partitions_in_any_order_and_those_that_are_gone_are_counted() -> None:
-    rows = [row("b", 0, week(3.0)), row("gone", 0, week(9.0)), row("a", 1, week(2.0)), row("a", 0, week(1.0))]
+    rows = [
+        row("b", 0, week(3.0)),
+        row("gone", 0, week(9.0)),
+        row("a", 1, week(2.0)),
+        row("a", 0, week(1.0)),
+    ]
     rows += [row("a", 7, week(9.0))]
     found = known(joined(rows, {("a", 0): 1, ("a", 1): 1, ("b", 0): 1}))
     assert found.rates.bytes_in.tolist() == [week(1.0), week(2.0), week(3.0)]
-    assert (found.gone, found.coverage, found.without, found.start) == (2, 1.0, 0, "2026-01-05T00:00:00Z")
+    assert (found.gone, found.coverage, found.without, found.start) == (
+        2,
+        1.0,
+        0,
+        "2026-01-05T00:00:00Z",
+    )
 
 
 def test_a_history_of_other_partitions_is_none() -> None:
@@ -90,7 +105,10 @@ def test_unknown_hours_follow_the_topic_on_the_level_of_the_partition() -> None:
 
 def test_a_partition_without_history_is_as_the_mean_of_its_topic() -> None:
     found = known(
-        joined([row("a", 0, week(10.0, 2.0)), row("a", 1, week(20.0, 4.0))], {("a", at): 1 for at in (0, 1, 2)})
+        joined(
+            [row("a", 0, week(10.0, 2.0)), row("a", 1, week(20.0, 4.0))],
+            {("a", at): 1 for at in (0, 1, 2)},
+        )
     )
     assert found.rates.bytes_in[2].tolist() == pytest.approx(week(15.0, 3.0))
     assert found.without == 1
@@ -122,12 +140,18 @@ def test_a_kind_of_rate_that_nobody_knows_is_unknown() -> None:
 
 
 def test_missing_hours_are_near_what_they_were() -> None:
-    """Rule: on noisy profiles with a fifth of the hours missing, the topic's profile is nearer than the mean is."""
+    """Rule: on noisy profiles with a fifth of the hours missing, the topic's profile is nearer than
+    the mean is.
+    """
     draw = np.random.default_rng(7)
     topic = np.repeat(np.arange(20), 10)
-    shape = 1 + 0.8 * np.cos(2 * np.pi * (np.arange(HOURS) - draw.integers(0, 24, 20)[:, None]) / 24)
+    shape = 1 + 0.8 * np.cos(
+        2 * np.pi * (np.arange(HOURS) - draw.integers(0, 24, 20)[:, None]) / 24
+    )
     level = draw.lognormal(0, 1, len(topic))
-    rates = (level[:, None] * shape[topic] * draw.lognormal(0, 0.05, (len(topic), HOURS))).astype(np.float32)
+    rates = (level[:, None] * shape[topic] * draw.lognormal(0, 0.05, (len(topic), HOURS))).astype(
+        np.float32
+    )
     missing = draw.random(rates.shape) < 0.2
     filled = complete(np.where(missing, np.float32(np.nan), rates), topic, np.full(len(topic), -1))
     assert not np.isnan(filled).any()

@@ -1,4 +1,6 @@
-"""Properties of plans that even out load by hour, on small random clusters, and how near the best they come."""
+"""Properties of plans that even out load by hour, on small random clusters, and how near the best
+they come.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ from kadmin.plan.model import Racks
 from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
 from kadmin.planner.compiled_request import compile_request
 from kadmin.planner.kernel import load_descent
-from kadmin.planner.kernel.hourly_load import HourlyLoad, Resource, ResourceName, fair_shares, load_on
+from kadmin.planner.kernel.hourly_load import (
+    HourlyLoad,
+    Resource,
+    ResourceName,
+    fair_shares,
+    load_on,
+)
 from kadmin.planner.kernel.load_over_time import leader_changes, moves
 from kadmin.planner.kernel.placement_problem import NONE, NoPlanError
 from kadmin.planner.kernel.solve import solve
@@ -33,17 +41,26 @@ UNLIMITED = 1000
 
 
 def with_load(
-    problem: PlacementProblem, seed: int, moves: float = 0.5, leader_changes: float = 0.5, *, idle: bool = False
+    problem: PlacementProblem,
+    seed: int,
+    moves: float = 0.5,
+    leader_changes: float = 0.5,
+    *,
+    idle: bool = False,
 ) -> PlacementProblem:
     """Add rates that are seeded and skewed, some of them 0."""
     draw = np.random.default_rng(seed)
-    rates = draw.lognormal(0, 1.5, (len(problem), 2 * HOURS)) * (draw.random((len(problem), 1)) < 0.9)
+    rates = draw.lognormal(0, 1.5, (len(problem), 2 * HOURS)) * (
+        draw.random((len(problem), 1)) < 0.9
+    )
     rates = np.zeros_like(rates) if idle else rates
     able = np.where(problem.brokers.may_hold, problem.brokers.weight, 0.0)
     leads = np.where(problem.brokers.may_lead, able, 0.0)
     resources = (
         Resource(ResourceName.IN, rates[:, :HOURS], None, able / max(able.sum(), 1e-9), GOAL_IN),
-        Resource(ResourceName.OUT, None, rates[:, HOURS:], leads / max(leads.sum(), 1e-9), GOAL_OUT),
+        Resource(
+            ResourceName.OUT, None, rates[:, HOURS:], leads / max(leads.sum(), 1e-9), GOAL_OUT
+        ),
     )
     return replace(problem, load=HourlyLoad(resources, moves, leader_changes))
 
@@ -55,7 +72,9 @@ def counts(problem: PlacementProblem, lists: Ints) -> list[int]:
 
 def highest_level(problem: PlacementProblem, lists: Ints, resource: Resource) -> float:
     """The most of load over fair share, where every broker has some."""
-    return float((load_on(resource, lists, len(problem.brokers)) / fair_shares(resource, problem.rf)).max())
+    return float(
+        (load_on(resource, lists, len(problem.brokers)) / fair_shares(resource, problem.rf)).max()
+    )
 
 
 @st.composite
@@ -85,8 +104,12 @@ def test_rules_counts_and_budgets_hold(
     assert spread[0] <= max(spread[1], 1)
     even_moves, even_changes = moves(bare, even.target), leader_changes(bare, even.target[:, 0])
     assert found.extra_moves == max(moves(bare, found.target) - even_moves, 0)
-    assert found.extra_moves <= (most_moves if isinstance(most_moves, int) else most_moves * even_moves)
-    assert found.extra_leader_changes == max(leader_changes(bare, found.target[:, 0]) - even_changes, 0)
+    assert found.extra_moves <= (
+        most_moves if isinstance(most_moves, int) else most_moves * even_moves
+    )
+    assert found.extra_leader_changes == max(
+        leader_changes(bare, found.target[:, 0]) - even_changes, 0
+    )
 
 
 @given(problems())
@@ -112,7 +135,9 @@ def test_no_highest_level_is_above_that_without_load(seed: int, budget: float) -
 @pytest.mark.parametrize(
     "bounds", [{"_MOST_EXCHANGES": 100}, {"_ROUND": 1, "_FREE_ROUND": 1, "_PAID_ROUND": 1}], ids=str
 )
-def test_bounds_on_exchanges_leave_the_best_so_far(bounds: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_on_exchanges_leave_the_best_so_far(
+    bounds: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Five exchanges in all, or one for each limit, already lower the highest level."""
     problem = skewed(0, 6, 120, 1000)
     assert problem.load is not None
@@ -128,16 +153,22 @@ def test_bounds_on_exchanges_leave_the_best_so_far(bounds: dict[str, int], monke
 def skewed(
     seed: int, brokers: int, partitions: int, size_bytes: int | None, budget: float = UNLIMITED
 ) -> PlacementProblem:
-    """A cluster without racks, whose replicas are where chance put them, with a goal of nothing above fair shares."""
+    """A cluster without racks, whose replicas are where chance put them, with a goal of nothing
+    above fair shares.
+    """
     draw = np.random.default_rng(seed)
     drawn = (draw.choice(brokers, 2, replace=False) for _ in range(partitions))
     rows = [
         PartitionRow("a", number, tuple((held + 1).tolist()), size_bytes=size_bytes)
         for number, held in enumerate(drawn)
     ]
-    cluster = ClusterInventory("small", tuple(BrokerRow(broker) for broker in range(1, brokers + 1)), tuple(rows))
+    cluster = ClusterInventory(
+        "small", tuple(BrokerRow(broker) for broker in range(1, brokers + 1)), tuple(rows)
+    )
     arrays = cluster_arrays(*rows_as_arrow(cluster))
-    problem = with_load(compile_request(arrays, request(racks=Racks.IGNORE)).problem, seed, budget, UNLIMITED)
+    problem = with_load(
+        compile_request(arrays, request(racks=Racks.IGNORE)).problem, seed, budget, UNLIMITED
+    )
     assert problem.load is not None
     resources = tuple(replace(each, goal=1.0) for each in problem.load.resources)
     return replace(problem, load=replace(problem.load, resources=resources))
@@ -148,7 +179,9 @@ def skewed(
 def test_the_highest_level_is_near_the_least_that_any_plan_has(
     brokers: int, partitions: int, size_bytes: int | None
 ) -> None:
-    """Rule: with any budget, half of the plans are within 3 % of what an exact solver finds, all within 20 %."""
+    """Rule: with any budget, half of the plans are within 3 % of what an exact solver finds, all
+    within 20 %.
+    """
     above: dict[ResourceName, list[float]] = {ResourceName.IN: [], ResourceName.OUT: []}
     for seed in range(6):
         problem = skewed(seed, brokers, partitions, size_bytes)

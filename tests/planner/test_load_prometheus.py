@@ -47,7 +47,9 @@ LABELS = {"group": "consumergroup"}
 
 @pytest.fixture(scope="module", autouse=True)
 def _session() -> Iterator[None]:
-    """One JVM for all tests of this file; the builder uses an active session and does not stop it."""
+    """One JVM for all tests of this file; the builder uses an active session and does not stop
+    it.
+    """
     conf = {"spark.driver.memory": "768m", "spark.sql.shuffle.partitions": "2"}
     with spark_session(Options(master="local[2]", conf=conf)):
         yield
@@ -62,9 +64,18 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def labels_of(row: Mapping[str, Any]) -> dict[str, str]:
     """What is scraped of an exporter on a broker, or of one of groups."""
-    named = {LABELS.get(name, name): str(row[name]) for name in ("topic", "partition", "group") if name in row}
+    named = {
+        LABELS.get(name, name): str(row[name])
+        for name in ("topic", "partition", "group")
+        if name in row
+    }
     instance = f"kafka-{row['broker_id']}:7071" if "broker_id" in row else "exporter:9308"
-    return {"__name__": SERIES.get(row["metric"], row["metric"]), "instance": instance, "job": "kafka", **named}
+    return {
+        "__name__": SERIES.get(row["metric"], row["metric"]),
+        "instance": instance,
+        "job": "kafka",
+        **named,
+    }
 
 
 def answer(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -82,13 +93,23 @@ def build(samples: Path, out: Path, names: Path | None) -> Mapping[str, Any]:
 
 
 def exported(rows: list[history.Row], folder: Path) -> None:
-    """Half of the samples as an answer, half as a table; one of them says nothing, one is of all topics."""
+    """Half of the samples as an answer, half as a table; one of them says nothing, one is of all
+    topics.
+    """
     folder.mkdir(exist_ok=True)
     of_all = {"ts": history.MONDAY, "broker_id": 1, "metric": "bytes_in", "value": "1"}
     silent = {**rows[0], "value": "NaN"}
-    (folder / "monday.json").write_text(json.dumps(answer([of_all, silent, *rows[::2]])), encoding="utf-8")
-    labels = pa.array([list(labels_of(row).items()) for row in rows[1::2]], pa.map_(pa.string(), pa.string()))
-    columns = {"labels": labels, "ts": [row["ts"] for row in rows[1::2]], "value": [row["value"] for row in rows[1::2]]}
+    (folder / "monday.json").write_text(
+        json.dumps(answer([of_all, silent, *rows[::2]])), encoding="utf-8"
+    )
+    labels = pa.array(
+        [list(labels_of(row).items()) for row in rows[1::2]], pa.map_(pa.string(), pa.string())
+    )
+    columns = {
+        "labels": labels,
+        "ts": [row["ts"] for row in rows[1::2]],
+        "value": [row["value"] for row in rows[1::2]],
+    }
     parquet.write_table(pa.table(columns), folder / "tuesday.parquet")
 
 
@@ -99,13 +120,17 @@ def test_exports_give_what_samples_give(tmp_path: Path, names: Path) -> None:
     build_load(LoadTask(SampleSource(str(tmp_path / "samples")), tmp_path / "one"), Options())
     figures = build(tmp_path / "exports", tmp_path / "two", names)
     for table in (PARTITION_LOAD, BROKER_LOAD):
-        assert parquet.read_table(tmp_path / "two" / table) == parquet.read_table(tmp_path / "one" / table)
+        assert parquet.read_table(tmp_path / "two" / table) == parquet.read_table(
+            tmp_path / "one" / table
+        )
     assert (figures["samples_read"], figures["samples_left_out"]) == (len(rows) + 2, 2)
     assert figures["instances_without_broker"] == []
     assert build(tmp_path / "exports", tmp_path / "two", names)["samples_read"] == 0
 
 
-def test_meters_of_several_names_add_up_and_instances_without_a_broker_are_told(tmp_path: Path, names: Path) -> None:
+def test_meters_of_several_names_add_up_and_instances_without_a_broker_are_told(
+    tmp_path: Path, names: Path
+) -> None:
     rows = [
         {"ts": moment.time, "topic": "orders", "metric": metric, "value": value, **place}
         for moment in history.moments(range(2))
@@ -118,7 +143,14 @@ def test_meters_of_several_names_add_up_and_instances_without_a_broker_are_told(
     ]
     (tmp_path / "exports").mkdir()
     (tmp_path / "exports" / "all.json").write_text(json.dumps(answer(rows)), encoding="utf-8")
-    asked = ("load", "build", "--samples", str(tmp_path / "exports"), "--out", str(tmp_path / "load"))
+    asked = (
+        "load",
+        "build",
+        "--samples",
+        str(tmp_path / "exports"),
+        "--out",
+        str(tmp_path / "load"),
+    )
     told = command(*asked, "--format", "prometheus", "--names", str(names))
     assert told.status == 0, told.err
     assert 'spec.brokers: {"kafka-3:7071": ID}' in told.out
@@ -138,12 +170,18 @@ def counter(name: str, per_s: int, labels: Mapping[str, str], base: int = 0) -> 
     return {"metric": {"__name__": name, **labels}, "values": values}
 
 
-def two_brokers(topic: str = "t", meter: str = SERIES["bytes_in"], **more: str) -> list[dict[str, Any]]:
-    """Of two brokers that no label names: one leads a partition with 1,000 B/s, one another with twice that."""
+def two_brokers(
+    topic: str = "t", meter: str = SERIES["bytes_in"], **more: str
+) -> list[dict[str, Any]]:
+    """Of two brokers that no label names: one leads a partition with 1,000 B/s, one another with
+    twice that.
+    """
     series = []
     for number in (1, 2):
         labels = {"kubernetes_pod_name": f"kafka-{number}", "instance": f"k{number}:7071", **more}
-        series.append(counter(meter, 1000 * number, {**labels, "topic": topic}, base=OLDER * number))
+        series.append(
+            counter(meter, 1000 * number, {**labels, "topic": topic}, base=OLDER * number)
+        )
         of_partition = {"topic": topic.replace("_", "."), "partition": str(number - 1)}
         series.append(counter(SERIES["log_end_offset"], 10 * number, {**labels, **of_partition}))
     return series
@@ -158,12 +196,23 @@ def write_answer(folder: Path, series: list[dict[str, Any]]) -> Path:
 
 def rates(out: Path) -> list[list[float]]:
     """The bytes in of the first four hours of each partition."""
-    return [row["bytes_in_per_s"][:4] for row in parquet.read_table(out / PARTITION_LOAD).to_pylist()]
+    return [
+        row["bytes_in_per_s"][:4] for row in parquet.read_table(out / PARTITION_LOAD).to_pylist()
+    ]
 
 
 def test_counters_of_brokers_that_no_label_names_are_not_read_as_one(tmp_path: Path) -> None:
     exports = write_answer(tmp_path / "exports", two_brokers())
-    asked = ("load", "build", "--samples", str(exports), "--out", str(tmp_path / "load"), "--format", "prometheus")
+    asked = (
+        "load",
+        "build",
+        "--samples",
+        str(exports),
+        "--out",
+        str(tmp_path / "load"),
+        "--format",
+        "prometheus",
+    )
     built = command(*asked)
     assert built.status == 0, built.err
     assert rates(tmp_path / "load") == [[1000.0] * 4, [2000.0] * 4]
@@ -176,10 +225,17 @@ def test_counters_that_no_label_tells_apart_are_refused(form: str, tmp_path: Pat
     exports = tmp_path / "exports"
     if form == "answer":
         write_answer(exports, [*two_brokers(job="pods"), *two_brokers(job="service")])
-        cause = "they differ by instance, job, kubernetes_pod_name: several brokers, or one counter twice"
+        cause = (
+            "they differ by instance, job, kubernetes_pod_name: several brokers, or one counter "
+            "twice"
+        )
     else:
         labels = [("__name__", SERIES["bytes_in"]), ("topic", "t")]
-        rows = [(float(START_S + s), base + s) for s in range(0, 3600, STEP_S) for base in (0.0, float(OLDER))]
+        rows = [
+            (float(START_S + s), base + s)
+            for s in range(0, 3600, STEP_S)
+            for base in (0.0, float(OLDER))
+        ]
         exports.mkdir()
         columns = {
             "labels": pa.array([labels for _ in rows], pa.map_(pa.string(), pa.string())),
@@ -188,12 +244,16 @@ def test_counters_that_no_label_tells_apart_are_refused(form: str, tmp_path: Pat
         }
         parquet.write_table(pa.table(columns), exports / "all.parquet")
         cause = "they have the same labels, and two values at the same time"
-    with pytest.raises(InvalidInputError, match=r"bytesin_total about topic t cannot be told apart") as refused:
+    with pytest.raises(
+        InvalidInputError, match=r"bytesin_total about topic t cannot be told apart"
+    ) as refused:
         build(exports, tmp_path / "load", None)
     assert refused.value.cause == f"no label names the broker, and {cause}"
 
 
-def test_names_that_map_nothing_and_topics_with_underscores_are_named_and_mapped(tmp_path: Path) -> None:
+def test_names_that_map_nothing_and_topics_with_underscores_are_named_and_mapped(
+    tmp_path: Path,
+) -> None:
     exports = write_answer(tmp_path / "exports", two_brokers("pay_in", "acme_bytesinpersec_total"))
     names = tmp_path / "names.yaml"
     mapped = {"metrics": {"acme_bytesinpersec_total": {"metric": "bytes_in"}}}
@@ -220,10 +280,16 @@ def test_an_export_of_which_no_name_is_known_is_refused_with_them(tmp_path: Path
     ("text", "cause"),
     [
         (
-            '{"status": "error", "errorType": "bad_data", "error": "query processing would load too many samples"}',
+            (
+                '{"status": "error", "errorType": "bad_data", "error": "query processing would '
+                'load too many samples"}'
+            ),
             "load too many",
         ),
-        ('{"status": "success", "data": {"resultType": "scalar", "result": [1, "2"]}}', "its resultType is scalar"),
+        (
+            '{"status": "success", "data": {"resultType": "scalar", "result": [1, "2"]}}',
+            "its resultType is scalar",
+        ),
         ("<html>502</html>", "it has no status success"),
     ],
     ids=["error", "scalar", "no JSON"],
@@ -240,7 +306,10 @@ def test_what_is_no_answer_is_refused(text: str, cause: str, tmp_path: Path, nam
     ("columns", "cause"),
     [
         ({"ts": [1.0], "value": [1.0]}, "it has no column labels"),
-        ({"labels": ["{}"], "ts": [1.0], "value": [1.0]}, "labels are string, not a map of strings"),
+        (
+            {"labels": ["{}"], "ts": [1.0], "value": [1.0]},
+            "labels are string, not a map of strings",
+        ),
     ],
     ids=["column", "type"],
 )
@@ -256,8 +325,19 @@ def test_a_table_that_is_no_export_is_refused(
 
 def test_names_that_are_wrong_are_refused_with_their_place(tmp_path: Path) -> None:
     file = tmp_path / "names.yaml"
-    file.write_text("kind: PrometheusNames\nspec:\n  metrics:\n    up: {metric: uptime}\n", encoding="utf-8")
-    asked = ("load", "build", "--samples", str(tmp_path), "--out", str(tmp_path / "load"), "--names", str(file))
+    file.write_text(
+        "kind: PrometheusNames\nspec:\n  metrics:\n    up: {metric: uptime}\n", encoding="utf-8"
+    )
+    asked = (
+        "load",
+        "build",
+        "--samples",
+        str(tmp_path),
+        "--out",
+        str(tmp_path / "load"),
+        "--names",
+        str(file),
+    )
     refused = command(*asked, "--format", "prometheus")
     assert refused.status == 3
     assert f"{file}:4:18" in refused.err

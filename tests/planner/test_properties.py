@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from kadmin.plan.model import RebalanceRequest
 
-thorough = settings(max_examples=75, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+thorough = settings(
+    max_examples=75, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
 
 
 @st.composite
@@ -35,11 +37,15 @@ def cases(draw: st.DrawFn) -> tuple[ClusterInventory, RebalanceRequest]:
 
 
 def without_sizes(cluster: ClusterInventory) -> ClusterInventory:
-    return replace(cluster, partitions=tuple(replace(row, size_bytes=None) for row in cluster.partitions))
+    return replace(
+        cluster, partitions=tuple(replace(row, size_bytes=None) for row in cluster.partitions)
+    )
 
 
 def without_capacities(cluster: ClusterInventory) -> ClusterInventory:
-    return replace(cluster, brokers=tuple(replace(row, capacity_bytes=None) for row in cluster.brokers))
+    return replace(
+        cluster, brokers=tuple(replace(row, capacity_bytes=None) for row in cluster.brokers)
+    )
 
 
 def counts(target: Lists, brokers: Iterable[int]) -> list[int]:
@@ -65,8 +71,14 @@ def test_hard_rules_hold(case: tuple[ClusterInventory, RebalanceRequest]) -> Non
     for (topic, number), row in proposed.target(cluster).items():
         current = lists(cluster)[topic, number]
         new = set(row) - set(current)
-        allowed = [set(ids) for pattern, ids in wished.broker_sets.items() if fnmatch.fnmatchcase(topic, pattern)]
-        factors = [factor for pattern, factor in wished.replication_factor.items() if pattern == topic]
+        allowed = [
+            set(ids)
+            for pattern, ids in wished.broker_sets.items()
+            if fnmatch.fnmatchcase(topic, pattern)
+        ]
+        factors = [
+            factor for pattern, factor in wished.replication_factor.items() if pattern == topic
+        ]
         assert len(set(row)) == len(row)
         if topic in wished.exclude_topics:
             assert row == current
@@ -80,13 +92,17 @@ def test_hard_rules_hold(case: tuple[ClusterInventory, RebalanceRequest]) -> Non
             assert len({rack[broker] for broker in row}) == len(row)
     size = {(row.topic, row.partition): row.size_bytes or 0 for row in cluster.partitions}
     for broker in cluster.brokers:
-        held = sum(size[key] for key, row in proposed.target(cluster).items() if broker.broker_id in row)
+        held = sum(
+            size[key] for key, row in proposed.target(cluster).items() if broker.broker_id in row
+        )
         assert broker.capacity_bytes is None or held <= broker.capacity_bytes
 
 
 @thorough
 @given(cases(), st.data())
-def test_the_order_of_rows_means_nothing(case: tuple[ClusterInventory, RebalanceRequest], data: st.DataObject) -> None:
+def test_the_order_of_rows_means_nothing(
+    case: tuple[ClusterInventory, RebalanceRequest], data: st.DataObject
+) -> None:
     """Rule: same input, same plan, whatever the order of rows."""
     cluster, wished = case
     shuffled = replace(
@@ -117,12 +133,17 @@ def test_a_second_run_proposes_nothing(case: tuple[ClusterInventory, RebalanceRe
 def test_figures_of_load_are_never_below_their_bound(
     case: tuple[ClusterInventory, RebalanceRequest], data: st.DataObject
 ) -> None:
-    """Rule: no plan is more even than the bound; a plan with load keeps every rule, whatever the history."""
+    """Rule: no plan is more even than the bound; a plan with load keeps every rule, whatever the
+    history.
+    """
     cluster, wished = case
     rates = st.sampled_from([None, 0.0, 1.0, 50.0, 1000.0])
     history = [
         history_row(
-            each.topic, each.partition, week(data.draw(rates), data.draw(rates)), bytes_out_per_s=week(data.draw(rates))
+            each.topic,
+            each.partition,
+            week(data.draw(rates), data.draw(rates)),
+            bytes_out_per_s=week(data.draw(rates)),
         )
         for each in cluster.partitions
         if data.draw(st.booleans())
@@ -138,8 +159,12 @@ def test_figures_of_load_are_never_below_their_bound(
 
 @thorough
 @given(clusters())
-def test_counts_are_within_one_of_each_other_where_racks_do_not_count(cluster: ClusterInventory) -> None:
-    """Rule: replica counts within one of each other, and no move more than the bound where bytes ask for none."""
+def test_counts_are_within_one_of_each_other_where_racks_do_not_count(
+    cluster: ClusterInventory,
+) -> None:
+    """Rule: replica counts within one of each other, and no move more than the bound where bytes
+    ask for none.
+    """
     bare = without_sizes(cluster)
     proposed = propose(bare, request(racks=Racks.IGNORE))
     held = counts(proposed.target(bare), (row.broker_id for row in bare.brokers))
@@ -151,15 +176,23 @@ def test_counts_are_within_one_of_each_other_where_racks_do_not_count(cluster: C
 
 @thorough
 @given(cases())
-def test_moves_are_never_claimed_below_the_bound(case: tuple[ClusterInventory, RebalanceRequest]) -> None:
-    """Rule: "proved optimal" means as many moves as the bound and every broker at its quota; figures are counted."""
+def test_moves_are_never_claimed_below_the_bound(
+    case: tuple[ClusterInventory, RebalanceRequest],
+) -> None:
+    """Rule: "proved optimal" means as many moves as the bound and every broker at its quota;
+    figures are counted.
+    """
     cluster, wished = case
     proposed = propose(cluster, wished)
     assume(proposed.error is None)
     before, after, told = lists(cluster), proposed.target(cluster), proposed.figures
     moves = sum(len(set(row) - set(before[key])) for key, row in after.items())
     assert told["moves"] == moves
-    assert told["reassignments"] == len(proposed.entries) == sum(row != before[key] for key, row in after.items())
+    assert (
+        told["reassignments"]
+        == len(proposed.entries)
+        == sum(row != before[key] for key, row in after.items())
+    )
     assert told["leader_changes"] == sum(row[0] != before[key][0] for key, row in after.items())
     assert told["leader_changes"] >= told["leader_changes_bound"]
     assert told["moved_bytes"] is None or told["moved_bytes"] >= told["moved_bytes_bound"]
@@ -176,8 +209,13 @@ def test_moves_are_never_claimed_below_the_bound(case: tuple[ClusterInventory, R
 
 @thorough
 @given(clusters(most_partitions=7).map(without_capacities), st.booleans())
-def test_leaders_are_as_even_as_the_lists_allow(cluster: ClusterInventory, leaders_only: bool) -> None:  # noqa: FBT001 - drawn
-    """Rule: no other choice of leaders among the same replicas is more even, in any convex measure."""
+def test_leaders_are_as_even_as_the_lists_allow(
+    cluster: ClusterInventory,
+    leaders_only: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Rule: no other choice of leaders among the same replicas is more even, in any convex
+    measure.
+    """
     proposed = propose(cluster, request(racks=Racks.IGNORE, leaders_only=leaders_only))
     assume(proposed.error is None)
     target = proposed.target(cluster)
@@ -195,15 +233,23 @@ def test_leaders_are_as_even_as_the_lists_allow(cluster: ClusterInventory, leade
 
 @thorough
 @given(clusters(), st.integers(0, 3))
-def test_new_brokers_are_filled_by_moves_to_them_alone(cluster: ClusterInventory, count: int) -> None:
-    """Rule: brokers that were even among themselves only give; all moves go to the added brokers."""
-    even = without_sizes(applied(cluster, propose(without_sizes(cluster), request(racks=Racks.IGNORE))))
+def test_new_brokers_are_filled_by_moves_to_them_alone(
+    cluster: ClusterInventory, count: int
+) -> None:
+    """Rule: brokers that were even among themselves only give; all moves go to the added
+    brokers.
+    """
+    even = without_sizes(
+        applied(cluster, propose(without_sizes(cluster), request(racks=Racks.IGNORE)))
+    )
     assume(max(counts(lists(even), range(1, len(even.brokers) + 1))) <= len(even.partitions))
     fresh = range(101, 101 + count)
     grown = replace(even, brokers=(*even.brokers, *(BrokerRow(broker) for broker in fresh)))
     proposed = propose(grown, request(racks=Racks.IGNORE))
     before = lists(grown)
-    gained = {broker for key, row in proposed.entries.items() for broker in set(row) - set(before[key])}
+    gained = {
+        broker for key, row in proposed.entries.items() for broker in set(row) - set(before[key])
+    }
     assert gained <= set(fresh)
     assert proposed.figures["proved_optimal"]
 
@@ -213,13 +259,18 @@ def test_limits_hold_and_every_prefix_keeps_the_hard_rules(
     cluster: ClusterInventory, max_moves: int, max_bytes: int, max_reorders: int
 ) -> None:
     """Rule: limits keep the order of the plan, the most useful entries first."""
-    limits = ProposalLimits(max_moves=max_moves, max_bytes=max_bytes, max_order_changes=max_reorders)
+    limits = ProposalLimits(
+        max_moves=max_moves, max_bytes=max_bytes, max_order_changes=max_reorders
+    )
     whole, cut = (
         propose(cluster, request(racks=Racks.IGNORE)),
         propose(cluster, request(racks=Racks.IGNORE, limits=limits)),
     )
     assume(whole.error is None)
-    before, size = lists(cluster), {(row.topic, row.partition): row.size_bytes or 0 for row in cluster.partitions}
+    before, size = (
+        lists(cluster),
+        {(row.topic, row.partition): row.size_bytes or 0 for row in cluster.partitions},
+    )
     assert list(cut.entries) == [key for key in whole.entries if key in cut.entries]
     assert all(whole.entries[key] == row for key, row in cut.entries.items())
     moved = {key: len(set(row) - set(before[key])) for key, row in cut.entries.items()}
@@ -233,11 +284,18 @@ def test_limits_hold_and_every_prefix_keeps_the_hard_rules(
     load = Counter({row.broker_id: 0 for row in cluster.brokers})
     for key, row in before.items():
         load.update(dict.fromkeys(row, size[key]))
-    disk_space = {row.broker_id: row.capacity_bytes for row in cluster.brokers if row.capacity_bytes is not None}
+    disk_space = {
+        row.broker_id: row.capacity_bytes
+        for row in cluster.brokers
+        if row.capacity_bytes is not None
+    }
     for key, row in cut.entries.items():
         load.subtract(dict.fromkeys(before[key], size[key]))
         load.update(dict.fromkeys(row, size[key]))
-        assert all(load[broker] <= disk_space[broker] for broker in (set(row) - set(before[key])) & set(disk_space))
+        assert all(
+            load[broker] <= disk_space[broker]
+            for broker in (set(row) - set(before[key])) & set(disk_space)
+        )
 
 
 @thorough

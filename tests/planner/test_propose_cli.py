@@ -23,9 +23,23 @@ from support.live.waiting import wait_until
 from support.planner.load_histories import MONDAY, row, week, write
 
 from kadmin.documents import parse_document
-from kadmin.inventory import BrokerRow, ClusterInventory, Inventory, PartitionRow, inventory_of, write_inventory
+from kadmin.inventory import (
+    BrokerRow,
+    ClusterInventory,
+    Inventory,
+    PartitionRow,
+    inventory_of,
+    write_inventory,
+)
 from kadmin.java import find_java
-from kadmin.plan.model import Elect, PlanHeader, ReassignmentPlan, RebalanceRequest, ThrottleBy, ThrottleSpec
+from kadmin.plan.model import (
+    Elect,
+    PlanHeader,
+    ReassignmentPlan,
+    RebalanceRequest,
+    ThrottleBy,
+    ThrottleSpec,
+)
 from kadmin.planner import local
 from kadmin.planner.proposal import Options
 from kadmin.planner.spark_session import class_archive
@@ -36,12 +50,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 RUN = "import sys; from kadmin.cli import main; main()"
-REQUEST = "kind: RebalanceRequest\nmetadata: {name: drain-2, labels: {ticket: K-1}}\nspec: {brokers: {drain: [2]}}\n"
+REQUEST = (
+    "kind: RebalanceRequest\nmetadata: {name: drain-2, labels: {ticket: K-1}}\nspec: {brokers: "
+    "{drain: [2]}}\n"
+)
 NOTHING = "kind: RebalanceRequest\nspec: {}\n"
 
 
-def propose(folder: Path, *arguments: str, code: str = RUN, data: str = "") -> subprocess.CompletedProcess[str]:
-    """Run `kadmin propose rebalance` in a folder with the local engine, unless the arguments say otherwise."""
+def propose(
+    folder: Path, *arguments: str, code: str = RUN, data: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run `kadmin propose rebalance` in a folder with the local engine, unless the arguments say
+    otherwise.
+    """
     engine = () if "--engine" in arguments else ("--engine", "local")
     return subprocess.run(
         [sys.executable, "-c", code, "propose", "rebalance", *arguments, *engine],
@@ -77,7 +98,16 @@ def figures(path: Path) -> list[Mapping[str, Any]]:
 
 
 def test_a_request_becomes_a_plan_with_figures(folder: Path) -> None:
-    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.yaml", "--figures", "figures.json")
+    done = propose(
+        folder,
+        "request.yaml",
+        "--inventory",
+        "inv",
+        "--out",
+        "plan.yaml",
+        "--figures",
+        "figures.json",
+    )
     assert (done.returncode, done.stderr) == (0, "")
     made = plan(folder / "plan.yaml")
     (told,) = figures(folder / "figures.json")
@@ -96,10 +126,15 @@ def test_a_request_becomes_a_plan_with_figures(folder: Path) -> None:
     assert any(line.split()[:2] == ["moves", str(told["moves"])] for line in lines)
 
 
-def test_the_load_of_a_plan_is_shown_with_its_worst_hour_and_the_week_held_out(folder: Path) -> None:
+def test_the_load_of_a_plan_is_shown_with_its_worst_hour_and_the_week_held_out(
+    folder: Path,
+) -> None:
     keys = [(each.topic, each.partition) for each in cluster(SIZES["S"], 1).partitions]
     weeks = (MONDAY, MONDAY + timedelta(weeks=1))
-    write(folder / "load", [row(*key, week(9.0, 4.0 + key[1] % 5), start=start) for key in keys for start in weeks])
+    write(
+        folder / "load",
+        [row(*key, week(9.0, 4.0 + key[1] % 5), start=start) for key in keys for start in weeks],
+    )
     (folder / "load.yaml").write_text("kind: RebalanceRequest\nspec: {load: {from: load}}\n")
     arguments = ("load.yaml", "--inventory", "inv", "--out", "plan.json")
     done = propose(folder, *arguments, "--holdout", "LAST_WEEK", "--figures", "figures.json")
@@ -113,9 +148,18 @@ def test_the_load_of_a_plan_is_shown_with_its_worst_hour_and_the_week_held_out(f
         ratios = " ".join(f"{load['holdout'][name][time]:.3f}" for time in ("before", "after"))
         assert f"network {name}, the week held out {ratios}" in shown
     day, hour = divmod(load["out"]["worst"]["hour"], 24)
-    where = f"broker {load['out']['worst']['broker_id']} on {calendar.day_name[day]} at {hour:02}:00 UTC"
-    assert f"network out: {where} is at {load['out']['after']:.3f} of its fair share, goal 1.1" in shown
-    added = (count(load["extra_moves"], "move"), count(load["extra_leader_changes"], "leader change"))
+    where = (
+        f"broker {load['out']['worst']['broker_id']} on {calendar.day_name[day]} at {hour:02}:00 "
+        "UTC"
+    )
+    assert (
+        f"network out: {where} is at {load['out']['after']:.3f} of its fair share, goal 1.1"
+        in shown
+    )
+    added = (
+        count(load["extra_moves"], "move"),
+        count(load["extra_leader_changes"], "leader change"),
+    )
     assert f"for load alone: {', '.join(added)}" in shown
     again = propose(folder, "nothing.yaml", *arguments[1:], "--holdout", "LAST_WEEK")
     assert again.returncode == 64
@@ -130,7 +174,9 @@ def test_the_load_of_a_plan_is_shown_with_its_worst_hour_and_the_week_held_out(f
         ("{link_budget: 1GB/s}", ThrottleSpec(ThrottleBy.LINK_BUDGET, 1_000_000_000)),
     ],
 )
-def test_the_throttle_of_a_request_is_that_of_the_plan(written: str, carried: ThrottleSpec, folder: Path) -> None:
+def test_the_throttle_of_a_request_is_that_of_the_plan(
+    written: str, carried: ThrottleSpec, folder: Path
+) -> None:
     request = REQUEST.replace("spec: {", f"spec: {{throttle: {written}, ")
     done = propose(folder, "-", "--inventory", "inv", "--out", "plan.yaml", data=request)
     assert done.returncode == 0, done.stderr
@@ -139,7 +185,9 @@ def test_the_throttle_of_a_request_is_that_of_the_plan(written: str, carried: Th
 
 def test_the_warning_of_a_plan_without_a_throttle_names_a_command_that_works(folder: Path) -> None:
     done = propose(folder, "-", "--inventory", "inv", "--out", "a plan.yaml", data=REQUEST)
-    (warning,) = [line for line in done.stdout.splitlines() if line.startswith("warning: the plan copies")]
+    (warning,) = [
+        line for line in done.stdout.splitlines() if line.startswith("warning: the plan copies")
+    ]
     asked = shlex.split(warning.partition("the rate that this suggests: kadmin ")[2])
     told = command(asked[0], str(folder / asked[1]), asked[2], str(folder / asked[3]))
     assert (told.status, "--throttle 41MB/s" in told.out) == (0, True), told.err
@@ -148,12 +196,19 @@ def test_the_warning_of_a_plan_without_a_throttle_names_a_command_that_works(fol
 def test_a_plan_that_loses_racks_says_so_wherever_it_is_shown(folder: Path) -> None:
     racks = {1: "r1", 2: "r2", 3: "r3", 4: "r1", 5: "r2"}
     rows = tuple(
-        PartitionRow("a", number, (3, 4, 5) if number % 2 else (1, 2, 3), size_bytes=10) for number in range(12)
+        PartitionRow("a", number, (3, 4, 5) if number % 2 else (1, 2, 3), size_bytes=10)
+        for number in range(12)
     )
-    losing = ClusterInventory("c", tuple(BrokerRow(broker, rack) for broker, rack in racks.items()), rows)
+    losing = ClusterInventory(
+        "c", tuple(BrokerRow(broker, rack) for broker, rack in racks.items()), rows
+    )
     write_inventory(Inventory("2026-01-01T00:00:00Z", {"": losing}), folder / "losing", "csv")
-    (folder / "drain.yaml").write_text("kind: RebalanceRequest\nspec: {brokers: {drain: [3]}, racks: relaxed}\n")
-    done = propose(folder, "drain.yaml", "--inventory", "losing", "--out", "plan.yaml", "--html", "plan.html")
+    (folder / "drain.yaml").write_text(
+        "kind: RebalanceRequest\nspec: {brokers: {drain: [3]}, racks: relaxed}\n"
+    )
+    done = propose(
+        folder, "drain.yaml", "--inventory", "losing", "--out", "plan.yaml", "--html", "plan.html"
+    )
     assert "\nwarning: 12 partitions: 3 racks to 2\n" in done.stdout
     assert plan(folder / "plan.yaml").allow_fewer_racks
     assert "12 partitions: 3 racks to 2 (a-" in (folder / "plan.html").read_text()
@@ -163,7 +218,9 @@ def test_a_plan_that_loses_racks_says_so_wherever_it_is_shown(folder: Path) -> N
 
 
 def test_json_goes_out_by_suffix_and_as_the_answer(folder: Path) -> None:
-    done = propose(folder, "-", "--inventory", "inv", "--out", "plan.json", "-o", "json", data=REQUEST)
+    done = propose(
+        folder, "-", "--inventory", "inv", "--out", "plan.json", "-o", "json", data=REQUEST
+    )
     assert (done.returncode, done.stderr) == (0, "")
     answer = json.loads(done.stdout)
     assert validate_value(answer, "answers/figures") == []
@@ -183,9 +240,14 @@ def test_the_result_of_a_plan_needs_nothing(folder: Path) -> None:
     }
     before = cluster(SIZES["S"], 1)
     rows = tuple(
-        replace(row, replicas=target.get((row.topic, row.partition), row.replicas)) for row in before.partitions
+        replace(row, replicas=target.get((row.topic, row.partition), row.replicas))
+        for row in before.partitions
     )
-    write_inventory(Inventory("2026-01-02T00:00:00Z", {"": replace(before, partitions=rows)}), folder / "inv", "csv")
+    write_inventory(
+        Inventory("2026-01-02T00:00:00Z", {"": replace(before, partitions=rows)}),
+        folder / "inv",
+        "csv",
+    )
     done = propose(folder, "nothing.yaml", "--inventory", "inv", "--out", "again.yaml")
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1] == "nothing to do: the plan is empty -> again.yaml"
@@ -194,12 +256,21 @@ def test_the_result_of_a_plan_needs_nothing(folder: Path) -> None:
 
 def test_a_fleet_gets_a_file_for_each_cluster(folder: Path) -> None:
     one = cluster(SIZES["S"], 1)
-    write_inventory(Inventory("2026-01-01T00:00:00Z", {"north": one, "south": one}), folder / "fleet", "jsonl")
+    write_inventory(
+        Inventory("2026-01-01T00:00:00Z", {"north": one, "south": one}), folder / "fleet", "jsonl"
+    )
     done = propose(folder, "request.yaml", "--inventory", "fleet", "--out", "plans")
     assert (done.returncode, done.stderr) == (0, "")
-    assert sorted(path.name for path in (folder / "plans").iterdir()) == ["north.json", "south.json"]
+    assert sorted(path.name for path in (folder / "plans").iterdir()) == [
+        "north.json",
+        "south.json",
+    ]
     assert plan(folder / "plans" / "north.json") == plan(folder / "plans" / "south.json")
-    assert [line.split()[0] for line in done.stdout.splitlines()[:3]] == ["cluster", "north", "south"]
+    assert [line.split()[0] for line in done.stdout.splitlines()[:3]] == [
+        "cluster",
+        "north",
+        "south",
+    ]
 
 
 @pytest.mark.spark
@@ -230,19 +301,29 @@ def test_spark_is_the_default_and_says_no_more_than_the_local_engine(
     assert spark.stdout.replace("spark.json", "local.json") == local.stdout
 
 
-def test_a_class_archive_that_cannot_be_written_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_archive_that_cannot_be_written_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache = tmp_path / "cache"
     cache.write_text("in the way")
     monkeypatch.setenv("KADMIN_CACHE", str(cache))
     command = [sys.executable, "-m", "kadmin.planner.class_archive"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    told = [f"error: Cannot write {cache}/spark-classes.", "  cause: Not a directory", "  next:  set KADMIN_CACHE"]
+    told = [
+        f"error: Cannot write {cache}/spark-classes.",
+        "  cause: Not a directory",
+        "  next:  set KADMIN_CACHE",
+    ]
     assert done.returncode == 1
-    assert [line.startswith(start) for line, start in zip(done.stderr.splitlines(), told, strict=True)] == [True] * 3
+    assert [
+        line.startswith(start) for line, start in zip(done.stderr.splitlines(), told, strict=True)
+    ] == [True] * 3
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("flags", [("--conf", "spark.driver.memory=a-lot"), ("--master", "nonsense")])
+@pytest.mark.parametrize(
+    "flags", [("--conf", "spark.driver.memory=a-lot"), ("--master", "nonsense")]
+)
 def test_a_setting_that_spark_refuses_is_reported(flags: tuple[str, str], folder: Path) -> None:
     arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--engine", "spark")
     done = propose(folder, *arguments, *flags)
@@ -255,12 +336,24 @@ def test_a_setting_that_spark_refuses_is_reported(flags: tuple[str, str], folder
 def test_spark_submit_runs_it_with_its_own_settings(folder: Path) -> None:
     (folder / "kadmin_app.py").write_text(RUN)
     home = Path(pyspark.__file__).parent
-    submit = [str(home / "bin" / "spark-submit"), "--master", "local[1]", "--conf", "spark.driver.memory=512m"]
+    submit = [
+        str(home / "bin" / "spark-submit"),
+        "--master",
+        "local[1]",
+        "--conf",
+        "spark.driver.memory=512m",
+    ]
     arguments = ("request.yaml", "--inventory", "inv", "--out")
     told = {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable}
     command = [*submit, "kadmin_app.py", "propose", "rebalance", *arguments, "submitted.json"]
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=240, check=False, env={**os.environ, **told}
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env={**os.environ, **told},
     )
     assert done.returncode == 0, done.stderr
     assert propose(folder, *arguments, "local.json").returncode == 0
@@ -271,8 +364,19 @@ def test_spark_submit_runs_it_with_its_own_settings(folder: Path) -> None:
 def test_a_jvm_that_is_killed_is_reported(folder: Path) -> None:
     """As the out-of-memory killer does; here as soon as the JVM has started its Python workers."""
     arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--master", "local[1]")
-    command = [sys.executable, "-c", RUN, "propose", "rebalance", *arguments, "--conf", "spark.driver.memory=512m"]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    command = [
+        sys.executable,
+        "-c",
+        RUN,
+        "propose",
+        "rebalance",
+        *arguments,
+        "--conf",
+        "spark.driver.memory=512m",
+    ]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
         wait_until(lambda: bool(jvms_at_work(running.pid)), 240)
         os.kill(jvms_at_work(running.pid)[0], signal.SIGKILL)
         _, said = running.communicate(timeout=240)
@@ -284,27 +388,40 @@ def test_a_jvm_that_is_killed_is_reported(folder: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.parametrize("stage", ["starting", "working"])
 def test_a_time_limit_while_spark_runs_is_what_is_reported(folder: Path, stage: str) -> None:
-    """Rule: --timeout is the cause, and no JVM is left. One that is left would keep the pipes of this test open."""
+    """Rule: --timeout is the cause, and no JVM is left. One that is left would keep the pipes of
+    this test open.
+    """
     arguments = ("request.yaml", "--inventory", "inv", "--out", "plan.json", "--master", "local[1]")
     command = [sys.executable, "-c", RUN, "propose", "rebalance", *arguments, "--timeout", "3600"]
     reached = {"starting": jvms, "working": jvms_at_work}[stage]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
         wait_until(lambda: bool(reached(running.pid)), 240)
         os.kill(running.pid, signal.SIGALRM)
         _, said = running.communicate(timeout=240)
-    assert (running.returncode, said.splitlines()[0]) == (8, "error: Not finished within the 3600 s of --timeout.")
+    assert (running.returncode, said.splitlines()[0]) == (
+        8,
+        "error: Not finished within the 3600 s of --timeout.",
+    )
 
 
 def processes() -> list[tuple[int, int, str]]:
     """Return id, parent and command line of every process."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+    ).stdout
     rows = (line.split(maxsplit=2) for line in listed.splitlines())
     return [(int(pid), int(parent), program) for pid, parent, program in rows]
 
 
 def jvms(planner: int) -> list[int]:
     """The JVMs that a planner has started, from before their gateway is there."""
-    return [pid for pid, parent, program in processes() if parent == planner and program.split()[0].endswith("java")]
+    return [
+        pid
+        for pid, parent, program in processes()
+        if parent == planner and program.split()[0].endswith("java")
+    ]
 
 
 def jvms_at_work(planner: int) -> list[int]:
@@ -349,7 +466,10 @@ def test_a_terminal_is_reported_the_stages_and_left_as_it_was(folder: Path) -> N
         "",
         "reading inv",
         "planning 1,000 partitions on 15 brokers",
-        f"writing plan.json (1 of 1): {len(plan(folder / 'plan.json').reassignments):,} reassignments",
+        (
+            f"writing plan.json (1 of 1): {len(plan(folder / 'plan.json').reassignments):,} "
+            "reassignments"
+        ),
         "",
     ]
     assert b"\x1b" not in told
@@ -377,17 +497,22 @@ def test_partitions_in_flight_do_not_change_and_a_note_says_so(folder: Path) -> 
     on_two = [row for row in cluster(SIZES["S"], 1).partitions if 2 in row.replicas]
     others = [row for row in cluster(SIZES["S"], 1).partitions if 2 not in row.replicas]
     moving = [{"topic": row.topic, "partition": row.partition} for row in others[::3]]
-    (folder / "inv" / "inventory.json").write_text(json.dumps({**header, "kafka": {"reassigning": moving}}))
+    (folder / "inv" / "inventory.json").write_text(
+        json.dumps({**header, "kafka": {"reassigning": moving}})
+    )
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json")
     assert done.returncode == 0
     assert f"note: {len(moving)} partitions are being reassigned" in done.stdout
     planned = {
-        (target.partition.topic, target.partition.partition) for target in plan(folder / "plan.json").reassignments
+        (target.partition.topic, target.partition.partition)
+        for target in plan(folder / "plan.json").reassignments
     }
     assert planned
     assert not planned & {(each["topic"], each["partition"]) for each in moving}
     stuck = [{"topic": on_two[0].topic, "partition": on_two[0].partition}]
-    (folder / "inv" / "inventory.json").write_text(json.dumps({**header, "kafka": {"reassigning": stuck}}))
+    (folder / "inv" / "inventory.json").write_text(
+        json.dumps({**header, "kafka": {"reassigning": stuck}})
+    )
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "never.json")
     assert done.returncode == 9
     assert f"must stay: topics {on_two[0].topic}" in done.stderr
@@ -401,16 +526,30 @@ REFUSALS = [
         3,
         "partition nowhere-0",
     ),
-    ("kind: RebalanceRequest\nspec: {replication_factor: {'*': 4}}\n", 9, "RF 4 over 3 racks: topics topic-00000"),
-    ("kind: RebalanceRequest\nspec: {racks: often}\n", 3, "racks is one of strict, relaxed, ignore"),
-    ("kind: RebalanceRequest\nspec: {free: {broker: 1, bytes: 900TB}}\n", 9, "could go elsewhere: brokers 1"),
+    (
+        "kind: RebalanceRequest\nspec: {replication_factor: {'*': 4}}\n",
+        9,
+        "RF 4 over 3 racks: topics topic-00000",
+    ),
+    (
+        "kind: RebalanceRequest\nspec: {racks: often}\n",
+        3,
+        "racks is one of strict, relaxed, ignore",
+    ),
+    (
+        "kind: RebalanceRequest\nspec: {free: {broker: 1, bytes: 900TB}}\n",
+        9,
+        "could go elsewhere: brokers 1",
+    ),
     ("kind: RebalanceRequest\nmetadata: {cluster_id: other}\nspec: {}\n", 4, "cluster other"),
     ("kind: TopicDeletion\nspec: {topics: [a]}\n", 3, "not a RebalanceRequest"),
 ]
 
 
 @pytest.mark.parametrize(("text", "status", "words"), REFUSALS)
-def test_what_cannot_be_is_refused_and_nothing_is_written(text: str, status: int, words: str, folder: Path) -> None:
+def test_what_cannot_be_is_refused_and_nothing_is_written(
+    text: str, status: int, words: str, folder: Path
+) -> None:
     (folder / "request.yaml").write_text(text)
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json")
     assert (done.returncode, done.stdout) == (status, "")
@@ -425,18 +564,26 @@ def test_bad_rows_are_named(folder: Path) -> None:
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json")
     assert done.returncode == 3
     assert "partitions.csv: size_bytes: 1 row negative (first: row 1001)" in done.stderr
-    assert "partitions.csv: topic, partition: 1 row with a duplicate key (first: row 1001)" in done.stderr
+    assert (
+        "partitions.csv: topic, partition: 1 row with a duplicate key (first: row 1001)"
+        in done.stderr
+    )
 
 
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--master", "local[2]", "--remote", "sc://h"), "--master and --remote exclude each other"),
+        (
+            ("--master", "local[2]", "--remote", "sc://h"),
+            "--master and --remote exclude each other",
+        ),
         (("--remote", "spark://h:7077"), "--remote spark://h:7077 is not sc://HOST:PORT."),
         (("--remote", "sc://h:port/;token=secret"), "--remote sc://h:port is not sc://HOST:PORT."),
     ],
 )
-def test_what_is_no_server_of_spark_connect_is_refused(flags: tuple[str, ...], words: str, folder: Path) -> None:
+def test_what_is_no_server_of_spark_connect_is_refused(
+    flags: tuple[str, ...], words: str, folder: Path
+) -> None:
     planning = (
         "propose",
         "rebalance",
@@ -460,7 +607,9 @@ def test_what_is_no_server_of_spark_connect_is_refused(flags: tuple[str, ...], w
         (("--conf", "x"), "--conf x is not spark.KEY=VALUE."),
     ],
 )
-def test_flags_without_a_use_are_wrong_usage(flags: tuple[str, ...], words: str, folder: Path) -> None:
+def test_flags_without_a_use_are_wrong_usage(
+    flags: tuple[str, ...], words: str, folder: Path
+) -> None:
     done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "plan.json", *flags)
     assert (done.returncode, words in done.stderr) == (64, True)
 
@@ -473,11 +622,31 @@ def test_a_plan_that_cannot_be_written_is_reported(folder: Path) -> None:
 
 def test_missing_libraries_are_named_with_the_remedy(folder: Path) -> None:
     code = "import sys; sys.modules['pyspark'] = None\n" + RUN  # as on a machine without it
-    done = propose(folder, "request.yaml", "--inventory", "inv", "--out", "p.json", "--engine", "spark", code=code)
+    done = propose(
+        folder,
+        "request.yaml",
+        "--inventory",
+        "inv",
+        "--out",
+        "p.json",
+        "--engine",
+        "spark",
+        code=code,
+    )
     assert done.returncode == 64
     assert "needs pyspark" in done.stderr
     assert "pip install 'kadmin-kafka[spark]'" in done.stderr
-    arguments = ("request.yaml", "--inventory", "inv", "--out", "p.json", "--engine", "spark", "--remote", "sc://h:1")
+    arguments = (
+        "request.yaml",
+        "--inventory",
+        "inv",
+        "--out",
+        "p.json",
+        "--engine",
+        "spark",
+        "--remote",
+        "sc://h:1",
+    )
     done = propose(folder, *arguments, code=code.replace("pyspark", "grpc"))
     assert done.returncode == 64
     assert "needs grpc" in done.stderr

@@ -29,7 +29,10 @@ def demand(total: int, kept: list[int], **others: Any) -> Demand:  # noqa: ANN40
 def feasible(wanted: Demand, quota: tuple[int, ...]) -> bool:
     """Gale-Ryser, written plainly: every j racks hold at most g(j)."""
     racks = len(wanted.reach) - 1
-    by_rack = (sum(q for q, r in zip(quota, wanted.rack, strict=True) if r == rack) for rack in range(racks))
+    by_rack = (
+        sum(q for q, r in zip(quota, wanted.rack, strict=True) if r == rack)
+        for rack in range(racks)
+    )
     totals = sorted(by_rack, reverse=True)
     return all(sum(totals[: j + 1]) <= wanted.reach[j + 1] for j in range(racks))
 
@@ -47,7 +50,11 @@ def demands(draw: st.DrawFn) -> Demand:
         draw(small),
         base=ints(draw(small)),
         upper=upper,
-        weight=np.array(draw(st.lists(st.sampled_from([0.5, 1.0, 1.0, 1.5, 3.0]), min_size=count, max_size=count))),
+        weight=np.array(
+            draw(
+                st.lists(st.sampled_from([0.5, 1.0, 1.0, 1.5, 3.0]), min_size=count, max_size=count)
+            )
+        ),
         rack=rack,
         reach=rack_reach(rf, cap, racks),
     )
@@ -55,19 +62,28 @@ def demands(draw: st.DrawFn) -> Demand:
 
 @given(demands())
 def test_quotas_are_the_most_even_that_racks_and_bounds_allow(wanted: Demand) -> None:
-    """Rule: as many replicas as fit, each on the broker with the lowest level; then the fewest moves."""
+    """Rule: as many replicas as fit, each on the broker with the lowest level; then the fewest
+    moves.
+    """
     found = tuple(quotas(wanted).tolist())
     assert feasible(wanted, found)
     options = [
         option
-        for option in itertools.product(*(range(min(int(upper), wanted.total) + 1) for upper in wanted.upper))
+        for option in itertools.product(
+            *(range(min(int(upper), wanted.total) + 1) for upper in wanted.upper)
+        )
         if sum(option) <= wanted.total and feasible(wanted, option)
     ]
 
     def rank(option: tuple[int, ...]) -> tuple[int, int, int]:
         held = [int(base) + quota for base, quota in zip(wanted.base, option, strict=True)]
-        filled = sum(each * (each + 1) * round(3 / weight) for each, weight in zip(held, wanted.weight, strict=True))
-        moves = sum(max(0, quota - int(kept)) for quota, kept in zip(option, wanted.kept, strict=True))
+        filled = sum(
+            each * (each + 1) * round(3 / weight)
+            for each, weight in zip(held, wanted.weight, strict=True)
+        )
+        moves = sum(
+            max(0, quota - int(kept)) for quota, kept in zip(option, wanted.kept, strict=True)
+        )
         return -sum(option), filled, moves
 
     best = min(map(rank, options))
@@ -80,9 +96,13 @@ def test_the_broker_with_most_replicas_keeps_the_remainder() -> None:
 
 
 def test_a_small_rack_is_filled_and_the_others_share_the_rest() -> None:
-    """Rule: with as many racks as replicas each rack holds one of each partition, however few its brokers."""
+    """Rule: with as many racks as replicas each rack holds one of each partition, however few its
+    brokers.
+    """
     rf, cap = ints([2] * 12), ints([1] * 12)
-    wanted = demand(24, [0] * 5, rack=ints([0, 0, 0, 0, 1]), reach=rack_reach(rf, cap, 2), upper=ints([12] * 5))
+    wanted = demand(
+        24, [0] * 5, rack=ints([0, 0, 0, 0, 1]), reach=rack_reach(rf, cap, 2), upper=ints([12] * 5)
+    )
     assert quotas(wanted).tolist() == [3, 3, 3, 3, 12]
 
 

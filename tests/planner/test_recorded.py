@@ -20,7 +20,9 @@ NO_RACKS = {"racks": Racks.IGNORE}
 
 @dataclass(frozen=True)
 class Recorded:
-    """One case: its source, the brokers with their racks, the lists in order, the request, moves and counts."""
+    """One case: its source, the brokers with their racks, the lists in order, the request, moves
+    and counts.
+    """
 
     source: str
     brokers: Mapping[int, str | None]
@@ -62,7 +64,12 @@ CASES = [
         (1, 2),
     ),
     Recorded(
-        "SiftScience/kafka-assigner, KafkaTopicAssignerTest, expansion", bare(10, 11, 12, 13), SIFT, 2, (2, 2), NO_RACKS
+        "SiftScience/kafka-assigner, KafkaTopicAssignerTest, expansion",
+        bare(10, 11, 12, 13),
+        SIFT,
+        2,
+        (2, 2),
+        NO_RACKS,
     ),
     Recorded(
         "SiftScience/kafka-assigner, KafkaTopicAssignerTest, decommission",
@@ -112,8 +119,22 @@ CASES = [
         (1, 2),
         NO_RACKS,
     ),
-    Recorded("KIP-6: 7, 6, 0, 0 become 4, 3, 3, 3", bare(0, 1, 2, 3), [(0,)] * 7 + [(1,)] * 6, 6, (3, 4), NO_RACKS),
-    Recorded("linkedin/kafka-tools, issue 56, the first 14 partitions", NINE, MYCOOLTOPIC, 6, (4, 5), NO_RACKS),
+    Recorded(
+        "KIP-6: 7, 6, 0, 0 become 4, 3, 3, 3",
+        bare(0, 1, 2, 3),
+        [(0,)] * 7 + [(1,)] * 6,
+        6,
+        (3, 4),
+        NO_RACKS,
+    ),
+    Recorded(
+        "linkedin/kafka-tools, issue 56, the first 14 partitions",
+        NINE,
+        MYCOOLTOPIC,
+        6,
+        (4, 5),
+        NO_RACKS,
+    ),
     Recorded(
         "linkedin/kafka-tools, issue 56, broker 10133 drained",
         NINE,
@@ -143,7 +164,10 @@ def test_published_assignments_get_the_fewest_moves(case: Recorded) -> None:
     cluster, wished = inventory(case), request(**case.targets)
     proposed = propose(cluster, wished)
     after = proposed.figures["after"]
-    assert (proposed.figures["moves"], after["replicas_min"], after["replicas_max"]) == (case.moves, *case.counts)
+    assert (proposed.figures["moves"], after["replicas_min"], after["replicas_max"]) == (
+        case.moves,
+        *case.counts,
+    )
     assert proposed.figures["proved_optimal"]
     assert after["rack_violations"] == 0
     assert after["leaders_max"] - after["leaders_min"] <= 1
@@ -152,11 +176,15 @@ def test_published_assignments_get_the_fewest_moves(case: Recorded) -> None:
 
 
 def test_more_replicas_than_racks_name_topics_and_racks() -> None:
-    """cruise-control issue 1451: "Insufficient number of racks (Current: 4, Needed: 6)", without the topics."""
+    """cruise-control issue 1451: "Insufficient number of racks (Current: 4, Needed: 6)", without
+    the topics.
+    """
     brokers = tuple(BrokerRow(broker, f"r{broker % 4}") for broker in range(8))
     rows = (PartitionRow("orders", 0, (0, 1, 2, 3)), PartitionRow("grown", 0, (0, 1, 2, 3, 4, 5)))
     cluster = ClusterInventory("recorded", brokers, rows)
-    assert str(propose(cluster, request()).error).startswith("InfeasibleError: RF 6 over 4 racks: topics grown")
+    assert str(propose(cluster, request()).error).startswith(
+        "InfeasibleError: RF 6 over 4 racks: topics grown"
+    )
     relaxed = propose(cluster, request(racks=Racks.RELAXED))
     assert (relaxed.error, relaxed.figures["after"]["rack_violations"]) == (None, 0)
     back = propose(cluster, request(replication_factor={"grown": 4}))
@@ -164,9 +192,13 @@ def test_more_replicas_than_racks_name_topics_and_racks() -> None:
 
 
 def test_racks_known_of_some_brokers_alone_are_no_stack_trace() -> None:
-    """blueking-dbm issue 14096: "Not all brokers have rack information", from a tool that then stops."""
+    """blueking-dbm issue 14096: "Not all brokers have rack information", from a tool that then
+    stops.
+    """
     brokers = (BrokerRow(1, "a"), BrokerRow(2, "b"), BrokerRow(3), BrokerRow(4))
-    cluster = ClusterInventory("recorded", brokers, tuple(PartitionRow("t", number, (1, 2)) for number in range(4)))
+    cluster = ClusterInventory(
+        "recorded", brokers, tuple(PartitionRow("t", number, (1, 2)) for number in range(4))
+    )
     assert "no rack is known of brokers 3, 4" in str(propose(cluster, request()).error)
     proposed = propose(cluster, request(racks=Racks.RELAXED))
     assert (proposed.figures["moves"], proposed.figures["proved_optimal"]) == (4, True)

@@ -22,11 +22,20 @@ if TYPE_CHECKING:
     from support.planner.small_clusters import Proposed
 
 
-def cluster(rows: Mapping[str, Sequence[tuple[int, ...]]], racks: str = "aabbcc", **brokers: Any) -> ClusterInventory:  # noqa: ANN401
-    """Return brokers 1, 2, ... one per letter of `racks` (`-`: no rack), and topics of 100 bytes a partition."""
+def cluster(
+    rows: Mapping[str, Sequence[tuple[int, ...]]],
+    racks: str = "aabbcc",
+    **brokers: Any,  # noqa: ANN401
+) -> ClusterInventory:
+    """Return brokers 1, 2, ... one per letter of `racks` (`-`: no rack), and topics of 100 bytes a
+    partition.
+    """
     return ClusterInventory(
         "c",
-        tuple(BrokerRow(at, None if name == "-" else name, **brokers) for at, name in enumerate(racks, start=1)),
+        tuple(
+            BrokerRow(at, None if name == "-" else name, **brokers)
+            for at, name in enumerate(racks, start=1)
+        ),
         tuple(
             PartitionRow(topic, number, replicas, size_bytes=100)
             for topic, lists_of in rows.items()
@@ -36,7 +45,9 @@ def cluster(rows: Mapping[str, Sequence[tuple[int, ...]]], racks: str = "aabbcc"
 
 
 def held(proposed: Proposed, of: ClusterInventory) -> dict[int, int]:
-    return dict(sorted(Counter(broker for row in proposed.target(of).values() for broker in row).items()))
+    return dict(
+        sorted(Counter(broker for row in proposed.target(of).values() for broker in row).items())
+    )
 
 
 EVEN = cluster({"a": [(1, 3), (3, 5), (5, 1), (2, 4), (4, 6), (6, 2)]})
@@ -59,7 +70,10 @@ def test_a_drained_broker_ends_empty_and_the_others_even() -> None:
 def test_a_new_broker_is_filled_from_the_fullest() -> None:
     grown = replace(EVEN, brokers=(*EVEN.brokers, BrokerRow(7, "d")))
     proposed = propose(grown, request())
-    assert held(proposed, grown) == {1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 1, 7: 1} or proposed.figures["moves"] == 1
+    assert (
+        held(proposed, grown) == {1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 1, 7: 1}
+        or proposed.figures["moves"] == 1
+    )
     assert proposed.figures["moves"] == proposed.figures["moves_bound"] == 1
 
 
@@ -97,7 +111,9 @@ def test_excluded_topics_stay_and_count_for_evenness() -> None:
 
 
 def test_only_included_topics_take_part() -> None:
-    proposed = propose(cluster({"a": [(1,), (1,)], "b": [(1,), (1,)]}, "--"), request(include_topics=("a",)))
+    proposed = propose(
+        cluster({"a": [(1,), (1,)], "b": [(1,), (1,)]}, "--"), request(include_topics=("a",))
+    )
     assert {topic for topic, _ in proposed.entries} == {"a"}
 
 
@@ -105,7 +121,13 @@ def test_replication_factors_go_up_and_down_by_pattern() -> None:
     mixed = cluster({"orders-1": [(1,), (3,)], "logs": [(1, 3, 5), (2, 4, 6)], "other": [(5, 1)]})
     proposed = propose(mixed, request(replication_factor={"orders-*": 3, "logs": 2}))
     sizes = {key: len(row) for key, row in proposed.target(mixed).items()}
-    assert sizes == {("orders-1", 0): 3, ("orders-1", 1): 3, ("logs", 0): 2, ("logs", 1): 2, ("other", 0): 2}
+    assert sizes == {
+        ("orders-1", 0): 3,
+        ("orders-1", 1): 3,
+        ("logs", 0): 2,
+        ("logs", 1): 2,
+        ("other", 0): 2,
+    }
     assert proposed.figures["after"]["rack_violations"] == 0
     assert proposed.figures["moves"] == proposed.figures["moves_bound"]
 
@@ -114,7 +136,9 @@ def test_a_broker_set_holds_its_topics_evenly() -> None:
     paid = cluster({"pay-a": [(1, 2), (3, 4), (5, 6)], "z": [(1, 2)] * 6}, "------")
     proposed = propose(paid, request(broker_sets={"pay-*": (1, 2, 3)}))
     target = proposed.target(paid)
-    counted = Counter(broker for (topic, _), row in target.items() if topic == "pay-a" for broker in row)
+    counted = Counter(
+        broker for (topic, _), row in target.items() if topic == "pay-a" for broker in row
+    )
     assert counted == {1: 2, 2: 2, 3: 2}
     assert set(held(proposed, paid).values()) == {3}
 
@@ -157,7 +181,9 @@ def test_relaxed_racks_spread_as_far_as_there_are_racks() -> None:
 
 
 def test_rack_violations_count_by_the_brokers_that_may_hold_replicas() -> None:
-    """Rule: a violation is a rack with more replicas than the brokers of the result make necessary, in every mode."""
+    """Rule: a violation is a rack with more replicas than the brokers of the result make necessary,
+    in every mode.
+    """
     ignoring = cluster({"a": [(1, 2, 3)]}, "aabc")
     figures = propose(ignoring, request(racks=Racks.IGNORE)).figures
     assert (figures["before"]["rack_violations"], figures["bound"]["rack_violations"]) == (1, 0)
@@ -189,32 +215,47 @@ def test_leaders_only_moves_no_data() -> None:
     proposed = propose(skewed, request(leaders_only=True))
     assert proposed.figures["moves"] == 0
     assert proposed.figures["moved_bytes"] == 0
-    assert (proposed.figures["after"]["leaders_min"], proposed.figures["after"]["leaders_max"]) == (1, 1)
+    assert (proposed.figures["after"]["leaders_min"], proposed.figures["after"]["leaders_max"]) == (
+        1,
+        1,
+    )
     assert all(sorted(row) == sorted(lists(skewed)[key]) for key, row in proposed.entries.items())
 
 
 def test_dead_brokers_keep_their_partitions_as_they_are() -> None:
-    dead = replace(EVEN, brokers=(replace(EVEN.brokers[0], alive=False), *EVEN.brokers[1:], BrokerRow(7, "d")))
+    dead = replace(
+        EVEN, brokers=(replace(EVEN.brokers[0], alive=False), *EVEN.brokers[1:], BrokerRow(7, "d"))
+    )
     proposed = propose(dead, request())
     assert not {("a", 0), ("a", 2)} & set(proposed.entries)
-    assert "2 partitions with a replica on dead brokers (1) stay as they are" in proposed.figures["notes"][0]
+    assert (
+        "2 partitions with a replica on dead brokers (1) stay as they are"
+        in proposed.figures["notes"][0]
+    )
 
 
 def test_what_has_no_live_in_sync_replica_is_left_out_and_listed() -> None:
-    """A drained broker keeps it, too: nothing can be copied from. Where leader or ISR are not known it may be moved."""
+    """A drained broker keeps it, too: nothing can be copied from. Where leader or ISR are not known
+    it may be moved.
+    """
     rows = {(row.topic, row.partition): row for row in EVEN.partitions}
     rows["a", 0] = replace(rows["a", 0], leader=-1, isr=())
     rows["a", 2] = replace(rows["a", 2], leader=-1, isr=(1,))
     dead = replace(
-        EVEN, brokers=(replace(EVEN.brokers[0], alive=False), *EVEN.brokers[1:]), partitions=tuple(rows.values())
+        EVEN,
+        brokers=(replace(EVEN.brokers[0], alive=False), *EVEN.brokers[1:]),
+        partitions=tuple(rows.values()),
     )
     proposed = propose(dead, request(drain=(1,), pins=(Pin(TopicPartition("a", 0), (2, 3)),)))
     assert not {("a", 0), ("a", 2)} & set(proposed.entries)
     assert proposed.figures["notes"][0] == (
-        "2 partitions have no replica that is alive and in sync, and will not change (a-0, a-2); start their brokers"
+        "2 partitions have no replica that is alive and in sync, and will not change (a-0, a-2); "
+        "start their brokers"
     )
     unknown = {key: replace(row, leader=None, isr=None) for key, row in rows.items()}
-    assert ("a", 0) in propose(replace(dead, partitions=tuple(unknown.values())), request(drain=(1,))).entries
+    assert ("a", 0) in propose(
+        replace(dead, partitions=tuple(unknown.values())), request(drain=(1,))
+    ).entries
 
 
 def test_a_dead_broker_is_emptied_when_drained() -> None:
@@ -233,7 +274,14 @@ def test_the_second_replica_of_what_moves_spreads_the_leaders_after_a_loss() -> 
 
 def test_capacity_is_a_hard_limit() -> None:
     tight = cluster({"a": [(1,), (1,), (1,), (1,), (2,), (3,)]}, "---")
-    full = replace(tight, brokers=(*tight.brokers[:1], replace(tight.brokers[1], capacity_bytes=100), tight.brokers[2]))
+    full = replace(
+        tight,
+        brokers=(
+            *tight.brokers[:1],
+            replace(tight.brokers[1], capacity_bytes=100),
+            tight.brokers[2],
+        ),
+    )
     proposed = propose(full, request())
     assert held(proposed, full)[2] == 1
     assert held(proposed, full) == {1: 3, 2: 1, 3: 2} or held(proposed, full) == {1: 2, 2: 1, 3: 3}
@@ -244,7 +292,9 @@ def test_bytes_are_even_where_counts_leave_a_choice() -> None:
     skewed = ClusterInventory(
         "c",
         tuple(BrokerRow(broker) for broker in (1, 2, 3)),
-        tuple(PartitionRow("a", number, (1,), size_bytes=size) for number, size in enumerate(sizes)),
+        tuple(
+            PartitionRow("a", number, (1,), size_bytes=size) for number, size in enumerate(sizes)
+        ),
     )
     after = propose(skewed, request()).figures["after"]
     assert (after["replicas_min"], after["replicas_max"]) == (4, 4)
@@ -254,7 +304,11 @@ def test_bytes_are_even_where_counts_leave_a_choice() -> None:
 def test_unknown_sizes_are_reported_and_no_figure_is_made_up() -> None:
     bare = replace(EVEN, partitions=tuple(replace(row, size_bytes=None) for row in EVEN.partitions))
     figures = propose(bare, request(drain=(1,))).figures
-    assert (figures["moved_bytes"], figures["after"]["bytes_cv"], figures["notes"]) == (None, None, [])
+    assert (figures["moved_bytes"], figures["after"]["bytes_cv"], figures["notes"]) == (
+        None,
+        None,
+        [],
+    )
     partly = replace(EVEN, partitions=(*bare.partitions[:2], *EVEN.partitions[2:]))
     assert propose(partly, request()).figures["notes"] == [
         "size_bytes is missing for 2 of 6 partitions, which count as empty"
@@ -265,17 +319,35 @@ def test_unknown_sizes_are_reported_and_no_figure_is_made_up() -> None:
     ("targets", "message"),
     [
         ({"replication_factor": {"a": 4}}, "InfeasibleError: RF 4 over 3 racks: topics a"),
-        ({"replication_factor": {"a": 7}, "racks": Racks.IGNORE}, "InfeasibleError: RF 7 over 6 brokers: topics a"),
+        (
+            {"replication_factor": {"a": 7}, "racks": Racks.IGNORE},
+            "InfeasibleError: RF 7 over 6 brokers: topics a",
+        ),
         ({"drain": (3, 4, 5, 6)}, "InfeasibleError: RF 2 over 1 rack: topics a"),
         ({"broker_sets": {"a": (1, 2)}}, "InfeasibleError: RF 2 over 1 rack: topics a"),
-        ({"drain": (1,), "exclude_topics": ("a",)}, "must stay: topics a (spec.topics excludes them)"),
+        (
+            {"drain": (1,), "exclude_topics": ("a",)},
+            "must stay: topics a (spec.topics excludes them)",
+        ),
         ({"substitute": {1: 2}, "no_receive": (2,)}, "broker 2 cannot take the place of 1"),
-        ({"pins": (Pin(TopicPartition("a", 0), (1, 2)),)}, "the pin of a-0 has two replicas on one rack"),
-        ({"pins": (Pin(TopicPartition("a", 0), (1, 3)),), "drain": (3,)}, "the pin of a-0 names a broker"),
-        ({"pins": (Pin(TopicPartition("a", 0), (1, 3)),), "never_lead": (1,)}, "the pin of a-0 puts a broker first"),
+        (
+            {"pins": (Pin(TopicPartition("a", 0), (1, 2)),)},
+            "the pin of a-0 has two replicas on one rack",
+        ),
+        (
+            {"pins": (Pin(TopicPartition("a", 0), (1, 3)),), "drain": (3,)},
+            "the pin of a-0 names a broker",
+        ),
+        (
+            {"pins": (Pin(TopicPartition("a", 0), (1, 3)),), "never_lead": (1,)},
+            "the pin of a-0 puts a broker first",
+        ),
         ({"never_lead": (1, 2, 3, 4, 5, 6)}, "InfeasibleError: "),
         ({"never_lead": (1, 2, 3, 4, 5, 6), "leaders_only": True}, "InfeasibleError: "),
-        ({"replication_factor": {"a": 1, "*": 2}}, "InvalidInputError: spec.replication_factor: topic a matches both"),
+        (
+            {"replication_factor": {"a": 1, "*": 2}},
+            "InvalidInputError: spec.replication_factor: topic a matches both",
+        ),
         ({"limits": ProposalLimits(max_bytes=1)}, ""),
     ],
 )
@@ -286,8 +358,8 @@ def test_what_cannot_be_is_refused_with_names(targets: dict[str, Any], message: 
 
 
 OUT_OF_RACKS = (
-    "set spec.racks: relaxed (or ignore), add or allow a broker of another rack (spec.brokers, spec.broker_sets), "
-    "or lower spec.replication_factor"
+    "set spec.racks: relaxed (or ignore), add or allow a broker of another rack (spec.brokers, "
+    "spec.broker_sets), or lower spec.replication_factor"
 )
 
 
@@ -297,10 +369,19 @@ OUT_OF_RACKS = (
         ({"replication_factor": {"a": 4}}, OUT_OF_RACKS),
         (
             {"replication_factor": {"a": 7}, "racks": Racks.IGNORE},
-            "add or allow another broker (spec.brokers, spec.broker_sets), or lower spec.replication_factor",
+            (
+                "add or allow another broker (spec.brokers, spec.broker_sets), or lower "
+                "spec.replication_factor"
+            ),
         ),
-        ({"drain": (1,), "exclude_topics": ("a",)}, "include them in spec.topics, or keep these brokers"),
-        ({"substitute": {1: 2}, "no_receive": (2,)}, "choose one of brokers 3, 4, 5, 6, or drain 1 instead"),
+        (
+            {"drain": (1,), "exclude_topics": ("a",)},
+            "include them in spec.topics, or keep these brokers",
+        ),
+        (
+            {"substitute": {1: 2}, "no_receive": (2,)},
+            "choose one of brokers 3, 4, 5, 6, or drain 1 instead",
+        ),
         (
             {"pins": (Pin(TopicPartition("a", 0), (1, 2)),)},
             "choose brokers of different racks, set spec.racks: relaxed, or leave the pin out",
@@ -315,7 +396,10 @@ OUT_OF_RACKS = (
         ),
         (
             {"never_lead": (1, 2, 3, 4, 5, 6)},
-            "set spec.racks: relaxed (or ignore); or shorten spec.brokers.never_lead; or lower spec.replication_factor",
+            (
+                "set spec.racks: relaxed (or ignore); or shorten spec.brokers.never_lead; or "
+                "lower spec.replication_factor"
+            ),
         ),
         (
             {"never_lead": (1, 2, 3, 4, 5, 6), "leaders_only": True},
@@ -332,7 +416,9 @@ def test_an_infeasible_request_names_the_ways_out(targets: dict[str, Any], ways_
 
 def test_three_replicas_over_two_racks_name_their_topics() -> None:
     two = cluster({"a": [(1, 2, 3)], "b": [(1, 3)], "c": [(2, 3, 4)]}, "aabb")
-    assert str(propose(two, request()).error).startswith("InfeasibleError: RF 3 over 2 racks: topics a, c")
+    assert str(propose(two, request()).error).startswith(
+        "InfeasibleError: RF 3 over 2 racks: topics a, c"
+    )
 
 
 def test_strict_racks_need_to_be_known() -> None:
@@ -342,7 +428,9 @@ def test_strict_racks_need_to_be_known() -> None:
 
 def test_an_overfull_broker_that_cannot_be_emptied_is_infeasible() -> None:
     full = cluster({"a": [(1,), (2,)]}, "--", capacity_bytes=99)
-    assert str(propose(full, request()).error).startswith("InfeasibleError: no plan was found that keeps every broker")
+    assert str(propose(full, request()).error).startswith(
+        "InfeasibleError: no plan was found that keeps every broker"
+    )
     assert propose(full, request(leaders_only=True)).error is None
 
 
@@ -384,8 +472,13 @@ def test_bytes_into_one_broker_are_limited() -> None:
     proposed = propose(grown, request(limits=ProposalLimits(max_bytes_in_per_broker=250)))
     assert len(proposed.entries) == 2
     assert proposed.figures["left_out"] == 2
-    bounds = {name: proposed.figures[f"{name}_bound"] for name in ("moves", "moved_bytes", "leader_changes")}
-    assert set(bounds.values()) == {None}, "the plan that limits cut may well do less than the whole one must"
+    bounds = {
+        name: proposed.figures[f"{name}_bound"]
+        for name in ("moves", "moved_bytes", "leader_changes")
+    }
+    assert set(bounds.values()) == {None}, (
+        "the plan that limits cut may well do less than the whole one must"
+    )
     rows = {name: bound for name, *_, bound in figure_rows(proposed.figures)}
     assert {rows[name] for name in ("moves", "bytes to copy", "leader changes")} == {""}
 
@@ -393,14 +486,28 @@ def test_bytes_into_one_broker_are_limited() -> None:
 @pytest.mark.parametrize(
     ("targets", "kind", "field"),
     [
-        ({"free": FreeBytes(1, 10), "drain": (2,)}, InvalidInputError, "spec.free .* spec.brokers.drain"),
-        ({"free": FreeBytes(1, 10), "leaders_only": True}, InvalidInputError, "spec.free asks for more"),
+        (
+            {"free": FreeBytes(1, 10), "drain": (2,)},
+            InvalidInputError,
+            "spec.free .* spec.brokers.drain",
+        ),
+        (
+            {"free": FreeBytes(1, 10), "leaders_only": True},
+            InvalidInputError,
+            "spec.free asks for more",
+        ),
         ({"leaders_only": True, "drain": (1,)}, InvalidInputError, "spec.brokers.drain"),
-        ({"leaders_only": True, "replication_factor": {"a": 2}}, InvalidInputError, "spec.replication_factor"),
+        (
+            {"leaders_only": True, "replication_factor": {"a": 2}},
+            InvalidInputError,
+            "spec.replication_factor",
+        ),
         ({"leaders_only": True, "weights": {1: 2.0}}, InvalidInputError, "spec.brokers.weights"),
     ],
 )
-def test_contradictions_are_refused_by_field(targets: dict[str, Any], kind: type[Exception], field: str) -> None:
+def test_contradictions_are_refused_by_field(
+    targets: dict[str, Any], kind: type[Exception], field: str
+) -> None:
     with pytest.raises(kind, match=field):
         require(check(request(**targets)))
 
@@ -419,7 +526,9 @@ def sized(*sizes: int) -> ClusterInventory:
         ((2**60, 2**60, 2**20), "a-2"),  # two replicas each
     ],
 )
-def test_sizes_whose_sum_does_not_fit_are_refused_with_the_row(sizes: tuple[int, ...], of: str) -> None:
+def test_sizes_whose_sum_does_not_fit_are_refused_with_the_row(
+    sizes: tuple[int, ...], of: str
+) -> None:
     proposed = propose(sized(*sizes), request())
     assert (proposed.error or "").startswith(
         f"InvalidInputError: The sizes of all replicas add up to more than {2**62} bytes, at {of}."
@@ -435,6 +544,9 @@ def test_sizes_of_a_higher_replication_factor_count() -> None:
 def test_the_largest_sizes_that_fit_have_right_figures() -> None:
     proposed = propose(sized(*[2**58] * 8), request())
     figures = proposed.figures
-    assert (figures["before"]["bytes_max_over_mean"], figures["after"]["bytes_max_over_mean"]) == (2.0, 1.0)
+    assert (figures["before"]["bytes_max_over_mean"], figures["after"]["bytes_max_over_mean"]) == (
+        2.0,
+        1.0,
+    )
     assert figures["bound"]["bytes_max_over_mean"] == 1.0
     assert figures["moved_bytes"] == figures["moves"] * 2**58

@@ -82,7 +82,11 @@ def python(work: Path) -> Path:
     """The workers' Python: kadmin is not there."""
     found = python_without_kadmin(work, sys.executable)
     tried = subprocess.run(
-        [found, "-c", "import kadmin"], cwd=work, env=environment(found), capture_output=True, check=False
+        [found, "-c", "import kadmin"],
+        cwd=work,
+        env=environment(found),
+        capture_output=True,
+        check=False,
     )
     assert tried.returncode == 1
     return found
@@ -141,13 +145,17 @@ def test_a_spark_connect_server(
     assert done.status == 0, done.err
     assert "HashAggregate" in done.out
     assert rates(work / "load-by-server") == load
-    assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ, "a later session of this process may be a classic one"
+    assert "SPARK_CONNECT_MODE_ENABLED" not in os.environ, (
+        "a later session of this process may be a classic one"
+    )
 
 
 def test_a_session_of_spark_connect_that_is_handed_in(
     work: Path, load: list[Any], server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rule: it is not stopped, its workers get kadmin from it, and samples are at a URL of a Hadoop file system."""
+    """Rule: it is not stopped, its workers get kadmin from it, and samples are at a URL of a Hadoop
+    file system.
+    """
     monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
     session = SparkSession.builder.remote(server).getOrCreate()
     try:
@@ -178,23 +186,44 @@ def test_a_cluster_with_two_workers(
     work: Path, load: list[Any], two_workers: Cluster, python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", str(python))
-    done = planned(work, work / "plan-by-cluster.yaml", "--master", two_workers.master, *ON_LOOPBACK)
+    done = planned(
+        work, work / "plan-by-cluster.yaml", "--master", two_workers.master, *ON_LOOPBACK
+    )
     assert done.status == 0, done.err
     assert (work / "plan-by-cluster.yaml").read_bytes() == (work / "plan.yaml").read_bytes()
     assert two_workers.used() == WORKERS
-    done = built(work / "load-by-cluster", "--samples", work / "samples", "--master", two_workers.master, *ON_LOOPBACK)
+    done = built(
+        work / "load-by-cluster",
+        "--samples",
+        work / "samples",
+        "--master",
+        two_workers.master,
+        *ON_LOOPBACK,
+    )
     assert done.status == 0, done.err
     assert rates(work / "load-by-cluster") == load
 
 
-def test_a_job_of_spark_submit(work: Path, two_workers: Cluster, python: Path, tmp_path: Path) -> None:
+def test_a_job_of_spark_submit(
+    work: Path, two_workers: Cluster, python: Path, tmp_path: Path
+) -> None:
     """Rule: the script of docs/planner.md plans on the session of spark-submit."""
     page = (ROOT / "docs" / "planner.md").read_text(encoding="utf-8")
     script = re.search(r"^`plan_job\.py`:\n\n```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert script is not None
     (tmp_path / "plan_job.py").write_text(script[1])
-    submit: list[str | Path] = [SPARK / "bin" / "spark-submit", "--master", two_workers.master, *ON_LOOPBACK]
-    job: list[str | Path] = ["plan_job.py", work / "request.yaml", work / "inventory", tmp_path / "plan.yaml"]
+    submit: list[str | Path] = [
+        SPARK / "bin" / "spark-submit",
+        "--master",
+        two_workers.master,
+        *ON_LOOPBACK,
+    ]
+    job: list[str | Path] = [
+        "plan_job.py",
+        work / "request.yaml",
+        work / "inventory",
+        tmp_path / "plan.yaml",
+    ]
     driver = {"PYSPARK_DRIVER_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [*submit, *job],
@@ -214,7 +243,9 @@ def delta_server(work: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """A Connect server of the newest Spark that Delta is made for, with the samples as a table."""
     folder = tmp_path_factory.mktemp("delta")
     with (
-        connect_server(folder, Path(sys.executable), packages() / "pyspark", DELTA | ivy_settings()) as url,
+        connect_server(
+            folder, Path(sys.executable), packages() / "pyspark", DELTA | ivy_settings()
+        ) as url,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
@@ -229,7 +260,9 @@ def delta_server(work: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.mark.parametrize("by", ["format", "table"])
-def test_a_delta_table(work: Path, load: list[Any], delta_server: str, tmp_path: Path, by: str) -> None:
+def test_a_delta_table(
+    work: Path, load: list[Any], delta_server: str, tmp_path: Path, by: str
+) -> None:
     assert (work / "delta-table" / "_delta_log").is_dir()
     place = (
         ("--samples", str(work / "delta-table"), "--format", "delta")
@@ -244,15 +277,26 @@ def test_a_delta_table(work: Path, load: list[Any], delta_server: str, tmp_path:
 def test_samples_in_s3(work: Path, load: list[Any], tmp_path: Path) -> None:
     """Rule: the command of docs/load.md, with where the server is."""
     page = (ROOT / "docs" / "load.md").read_text(encoding="utf-8")
-    found = re.search(r"^kadmin (load build --samples s3a://(\w+)/samples(?:.*\\\n)+.*)", page, re.MULTILINE)
+    found = re.search(
+        r"^kadmin (load build --samples s3a://(\w+)/samples(?:.*\\\n)+.*)", page, re.MULTILINE
+    )
     assert found is not None
     arguments = shlex.split(found[1].replace("\\\n", " "))
     arguments[arguments.index("--out") + 1] = str(tmp_path / "load")
     objects = {"samples/samples.parquet": (work / "samples" / "samples.parquet").read_bytes()}
     with s3_server(tmp_path, found[2], objects) as url:
-        of_server = {"endpoint": url, "path.style.access": "true", "access.key": "a", "secret.key": "b"}
-        conf = {f"spark.hadoop.fs.s3a.{key}": value for key, value in of_server.items()} | ivy_settings()
-        done = command(*arguments, *FEW, *(each for key in conf for each in ("--conf", f"{key}={conf[key]}")))
+        of_server = {
+            "endpoint": url,
+            "path.style.access": "true",
+            "access.key": "a",
+            "secret.key": "b",
+        }
+        conf = {
+            f"spark.hadoop.fs.s3a.{key}": value for key, value in of_server.items()
+        } | ivy_settings()
+        done = command(
+            *arguments, *FEW, *(each for key in conf for each in ("--conf", f"{key}={conf[key]}"))
+        )
     assert done.status == 0, done.err
     assert rates(tmp_path / "load") == load
 
@@ -263,6 +307,8 @@ def test_a_server_that_cannot_be_used_is_named(work: Path, server: str, tmp_path
     assert "Spark at sc://127.0.0.1:1 cannot be used" in done.err
     assert "Connection refused" in done.err
     assert "secret" not in done.err
-    done = planned(work, tmp_path / "plan.yaml", "--remote", server, "--conf", "spark.driver.memory=1g")
+    done = planned(
+        work, tmp_path / "plan.yaml", "--remote", server, "--conf", "spark.driver.memory=1g"
+    )
     assert "CANNOT_MODIFY_CONFIG" in done.err
     assert not (tmp_path / "plan.yaml").exists()

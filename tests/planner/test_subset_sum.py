@@ -15,7 +15,9 @@ sizes = st.lists(st.integers(0, 60), min_size=1, max_size=9)
 
 @given(sizes, st.data())
 def test_the_sum_is_off_by_no_more_than_one_item(values: list[int], data: st.DataObject) -> None:
-    """Rule: exactly so many items, and a sum that is off by at most one item where any choice comes as near."""
+    """Rule: exactly so many items, and a sum that is off by at most one item where any choice comes
+    as near.
+    """
     count = data.draw(st.integers(0, len(values)))
     wanted = data.draw(st.integers(-10, sum(values) + 10))
     chosen = pick_exactly(np.array(values, np.int64), count, wanted).tolist()
@@ -25,8 +27,12 @@ def test_the_sum_is_off_by_no_more_than_one_item(values: list[int], data: st.Dat
 
 
 @given(sizes, sizes, st.integers(-80, 80))
-def test_an_exchange_is_the_nearest_there_is(inside: list[int], outside: list[int], wanted: int) -> None:
-    """Rule: the pair whose difference is nearest, or none where every exchange is as far off as no exchange."""
+def test_an_exchange_is_the_nearest_there_is(
+    inside: list[int], outside: list[int], wanted: int
+) -> None:
+    """Rule: the pair whose difference is nearest, or none where every exchange is as far off as no
+    exchange.
+    """
     ascending = np.array(sorted(inside), np.int64), np.array(sorted(outside), np.int64)
     best = min(abs(out - into - wanted) for into in inside for out in outside)
     found = nearest_pair(*ascending, wanted)
@@ -58,7 +64,10 @@ def test_order_is_the_stable_sorts(count: int, bounds: tuple[int, int]) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_exchange_that_costs_exactly_so_much_is_the_nearest_of_these(seed: int) -> None:
     draw = np.random.default_rng(seed)
-    out, back = (SwapSide(np.arange(9), np.sort(draw.integers(0, 10**6, 9)), draw.integers(-1, 2, 9)) for _ in range(2))
+    out, back = (
+        SwapSide(np.arange(9), np.sort(draw.integers(0, 10**6, 9)), draw.integers(-1, 2, 9))
+        for _ in range(2)
+    )
     for cost in range(-2, 3):
         errors = {
             (i, j): abs(int(out.size[i] - back.size[j]) - 3e5)

@@ -31,9 +31,13 @@ def problem_of(seed: int, requested: RebalanceRequest) -> PlacementProblem:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
-    "requested", [request(), request(drain=(1,)), request(never_lead=(13,))], ids=["add", "drain", "never-lead"]
+    "requested",
+    [request(), request(drain=(1,)), request(never_lead=(13,))],
+    ids=["add", "drain", "never-lead"],
 )
-def test_topics_are_more_even_and_nothing_else_changes(seed: int, requested: RebalanceRequest) -> None:
+def test_topics_are_more_even_and_nothing_else_changes(
+    seed: int, requested: RebalanceRequest
+) -> None:
     problem = problem_of(seed, requested)
     placement = Placement(problem)
     remove_replicas(placement)
@@ -43,10 +47,15 @@ def test_topics_are_more_even_and_nothing_else_changes(seed: int, requested: Reb
     before, count, load = placement.slots.copy(), placement.count.copy(), placement.load.copy()
     spread_topics(share)
     everywhere = problem.brokers.may_hold
-    excess = [evenness(problem, lists, everywhere).topic_excess for lists in (before, placement.slots)]
+    excess = [
+        evenness(problem, lists, everywhere).topic_excess for lists in (before, placement.slots)
+    ]
     assert excess[1] < excess[0]
     assert (placement.count == count).all()
-    assert moves_per_partition(problem, placement.slots).sum() == moves_per_partition(problem, before).sum()
+    assert (
+        moves_per_partition(problem, placement.slots).sum()
+        == moves_per_partition(problem, before).sum()
+    )
     changed = placement.slots != before
     assert not (np.isin(before, problem.current) & changed & (before == problem.current)).any()
     racks = problem.brokers.rack

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 CLUSTER = ClusterInventory(
     "c",
-    tuple(BrokerRow(broker, rack, capacity_bytes=250) for broker, rack in ((1, "a"), (2, "a"), (3, "b"), (4, "b"))),
+    tuple(
+        BrokerRow(broker, rack, capacity_bytes=250)
+        for broker, rack in ((1, "a"), (2, "a"), (3, "b"), (4, "b"))
+    ),
     (PartitionRow("x", 0, (1, 3), size_bytes=100), PartitionRow("y", 0, (2, 4), size_bytes=100)),
 )
 
@@ -43,14 +46,20 @@ CASES: list[tuple[dict[str, Any], list[list[int]], str]] = [
     ({"exclude_topics": ("x",)}, [[2, 0], [1, 3]], "a pinned or excluded partition is changed"),
     ({"never_lead": (1,)}, [[0, 2], [1, 3]], "the preferred leader may not lead"),
     ({"no_receive": (2,)}, [[1, 2], [1, 3]], "a new replica is on a broker that may not receive"),
-    ({"broker_sets": {"x": (1, 3)}}, [[1, 2], [1, 3]], "a new replica is on a broker that may not receive"),
+    (
+        {"broker_sets": {"x": (1, 3)}},
+        [[1, 2], [1, 3]],
+        "a new replica is on a broker that may not receive",
+    ),
     ({"drain": (1,)}, [[0, 2], [1, 3]], "a replica stays on a broker that may not hold it"),
     ({"leaders_only": True}, [[1, 2], [1, 3]], "data moves though only leaders may change"),
 ]
 
 
 @pytest.mark.parametrize(("targets", "target", "rule"), CASES, ids=[case[2] for case in CASES])
-def test_each_broken_rule_is_found(targets: dict[str, Any], target: list[list[int]], rule: str) -> None:
+def test_each_broken_rule_is_found(
+    targets: dict[str, Any], target: list[list[int]], rule: str
+) -> None:
     found = broken_rules(problem(**targets), np.array(target, np.int64))
     assert rule in [broken.rule for broken in found]
     assert all(broken.partitions.tolist() == [0] for broken in found)

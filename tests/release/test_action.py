@@ -1,4 +1,6 @@
-"""action.yml, installed as a runner of GitHub does; tests/cli/test_action.py has what its steps do."""
+"""action.yml, installed as a runner of GitHub does; tests/cli/test_action.py has what its steps
+do.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def temp(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_lock_has_all_that_kadmin_needs_and_tables_of_parquet(temp: Path, tmp_path: Path) -> None:
+def test_the_lock_has_all_that_kadmin_needs_and_tables_of_parquet(
+    temp: Path, tmp_path: Path
+) -> None:
     python = temp / "kadmin" / "bin" / "python"
     assert run([python, "-m", "pip", "check"], tmp_path).returncode == 0
     assert run([python, "-c", "import pyarrow.parquet"], tmp_path).returncode == 0

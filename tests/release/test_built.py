@@ -1,4 +1,6 @@
-"""What is published: contents, metadata, same bytes from the same tree, and the list of what kadmin needs."""
+"""What is published: contents, metadata, same bytes from the same tree, and the list of what kadmin
+needs.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,15 @@ def metadata(wheel: Path) -> Message:
 
 
 def tracked() -> set[str]:
-    """Every file of the package that is in the repository, with the schemas where the wheel has them."""
+    """Every file of the package that is in the repository, with the schemas where the wheel has
+    them.
+    """
     listed = subprocess.run(
-        ["git", "ls-files", "kadmin", "schemas"], cwd=ROOT, capture_output=True, check=True, text=True
+        ["git", "ls-files", "kadmin", "schemas"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
     )
     names = set(listed.stdout.split()) - {"kadmin/schemas"}
     return {f"kadmin/{name}" if name.startswith("schemas/") else name for name in names}
@@ -75,7 +83,11 @@ def test_metadata(dist: list[Path]) -> None:
 
 
 def test_every_python_that_the_metadata_names_is_one_that_the_tests_can_run(wheel: Path) -> None:
-    named = {each.rpartition(" :: ")[2] for each in metadata(wheel).get_all("Classifier", []) if ":: 3." in each}
+    named = {
+        each.rpartition(" :: ")[2]
+        for each in metadata(wheel).get_all("Classifier", [])
+        if ":: 3." in each
+    }
     assert named == {"3.11", "3.12", "3.13"}
     assert named & set(interpreters())
 
@@ -109,7 +121,9 @@ def test_the_bill_of_materials_lists_what_kadmin_needs(tmp_path: Path) -> None:
     out = tmp_path / "sbom.json"
     bill_of_materials(TOOLS, __version__, out)
     bill = json.loads(out.read_text(encoding="utf-8"))
-    versions = {each["name"].lower().replace("_", "-"): each["version"] for each in bill["components"]}
+    versions = {
+        each["name"].lower().replace("_", "-"): each["version"] for each in bill["components"]
+    }
     assert set(versions) == needed(EXTRAS)
     assert f"kazoo=={versions['kazoo']} " in locked(())
     assert (bill["metadata"]["component"]["name"], bill["metadata"]["component"]["version"]) == (
@@ -117,7 +131,10 @@ def test_the_bill_of_materials_lists_what_kadmin_needs(tmp_path: Path) -> None:
         __version__,
     )
     judge = (
-        "import sys; from cyclonedx.schema import SchemaVersion as V; from cyclonedx.validation.json import *; "
+        "import sys; from cyclonedx.schema import SchemaVersion as V; from "
+        "cyclonedx.validation.json import *; "
         "sys.exit(JsonStrictValidator(V[sys.argv[2]]).validate_str(open(sys.argv[1]).read()))"
     )
-    succeed([TOOLS / "python", "-c", judge, out, f"V{bill['specVersion'].replace('.', '_')}"], tmp_path)
+    succeed(
+        [TOOLS / "python", "-c", judge, out, f"V{bill['specVersion'].replace('.', '_')}"], tmp_path
+    )

@@ -1,4 +1,6 @@
-"""The wheel in clean environments: without extras on every Python of this machine, and with each extra."""
+"""The wheel in clean environments: without extras on every Python of this machine, and with each
+extra.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +19,39 @@ pytestmark = pytest.mark.release
 
 PYTHONS = tuple(interpreters())
 NEWEST = PYTHONS[-1]
-KAFKAS_FILE = '{"version": 1, "partitions": [{"topic": "orders", "partition": 0, "replicas": [1, 2]}]}'
+KAFKAS_FILE = (
+    '{"version": 1, "partitions": [{"topic": "orders", "partition": 0, "replicas": [1, 2]}]}'
+)
 SASL = "security.protocol=SASL_SSL\nsasl.mechanism={}\n"
 # Each extra, and a command that needs it.
 NEEDS = {
-    "spark": ["propose", "rebalance", "plans/rebalance.yaml", "--inventory", "inventory", "--out", "plan.yaml"],
+    "spark": [
+        "propose",
+        "rebalance",
+        "plans/rebalance.yaml",
+        "--inventory",
+        "inventory",
+        "--out",
+        "plan.yaml",
+    ],
     "report": ["validate", "plans", "--format", "junit"],
     "java": ["sandbox", "up", "--dir", "sandbox"],
-    "kerberos": ["inspect", "brokers", "-b", "127.0.0.1:1", "--command-config", "kerberos.properties"],
+    "kerberos": [
+        "inspect",
+        "brokers",
+        "-b",
+        "127.0.0.1:1",
+        "--command-config",
+        "kerberos.properties",
+    ],
     "aws": ["inspect", "brokers", "-b", "127.0.0.1:1", "--command-config", "aws.properties"],
 }
 
 
 @pytest.fixture(scope="module", params=PYTHONS)
-def base(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def base(
+    request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """The `bin` of an environment with kadmin and no extra."""
     folder = tmp_path_factory.mktemp("base") / "environment"
     return installed(interpreters()[request.param], [wheel], folder)
@@ -55,7 +76,9 @@ def test_what_needs_no_extra_works_on_every_python(base: Path, workplace: Path) 
     answer = json.loads(succeed([kadmin, "validate", "plans", "--format", "json"], workplace))
     assert answer["errors"] == 0
     names = succeed([kadmin, "schema", "list"], workplace).split()
-    assert {"partition-reassignment", "payloads/reassign_partitions", "answers/validate"} <= set(names)
+    assert {"partition-reassignment", "payloads/reassign_partitions", "answers/validate"} <= set(
+        names
+    )
     assert json.loads(succeed([kadmin, "schema", "show", "partition-reassignment"], workplace))
     succeed([kadmin, "convert", "reassign.json", "--to", "plan", "--out", "plan.yaml"], workplace)
     back = succeed([kadmin, "convert", "plan.yaml", "--to", "kafka", "--lossy"], workplace)
@@ -63,7 +86,9 @@ def test_what_needs_no_extra_works_on_every_python(base: Path, workplace: Path) 
     assert (entry["topic"], entry["partition"], entry["replicas"]) == ("orders", 0, [1, 2])
 
 
-def test_what_needs_an_extra_names_the_command_that_installs_it(base: Path, workplace: Path) -> None:
+def test_what_needs_an_extra_names_the_command_that_installs_it(
+    base: Path, workplace: Path
+) -> None:
     for extra, command in NEEDS.items():
         # No Java is found: neither on the PATH nor by its variable, nor in an earlier run's cache.
         nowhere = {"PATH": str(base), "JAVA_HOME": "", "KADMIN_CACHE": str(workplace / "cache")}
@@ -74,7 +99,10 @@ def test_what_needs_an_extra_names_the_command_that_installs_it(base: Path, work
 
 
 def test_the_extra_report_writes_junit_and_pages(wheel: Path, workplace: Path) -> None:
-    kadmin = installed(interpreters()[NEWEST], [f"{wheel}[report]"], workplace / "environment") / "kadmin"
+    kadmin = (
+        installed(interpreters()[NEWEST], [f"{wheel}[report]"], workplace / "environment")
+        / "kadmin"
+    )
     assert "<testsuite" in succeed([kadmin, *NEEDS["report"]], workplace)
 
 
@@ -91,24 +119,55 @@ def test_the_extra_java_brings_a_runtime(wheel: Path, workplace: Path) -> None:
 def test_an_extra_for_credentials_can_be_had(extra: str, wheel: Path, workplace: Path) -> None:
     """Its packages are resolved, not built: gssapi is compiled with the Kerberos of the machine."""
     (workplace / "wanted.txt").write_text(f"kadmin-kafka[{extra}] @ {wheel.as_uri()}\n")
-    found = succeed([TOOLS / "uv", "pip", "compile", "--quiet", "--no-header", "wanted.txt"], workplace)
+    found = succeed(
+        [TOOLS / "uv", "pip", "compile", "--quiet", "--no-header", "wanted.txt"], workplace
+    )
     assert {"kerberos": "gssapi==", "aws": "botocore=="}[extra] in found
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
 def test_every_locked_package_has_a_wheel_for_every_python(version: str, tmp_path: Path) -> None:
-    """A dry run chooses the files and checks nothing else; Spark is a source archive for every Python."""
+    """A dry run chooses the files and checks nothing else; Spark is a source archive for every
+    Python.
+    """
     (tmp_path / "runtime.lock").write_text(locked(EXTRAS))
-    command: list[str | Path] = [TOOLS / "uv", "pip", "install", "--dry-run", "--no-deps", "--require-hashes"]
-    command += ["--python-version", version, "--python-platform", "x86_64-manylinux_2_28", "--target", "nowhere"]
+    command: list[str | Path] = [
+        TOOLS / "uv",
+        "pip",
+        "install",
+        "--dry-run",
+        "--no-deps",
+        "--require-hashes",
+    ]
+    command += [
+        "--python-version",
+        version,
+        "--python-platform",
+        "x86_64-manylinux_2_28",
+        "--target",
+        "nowhere",
+    ]
     command += ["--only-binary", ":all:", "--no-binary", "pyspark", "-r", "runtime.lock"]
     succeed(command, tmp_path)
 
 
 def test_uvx_and_pipx_validate_from_nothing(wheel: Path, workplace: Path) -> None:
-    uvx: list[str | Path] = [TOOLS / "uvx", "--python", interpreters()[NEWEST], "--from", wheel, "kadmin"]
+    uvx: list[str | Path] = [
+        TOOLS / "uvx",
+        "--python",
+        interpreters()[NEWEST],
+        "--from",
+        wheel,
+        "kadmin",
+    ]
     succeed([*uvx, "validate", "plans"], workplace, UV_CACHE_DIR=str(workplace / "uv"))
 
-    homes = {"PIPX_HOME": str(workplace / "pipx"), "PIPX_BIN_DIR": str(workplace / "bin"), "PIP_NO_CACHE_DIR": "1"}
-    succeed([TOOLS / "pipx", "install", "--python", interpreters()[NEWEST], wheel], workplace, **homes)
+    homes = {
+        "PIPX_HOME": str(workplace / "pipx"),
+        "PIPX_BIN_DIR": str(workplace / "bin"),
+        "PIP_NO_CACHE_DIR": "1",
+    }
+    succeed(
+        [TOOLS / "pipx", "install", "--python", interpreters()[NEWEST], wheel], workplace, **homes
+    )
     succeed([workplace / "bin" / "kadmin", "validate", "plans"], workplace)

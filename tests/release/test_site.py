@@ -1,4 +1,6 @@
-"""The documentation as a site: it builds without a broken link, can be searched, and loads nothing from elsewhere."""
+"""The documentation as a site: it builds without a broken link, can be searched, and loads nothing
+from elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,15 @@ LOADED = re.compile(r"""<(?:script|img|link|iframe)[^>]+(?:src|href)=["']?(https
 
 def mkdocs(folder: Path) -> list[str | Path]:
     site = folder / "site"
-    return [TOOLS / "mkdocs", "build", "--strict", "--config-file", folder / "mkdocs.yml", "--site-dir", site]
+    return [
+        TOOLS / "mkdocs",
+        "build",
+        "--strict",
+        "--config-file",
+        folder / "mkdocs.yml",
+        "--site-dir",
+        site,
+    ]
 
 
 def test_the_site_builds_with_every_link_and_a_search(tmp_path: Path) -> None:
@@ -29,13 +39,20 @@ def test_the_site_builds_with_every_link_and_a_search(tmp_path: Path) -> None:
     succeed(mkdocs(folder), tmp_path)
     site = folder / "site"
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
-    found = {entry["location"] for entry in index["docs"] if "KA050" in entry["title"] + entry["text"]}
+    found = {
+        entry["location"] for entry in index["docs"] if "KA050" in entry["title"] + entry["text"]
+    }
     assert "docs/codes/#ka050" in found
     docs = ROOT / "docs"
-    pages = {path.relative_to(docs).with_suffix("").as_posix() for path in docs.rglob("*.md")} - {"index"}
-    pages_built = [path for path in (site / "docs").rglob("index.html") if path.parent != site / "docs"]
+    pages = {path.relative_to(docs).with_suffix("").as_posix() for path in docs.rglob("*.md")} - {
+        "index"
+    }
+    pages_built = [
+        path for path in (site / "docs").rglob("index.html") if path.parent != site / "docs"
+    ]
     built = {
-        path.parent.relative_to(site / "docs").as_posix(): path.read_text(encoding="utf-8") for path in pages_built
+        path.parent.relative_to(site / "docs").as_posix(): path.read_text(encoding="utf-8")
+        for path in pages_built
     }
     assert set(built) == pages
     assert {page: LOADED.findall(text) for page, text in built.items() if LOADED.search(text)} == {}

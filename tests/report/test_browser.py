@@ -1,4 +1,6 @@
-"""Pages of report in a real browser: Debian's Chromium, without a network. `make test-report` runs these."""
+"""Pages of report in a real browser: Debian's Chromium, without a network. `make test-report` runs
+these.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-MAKERS = {"large": large_page, "hostile": hostile_page, "operation": operation_html, "load": load_page}
+MAKERS = {
+    "large": large_page,
+    "hostile": hostile_page,
+    "operation": operation_html,
+    "load": load_page,
+}
 WIDTHS = (360, 800, 1440)
 ENTRIES = 10_000
 # Of the text in a cell.
@@ -88,7 +95,9 @@ class Watched:
 def look(
     browser: Browser, file: Path, width: int = 1400, scheme: Literal["light", "dark"] = "light"
 ) -> Iterator[Watched]:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
+    )
     context.set_default_timeout(120_000)
     try:
         watched = Watched(context.new_page(), file)
@@ -100,10 +109,14 @@ def look(
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_page_renders_at_every_width(browser: Browser, files: dict[str, Path], name: str, width: int) -> None:
+def test_a_page_renders_at_every_width(
+    browser: Browser, files: dict[str, Path], name: str, width: int
+) -> None:
     with look(browser, files[name], width) as watched:
         page = watched.page
-        assert page.evaluate("document.documentElement.scrollWidth") == width, "nothing scrolls sideways but tables"
+        assert page.evaluate("document.documentElement.scrollWidth") == width, (
+            "nothing scrolls sideways but tables"
+        )
         titles = page.locator("h2")
         assert titles.count() >= 5
         for title in titles.all():
@@ -112,19 +125,27 @@ def test_a_page_renders_at_every_width(browser: Browser, files: dict[str, Path],
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width
         assert all(text.strip() for text in titles.all_inner_texts())
-        heights = {row: page.locator(f"#largest {row}").first.evaluate(HEIGHT) for row in ("td.w", "td.n")}
-        assert heights["td.w"] == heights["td.n"], "a list of brokers is one line: none of them is broken in two"
+        heights = {
+            row: page.locator(f"#largest {row}").first.evaluate(HEIGHT) for row in ("td.w", "td.n")
+        }
+        assert heights["td.w"] == heights["td.n"], (
+            "a list of brokers is one line: none of them is broken in two"
+        )
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_at_1000_pixels_every_table_is_seen_whole(browser: Browser, files: dict[str, Path], name: str) -> None:
+def test_at_1000_pixels_every_table_is_seen_whole(
+    browser: Browser, files: dict[str, Path], name: str
+) -> None:
     with look(browser, files[name], 1000) as watched:
         for table in watched.page.locator(".scroll").all():
             if table.is_visible():
                 assert table.evaluate("each => each.scrollWidth - each.clientWidth") == 0
 
 
-def test_at_500_pixels_no_word_of_the_last_rows_is_broken(browser: Browser, files: dict[str, Path]) -> None:
+def test_at_500_pixels_no_word_of_the_last_rows_is_broken(
+    browser: Browser, files: dict[str, Path]
+) -> None:
     with look(browser, files["large"], 500) as watched:
         name = watched.page.locator("#brokers tfoot th").first
         heights = []
@@ -136,10 +157,15 @@ def test_at_500_pixels_no_word_of_the_last_rows_is_broken(browser: Browser, file
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    ("name", "width"), [("hostile", 360), ("hostile", 1400), ("operation", 1400), ("large", 1400), ("load", 360)]
+    ("name", "width"),
+    [("hostile", 360), ("hostile", 1400), ("operation", 1400), ("large", 1400), ("load", 360)],
 )
 def test_a_page_is_accessible(
-    browser: Browser, files: dict[str, Path], name: str, width: int, scheme: Literal["light", "dark"]
+    browser: Browser,
+    files: dict[str, Path],
+    name: str,
+    width: int,
+    scheme: Literal["light", "dark"],
 ) -> None:
     with look(browser, files[name], width, scheme) as watched:
         if name not in {"large", "load"}:  # axe would look at each of 50,000 cells
@@ -153,17 +179,23 @@ def test_tables_sort_by_what_cells_mean(browser: Browser, files: dict[str, Path]
         shown = watched.column("brokers", 9)
         watched.sort("brokers", "Leader bytes before")
         keys = watched.page.locator("#brokers tbody tr > :nth-child(10)")
-        rising = [float(str(each.get_attribute("data-k") or each.inner_text())) for each in keys.all()]
+        rising = [
+            float(str(each.get_attribute("data-k") or each.inner_text())) for each in keys.all()
+        ]
         assert rising == sorted(rising)
         assert rising[0] < rising[-1]
         assert len(watched.column("brokers", 9)) == len(shown) == 100
         watched.sort("brokers", "Leader bytes before")
-        assert [float(str(each.get_attribute("data-k") or each.inner_text())) for each in keys.all()] == rising[::-1]
+        assert [
+            float(str(each.get_attribute("data-k") or each.inner_text())) for each in keys.all()
+        ] == rising[::-1]
         head = watched.page.locator("#brokers th[aria-sort]")
         assert (head.count(), head.get_attribute("aria-sort")) == (1, "descending")
         watched.sort("largest", "Partition")
         names = watched.column("largest", 1)
-        assert names == sorted(names, key=lambda name: (name.rsplit("-", 1)[0], int(name.rsplit("-", 1)[1])))
+        assert names == sorted(
+            names, key=lambda name: (name.rsplit("-", 1)[0], int(name.rsplit("-", 1)[1]))
+        )
 
 
 def test_what_is_not_known_stays_last(browser: Browser, files: dict[str, Path]) -> None:
@@ -173,7 +205,9 @@ def test_what_is_not_known_stays_last(browser: Browser, files: dict[str, Path]) 
             assert watched.column("largest", 5) == ["1.00 GB", "unknown"]
 
 
-def test_the_list_of_every_change_unpacks_and_is_filtered(browser: Browser, files: dict[str, Path]) -> None:
+def test_the_list_of_every_change_unpacks_and_is_filtered(
+    browser: Browser, files: dict[str, Path]
+) -> None:
     with look(browser, files["large"]) as watched:
         assert watched.page.locator(".packed tbody tr").count() == 0
         watched.open_list(ENTRIES)
@@ -195,7 +229,8 @@ def test_a_heat_map_tells_the_hour_under_the_pointer_and_by_keyboard(
         section = watched.page.locator("#load-in")
         before, after = section.locator("canvas").all()
         told = section.locator(".told output")
-        watched.page.wait_for_function("document.querySelector('#load-in canvas').height === 100")  # it is drawn
+        # It is drawn.
+        watched.page.wait_for_function("document.querySelector('#load-in canvas').height === 100")
         before.focus()
         told.get_by_text("Broker 1, Monday 00:00").wait_for()
         for key in ("ArrowRight", "ArrowDown", "ArrowDown", "PageDown", "ArrowLeft", "ArrowUp"):
@@ -210,7 +245,10 @@ def test_a_heat_map_tells_the_hour_under_the_pointer_and_by_keyboard(
             canvas.evaluate("canvas => canvas.getContext('2d').getImageData(0, 0, 168, 100).data")
             for canvas in (before, after)
         ]
-        seen = [{tuple(found[at + each] for each in range(3)) for at in range(0, len(found), 4)} for found in colours]
+        seen = [
+            {tuple(found[at + each] for each in range(3)) for at in range(0, len(found), 4)}
+            for found in colours
+        ]
         assert len(seen[0]) >= 5, "cool and hot hours differ"
         assert len(seen[1]) < len(seen[0])
 
@@ -224,6 +262,7 @@ def test_a_page_prints(browser: Browser, files: dict[str, Path], name: str) -> N
         assert not watched.page.locator("#changes").is_visible(), "on paper nobody opens the list"
         printed = watched.page.pdf(format="A4", landscape=True)
         assert printed.startswith(b"%PDF-")
-        # No table is cut off at the right: a page as wide as the paper (297 mm less the margins) holds it all.
+        # No table is cut off at the right: a page as wide as the paper (297 mm less the margins)
+        # holds it all.
         watched.page.set_viewport_size({"width": 1032, "height": 700})
         assert watched.page.evaluate("document.documentElement.scrollWidth") <= 1032

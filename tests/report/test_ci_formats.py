@@ -29,11 +29,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OFFICIAL = Path(__file__).parent / "official" / "sarif-schema-2.1.0.json"
-SARIF_SCHEMA = Draft4Validator(json.loads(OFFICIAL.read_text(encoding="utf-8")), format_checker=FormatChecker())
-WORKFLOW_COMMAND = re.compile(r"::(error|warning) file=(.*),line=([0-9]+),col=([0-9]+),title=(.*?)::(.*)")
+SARIF_SCHEMA = Draft4Validator(
+    json.loads(OFFICIAL.read_text(encoding="utf-8")), format_checker=FormatChecker()
+)
+WORKFLOW_COMMAND = re.compile(
+    r"::(error|warning) file=(.*),line=([0-9]+),col=([0-9]+),title=(.*?)::(.*)"
+)
 
 odd_text = st.text(
-    st.characters(exclude_categories=["Cc", "Cs"]) | st.sampled_from("%\n:,|`<&\"'{}[]()@"), min_size=1, max_size=30
+    st.characters(exclude_categories=["Cc", "Cs"]) | st.sampled_from("%\n:,|`<&\"'{}[]()@"),
+    min_size=1,
+    max_size=30,
 )
 problems = st.lists(
     st.builds(
@@ -43,7 +49,14 @@ problems = st.lists(
         location=st.builds(
             Location,
             file=st.sampled_from(
-                ["plans/a b.yaml", "-", "é%,:.json", "bad\udcff.yaml", "tab\there.yml", "a`|``<b>@all|.yml"]
+                [
+                    "plans/a b.yaml",
+                    "-",
+                    "é%,:.json",
+                    "bad\udcff.yaml",
+                    "tab\there.yml",
+                    "a`|``<b>@all|.yml",
+                ]
             ),
             line=st.integers(1, 10**6),
             column=st.integers(1, 10**6),
@@ -73,15 +86,25 @@ def test_sarif_is_what_its_official_schema_asks_for(found: list[Diagnostic]) -> 
     rules = [rule["id"] for rule in described]
     pages = [f"docs/codes.md#{code.lower()}" for code in rules]
     assert [rule["helpUri"] for rule in described] == [f"urn:kadmin:{page}" for page in pages]
-    assert all(rule["help"]["text"].startswith(page) for rule, page in zip(described, pages, strict=True))
+    assert all(
+        rule["help"]["text"].startswith(page) for rule, page in zip(described, pages, strict=True)
+    )
     for problem, result in zip(found, run["results"], strict=True):
         place = result["locations"][0]["physicalLocation"]
         assert result["ruleId"] == rules[result["ruleIndex"]] == problem.code
         assert result["level"] == problem.severity
-        assert place["region"] == {"startLine": problem.location.line, "startColumn": problem.location.column}
-        assert unquote(place["artifactLocation"]["uri"], errors="surrogateescape") == problem.location.file
+        assert place["region"] == {
+            "startLine": problem.location.line,
+            "startColumn": problem.location.column,
+        }
+        assert (
+            unquote(place["artifactLocation"]["uri"], errors="surrogateescape")
+            == problem.location.file
+        )
         text = result["message"]["text"]
-        assert not re.search(r"(?<!\{)\{(?:\{\{)*(?!\{)", text), "a placeholder, or a brace that is not escaped"
+        assert not re.search(r"(?<!\{)\{(?:\{\{)*(?!\{)", text), (
+            "a placeholder, or a brace that is not escaped"
+        )
         assert text.replace("{{", "{").replace("}}", "}").startswith(problem.message)
 
 
@@ -93,7 +116,9 @@ def test_the_official_schema_is_no_rubber_stamp() -> None:
 
 @given(problems)
 def test_gitlab_finds_every_field_that_it_asks_for(found: list[Diagnostic]) -> None:
-    """The fields of its documentation: description, check_name, fingerprint (unique), severity and location."""
+    """The fields of its documentation: description, check_name, fingerprint (unique), severity and
+    location.
+    """
     report = json.loads(code_quality(found))
     assert len({each["fingerprint"] for each in report}) == len(found)
     for problem, each in zip(found, report, strict=True):
@@ -101,13 +126,22 @@ def test_gitlab_finds_every_field_that_it_asks_for(found: list[Diagnostic]) -> N
         assert re.fullmatch("[0-9a-f]{64}", each["fingerprint"])
         assert each["severity"] in {"info", "minor", "major", "critical", "blocker"}
         assert each["check_name"] == problem.code
-        assert each["location"] == {"path": clean(problem.location.file), "lines": {"begin": problem.location.line}}
+        assert each["location"] == {
+            "path": clean(problem.location.file),
+            "lines": {"begin": problem.location.line},
+        }
 
 
 def test_a_fingerprint_outlives_moved_lines() -> None:
     def fingerprint(line: int) -> str:
         (each,) = json.loads(
-            code_quality([Diagnostic("KA020", "twice", field=("spec",), location=Location("plan.yaml", line, 7))])
+            code_quality(
+                [
+                    Diagnostic(
+                        "KA020", "twice", field=("spec",), location=Location("plan.yaml", line, 7)
+                    )
+                ]
+            )
         )
         return str(each["fingerprint"])
 
@@ -119,30 +153,50 @@ def test_junit_is_xml_with_a_failure_per_error(found: list[Diagnostic]) -> None:
     files = files_of(found)
     root = ET.fromstring(junit(files, found))
     assert root.tag == "testsuites"
-    assert [suite.get("name") for suite in root.iter("testsuite")] == [clean(file) for file in files]
+    assert [suite.get("name") for suite in root.iter("testsuite")] == [
+        clean(file) for file in files
+    ]
     errors = [problem for problem in found if problem.severity == "error"]
     assert int(root.get("failures", "")) == len(errors) == len(list(root.iter("failure")))
-    assert {failure.get("type") for failure in root.iter("failure")} == {problem.code for problem in errors}
+    assert {failure.get("type") for failure in root.iter("failure")} == {
+        problem.code for problem in errors
+    }
     for file, suite in zip(files, root.iter("testsuite"), strict=True):
         assert int(suite.get("tests", "")) == len(suite.findall("testcase")) >= 1
-        warned = [each for each in found if each.severity == "warning" and each.location.file == file]
+        warned = [
+            each for each in found if each.severity == "warning" and each.location.file == file
+        ]
         out = "".join(each.text or "" for each in suite.iter("system-out"))
         assert all(problem.code in out for problem in warned)
 
 
 def read_command(line: str) -> dict[str, Any]:
-    """Read a workflow command as the runner does: properties split at commas and the first =, then unescaped."""
+    """Read a workflow command as the runner does: properties split at commas and the first =, then
+    unescaped.
+    """
     found = WORKFLOW_COMMAND.fullmatch(line)
     assert found is not None, line
 
     def unescape(text: str) -> str:
-        for escape, char in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
+        for escape, char in (
+            ("%0D", "\r"),
+            ("%0A", "\n"),
+            ("%3A", ":"),
+            ("%2C", ","),
+            ("%25", "%"),
+        ):
             text = text.replace(escape, char)
         return text
 
-    properties = dict(each.split("=", 1) for each in line.split("::")[1].partition(" ")[2].split(","))
+    properties = dict(
+        each.split("=", 1) for each in line.split("::")[1].partition(" ")[2].split(",")
+    )
     assert set(properties) == {"file", "line", "col", "title"}
-    return {"level": found[1], "message": unescape(found[6]), **{k: unescape(v) for k, v in properties.items()}}
+    return {
+        "level": found[1],
+        "message": unescape(found[6]),
+        **{k: unescape(v) for k, v in properties.items()},
+    }
 
 
 @given(problems)
@@ -152,7 +206,10 @@ def test_github_annotations_say_where_and_what(found: list[Diagnostic]) -> None:
     for problem, line in zip(found, lines, strict=False):
         read = read_command(line)
         assert (read["level"], read["file"]) == (problem.severity, clean(problem.location.file))
-        assert (read["line"], read["col"]) == (str(problem.location.line), str(problem.location.column))
+        assert (read["line"], read["col"]) == (
+            str(problem.location.line),
+            str(problem.location.column),
+        )
         assert read["message"].startswith(problem.message)
         assert problem.code in read["title"]
 
@@ -164,7 +221,11 @@ def test_a_step_summary_is_one_table_of_all_problems(found: list[Diagnostic]) ->
     inside = [token for token in tokens if token.type == "inline" for token in token.children or ()]
     places = [token.content for token in inside if token.type == "code_inline"]
     assert places == [clean(str(problem.location)) for problem in found]
-    assert not [token.type for token in inside if token.type in {"link_open", "html_inline", "image", "em_open"}]
+    assert not [
+        token.type
+        for token in inside
+        if token.type in {"link_open", "html_inline", "image", "em_open"}
+    ]
 
 
 def test_a_step_summary_never_outgrows_what_github_takes() -> None:
@@ -189,7 +250,10 @@ def test_a_step_summary_never_outgrows_what_github_takes() -> None:
 )
 def test_no_text_becomes_a_link(text: str, shown: str) -> None:
     assert cell(text) == shown
-    assert "".join(token.content for token in MarkdownIt().parseInline(shown)[0].children or ()) == text
+    assert (
+        "".join(token.content for token in MarkdownIt().parseInline(shown)[0].children or ())
+        == text
+    )
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -1,4 +1,6 @@
-"""docs/ci.md: what is there to copy is parsed as its CI system would, and what it tells to run is run."""
+"""docs/ci.md: what is there to copy is parsed as its CI system would, and what it tells to run is
+run.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def checkout(tmp_path: Path) -> Path:
     )
     (tmp_path / "policy.yaml").write_text("kind: Policy\nspec: {deletion: {max_topics: 1}}\n")
     brokers = tuple(BrokerRow(number, f"r{number}", alive=True) for number in (1, 2, 3))
-    cluster = ClusterInventory("docs", brokers, (PartitionRow("orders", 0, (1, 2), 1, (1, 2), 100),))
+    cluster = ClusterInventory(
+        "docs", brokers, (PartitionRow("orders", 0, (1, 2), 1, (1, 2), 100),)
+    )
     write_inventory(Inventory("2026-11-21T08:30:00Z", {"": cluster}), tmp_path / "inventory", "csv")
     put_on_path(tmp_path)
     return tmp_path
@@ -39,13 +43,17 @@ def test_the_workflow_of_github_runs(checkout: Path) -> None:
     workflow = yaml.load(snippet("ci.md", "GitHub Actions", "yaml"), Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes only strings
     assert workflow["on"]["pull_request"]["paths"] == ["plans/**"]
     steps = workflow["jobs"]["validate"]["steps"]
-    commands = [step["run"] for step in steps if "run" in step and not step["run"].startswith("pip install")]
+    commands = [
+        step["run"] for step in steps if "run" in step and not step["run"].startswith("pip install")
+    ]
     summary = checkout / "summary.md"
     done = [shell(command, checkout, GITHUB_STEP_SUMMARY=str(summary)) for command in commands]
     assert [each.returncode for each in done] == [0, 0, 0], done
     log = json.loads((checkout / "plans.sarif").read_text())
     assert log["runs"][0]["results"] == []
-    uploads = [step["with"]["sarif_file"] for step in steps if "upload-sarif" in step.get("uses", "")]
+    uploads = [
+        step["with"]["sarif_file"] for step in steps if "upload-sarif" in step.get("uses", "")
+    ]
     assert uploads == ["plans.sarif"]
     assert "kadmin validate: passed" in summary.read_text()
     assert "**1 partition** to reassign in 1 wave" in summary.read_text()
@@ -54,11 +62,19 @@ def test_the_workflow_of_github_runs(checkout: Path) -> None:
         '{"kind": "PreferredReplicaElection", "spec": {"all": true}}'
     )
     for name in ("policy", "rebalance"):
-        (checkout / "plans" / f"{name}.yaml").write_bytes((ROOT / "plans" / f"{name}.yaml").read_bytes())
+        (checkout / "plans" / f"{name}.yaml").write_bytes(
+            (ROOT / "plans" / f"{name}.yaml").read_bytes()
+        )
     summary.unlink()
-    done = [shell(command, checkout, GITHUB_STEP_SUMMARY=str(summary)) for command in (commands[0], commands[2])]
+    done = [
+        shell(command, checkout, GITHUB_STEP_SUMMARY=str(summary))
+        for command in (commands[0], commands[2])
+    ]
     assert [each.returncode for each in done] == [0, 0]
-    assert re.findall("### kadmin: `(.*)`", summary.read_text()) == ["plans/drain.yaml", "plans/team/elect.json"]
+    assert re.findall("### kadmin: `(.*)`", summary.read_text()) == [
+        "plans/drain.yaml",
+        "plans/team/elect.json",
+    ]
     (checkout / "plans" / "bad.yaml").write_text(BAD_PLAN)
     failed = shell(commands[0], checkout, GITHUB_STEP_SUMMARY=str(summary))
     assert failed.returncode == 3
@@ -96,10 +112,15 @@ def test_the_hook_of_pre_commit_runs(checkout: Path) -> None:
     command = f'{hook["entry"]} "$@"'
     assert shell(command, checkout, *used["args"], "plans/drain.yaml").returncode == 0
     (checkout / "plans" / "bad.yaml").write_text(BAD_PLAN)
-    assert shell(command, checkout, *used["args"], "plans/drain.yaml", "plans/bad.yaml").returncode == 3
+    assert (
+        shell(command, checkout, *used["args"], "plans/drain.yaml", "plans/bad.yaml").returncode
+        == 3
+    )
 
 
 def test_the_schemas_are_where_the_first_line_of_each_plan_says(checkout: Path) -> None:
-    exported = shell(snippet("ci.md", "Editors", "console").splitlines()[0].removeprefix("$ "), checkout)
+    exported = shell(
+        snippet("ci.md", "Editors", "console").splitlines()[0].removeprefix("$ "), checkout
+    )
     assert exported.returncode == 0
     assert all((checkout / "schemas" / f"{name}.schema.json").is_file() for name in KINDS.values())

@@ -42,8 +42,16 @@ FACTS: dict[str, dict[str, object]] = {
 GOLDEN = Path(__file__).parent / "codes"
 MOST_LINES = 40
 LIVE = {
-    "KA059": {"reassignment": PendingRequest("/admin/reassign_partitions", {TopicPartition("moving", 0): (3, 2)})},
-    "KA060": {"election": PendingRequest("/admin/preferred_replica_election", {TopicPartition("moving", 0): ()})},
+    "KA059": {
+        "reassignment": PendingRequest(
+            "/admin/reassign_partitions", {TopicPartition("moving", 0): (3, 2)}
+        )
+    },
+    "KA060": {
+        "election": PendingRequest(
+            "/admin/preferred_replica_election", {TopicPartition("moving", 0): ()}
+        )
+    },
     "KA061": {"deletions": ("old-events",)},
     "KA070": {},
     "KA073": {},
@@ -55,7 +63,18 @@ ASKED = {"KA073": (f"{UNSEEN}: Broker 2 did not list consumer groups",)}
 """What brokers of these clusters did not answer."""
 PLANNED = {"KA065"}
 """Codes that only the planner finds."""
-WARNINGS = {"KA022", "KA024", "KA025", "KA032", "KA047", "KA055", "KA056", "KA058", "KA066", "KA071"}
+WARNINGS = {
+    "KA022",
+    "KA024",
+    "KA025",
+    "KA032",
+    "KA047",
+    "KA055",
+    "KA056",
+    "KA058",
+    "KA066",
+    "KA071",
+}
 
 
 class Example(NamedTuple):
@@ -79,13 +98,17 @@ def examples(code: str) -> tuple[Example, Example]:
 
 
 def lay_out(folder: Path, facts: Mapping[str, object], *, unracked: bool = False) -> None:
-    """Write the page's inventory, with further facts of its Kafka; `unracked` without the rack of broker 3."""
+    """Write the page's inventory, with further facts of its Kafka; `unracked` without the rack of
+    broker 3.
+    """
     blocks = [text for _, text in FENCE.findall(SECTIONS["The inventory of the examples"])]
     header = json.loads(blocks[0])
     header["kafka"] |= facts
     folder.mkdir()
     (folder / "inventory.json").write_text(json.dumps(header))
-    (folder / "brokers.csv").write_text(blocks[1].replace("3,r3,", "3,,") if unracked else blocks[1])
+    (folder / "brokers.csv").write_text(
+        blocks[1].replace("3,r3,", "3,,") if unracked else blocks[1]
+    )
     (folder / "partitions.csv").write_text(blocks[2])
 
 
@@ -101,7 +124,11 @@ def validated(example: Example, code: str, folder: Path, output: str) -> int:
         (folder / name.decode()).write_bytes(text)
     arguments = ["validate", folder.name, "--format", output]
     if code >= "KA040":
-        lay_out(folder.parent / f"inventory-{folder.name}", FACTS.get(code, {}), unracked=code == "KA064")
+        lay_out(
+            folder.parent / f"inventory-{folder.name}",
+            FACTS.get(code, {}),
+            unracked=code == "KA064",
+        )
         arguments += ["--inventory", f"inventory-{folder.name}"]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder.parent)
@@ -109,7 +136,9 @@ def validated(example: Example, code: str, folder: Path, output: str) -> int:
         return run(arguments)
 
 
-def found_in(example: Example, code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, set[str]]:
+def found_in(
+    example: Example, code: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, set[str]]:
     """Validate an example and return exit code and codes."""
     status = validated(example, code, folder, "json")
     return status, {problem["code"] for problem in json.loads(capsys.readouterr().out)["problems"]}
@@ -128,7 +157,9 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
     world = world_of(read_inventory(folder / "inventory").single())
     state = replace(world.state, requests=Requests(**LIVE[code]))  # type: ignore[arg-type]  # by field
     assert not isinstance(document, Policy)
-    facts = replace(world.facts, usable=USABLE.get(code, {}), unavailable=ASKED.get(code, ()), from_brokers=True)
+    facts = replace(
+        world.facts, usable=USABLE.get(code, {}), unavailable=ASKED.get(code, ()), from_brokers=True
+    )
     return list(examine(document, state, NODES.publish, facts).refusals)
 
 
@@ -173,7 +204,9 @@ def test_the_bad_example_shows_it_and_the_good_one_does_not(
 
 
 @pytest.mark.parametrize("code", VALIDATED)
-def test_every_code_can_be_switched_off(code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_code_can_be_switched_off(
+    code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     bad, _ = examples(code)
     policy = tmp_path / "policy.yaml"
     policy.write_text(f'kind: Policy\nspec: {{codes: {{{code}: "off"}}}}\n')
@@ -186,14 +219,21 @@ def test_every_code_can_be_switched_off(code: str, tmp_path: Path, capsys: pytes
 
 @pytest.mark.parametrize("code", CODES)
 def test_every_code_can_be_made_a_warning_or_an_error(code: str) -> None:
-    told = [Diagnostic(code, "m", severity=each, location=Location("f", 1, 1)) for each in ("error", "warning")]
+    told = [
+        Diagnostic(code, "m", severity=each, location=Location("f", 1, 1))
+        for each in ("error", "warning")
+    ]
     for switch in (Switch.WARNING, Switch.ERROR):
-        assert {each.severity for each in switched(told, Policy(codes={code: switch}))} == {switch.value}
+        assert {each.severity for each in switched(told, Policy(codes={code: switch}))} == {
+            switch.value
+        }
     assert list(switched(told, Policy(codes={"KA999": Switch.OFF}))) == told
 
 
 @pytest.mark.parametrize("code", VALIDATED)
-def test_the_bad_example_word_for_word(code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bad_example_word_for_word(
+    code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """KADMIN_WRITE_GOLDEN=1 writes the files anew, for a reader of the diff to judge."""
     bad, _ = examples(code)
     validated(bad, code, tmp_path / "plans", "human")

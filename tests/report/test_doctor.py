@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from kadmin.next_step import NextStep
 
 COUNTS = PartitionCounts(
-    1_200, no_state=0, offline=0, under_replicated=40, under_min_isr=0, at_min_isr=7, not_preferred=0, moving=0
+    1_200,
+    no_state=0,
+    offline=0,
+    under_replicated=40,
+    under_min_isr=0,
+    at_min_isr=7,
+    not_preferred=0,
+    moving=0,
 )
 
 
@@ -47,17 +54,37 @@ def test_a_next_step_is_broken_between_words_and_its_commands_stay_whole() -> No
 @pytest.mark.parametrize(
     "hint",
     [
-        "start them if they are down; else their logs say why they do not follow: kadmin inspect controller -z zk:2181",
-        "a reassignment to these brokers and kadmin rollback, one after the other, remove them too, as was said",
-        "kadmin throttle audit --context the-name-of-a-context-that-is-long-because-somebody-likes-long-names-of-it",
-        "grant it: kafka-acls.sh --bootstrap-server kafka-1.example.org:9092 --add --allow-principal User:me --topic t",
+        (
+            "start them if they are down; else their logs say why they do not follow: kadmin "
+            "inspect controller -z zk:2181"
+        ),
+        (
+            "a reassignment to these brokers and kadmin rollback, one after the other, remove "
+            "them too, as was said"
+        ),
+        (
+            "kadmin throttle audit --context "
+            "the-name-of-a-context-that-is-long-because-somebody-likes-long-names-of-it"
+        ),
+        (
+            "grant it: kafka-acls.sh --bootstrap-server kafka-1.example.org:9092 --add "
+            "--allow-principal User:me --topic t"
+        ),
     ],
 )
 def test_no_word_is_broken_at_80_columns(hint: str) -> None:
     given = hint.replace(":", "").replace(";", "").split()
-    lines = shown(hint, f"{'x' * 100} is the name of a topic that no line can hold, and it is whole.")
+    lines = shown(
+        hint, f"{'x' * 100} is the name of a topic that no line can hold, and it is whole."
+    )
     told = " ".join(lines)
-    assert [word for word in given if word not in told.replace(":", "").replace(";", "").split()] == []
+    assert [
+        word for word in given if word not in told.replace(":", "").replace(";", "").split()
+    ] == []
     assert "x" * 100 in told.split()
-    commands = [line for line in lines if line.strip().removeprefix("next: ").startswith(("kadmin", "kafka-"))]
+    commands = [
+        line
+        for line in lines
+        if line.strip().removeprefix("next: ").startswith(("kadmin", "kafka-"))
+    ]
     assert all(len(line) <= 79 for line in lines if line not in commands and "x" * 100 not in line)

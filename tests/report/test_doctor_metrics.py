@@ -1,4 +1,6 @@
-"""The gauges of `doctor`: each counts one trouble, and a cluster that did not answer says only that."""
+"""The gauges of `doctor`: each counts one trouble, and a cluster that did not answer says only
+that.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ def test_each_gauge_counts_its_trouble() -> None:
     late = Finding(Trouble.LATE_MOVE, "late", "end it")
     left = Finding(Trouble.LEFTOVER_THROTTLE, "left", "clear it", severity="warning")
     open_ = Finding(Trouble.UNFINISHED_OPERATION, "open", "resume it")
-    lines = doctor_metrics({"a": (late, left, open_, open_), "b": (), 'odd"\\name': None}).splitlines()
+    lines = doctor_metrics(
+        {"a": (late, left, open_, open_), "b": (), 'odd"\\name': None}
+    ).splitlines()
     samples = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
     assert samples == {
         'kadmin_doctor_answered{cluster="a"}': "1",

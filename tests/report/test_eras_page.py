@@ -30,6 +30,8 @@ def test_the_page_is_what_the_tables_say() -> None:
 )
 def test_every_claim_has_its_test(files: str, claims: tuple[Claim, ...]) -> None:
     tests = {
-        name for file in TESTS.glob(files) for name in re.findall(r"\btest_(\w+)", file.read_text(encoding="utf-8"))
+        name
+        for file in TESTS.glob(files)
+        for name in re.findall(r"\btest_(\w+)", file.read_text(encoding="utf-8"))
     }
     assert {each.name for each in claims} <= tests

@@ -1,4 +1,6 @@
-"""The story of an operation: lines in a pipe, a progress line on real pseudo-terminals, JSON for programs."""
+"""The story of an operation: lines in a pipe, a progress line on real pseudo-terminals, JSON for
+programs.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +124,9 @@ def test_a_line_that_never_wraps_below_one_kept_line_for_each_wave_and_event(col
     whole.write(written)
     cut = broken({20: [WAITING], 80: [WAITING], 200: []}[columns], columns)
     assert [row for row in whole.rows[:-2] if row not in cut] == broken(KEPT, columns)
-    assert [row for row in whole.rows[:-2] if row in cut] == cut, "what has no room in the line is told above it, once"
+    assert [row for row in whole.rows[:-2] if row in cut] == cut, (
+        "what has no room in the line is told above it, once"
+    )
     assert (
         whole.rows[-2]
         == {
@@ -139,7 +143,8 @@ def test_a_line_that_never_wraps_below_one_kept_line_for_each_wave_and_event(col
 def test_a_terminal_that_becomes_narrower_gets_shorter_lines() -> None:
     narrower = "import termios\n" + TOLD.replace(
         ": follower(event)",
-        ":\n  follower(event)\n  if event.__class__ is StepPublished: termios.tcsetwinsize(2, (24, 30))",
+        ":\n  follower(event)\n  if event.__class__ is StepPublished: termios.tcsetwinsize(2, "
+        "(24, 30))",
     )
     status, written = in_terminal(python(narrower), 200)
     assert status == 0, written
@@ -162,8 +167,20 @@ def test_colours_by_meaning_and_none_where_they_are_not_wanted() -> None:
 @pytest.mark.parametrize(
     ("width", "line"),
     [
-        (99, "[#######........] wave 3 of 70  12000/49000 done  4.52 of 9.30 GB  51.0 MB/s  1:23:45 left  copying"),
-        (88, "[######.......] wave 3 of 70  12000/49000 done  4.52 of 9.30 GB  51.0 MB/s  1:23:45 left"),
+        (
+            99,
+            (
+                "[#######........] wave 3 of 70  12000/49000 done  4.52 of 9.30 GB  51.0 MB/s  "
+                "1:23:45 left  copying"
+            ),
+        ),
+        (
+            88,
+            (
+                "[######.......] wave 3 of 70  12000/49000 done  4.52 of 9.30 GB  51.0 MB/s  "
+                "1:23:45 left"
+            ),
+        ),
         (79, "[#######........] wave 3 of 70  12000/49000 done  4.52 of 9.30 GB  1:23:45 left"),
         (59, "[#####.......] wave 3 of 70  12000/49000 done  1:23:45 left"),
         (50, "[########.........] 12000/49000 done  1:23:45 left"),
@@ -173,7 +190,9 @@ def test_colours_by_meaning_and_none_where_they_are_not_wanted() -> None:
     ],
 )
 def test_a_narrow_line_drops_the_least_important_first(width: int, line: str) -> None:
-    event = events.Progressed(12000, 49000, 4_520_000_000, 9_300_000_000, 3, 70, 51e6, 5025.0, "copying")
+    event = events.Progressed(
+        12000, 49000, 4_520_000_000, 9_300_000_000, 3, 70, 51e6, 5025.0, "copying"
+    )
     full, empty, text = progress_line(event, width)
     shown = (f"[{full}{empty}] " if full or empty else "") + text
     assert (len(shown) <= width, shown) == (True, line)
@@ -181,11 +200,16 @@ def test_a_narrow_line_drops_the_least_important_first(width: int, line: str) ->
 
 def test_json_for_programs_one_value_per_line_of_the_published_schema() -> None:
     written: list[str] = []
-    values = [json.loads(line) for line in told(JsonFollower(written.append, lambda: "now"), written).splitlines()]
+    values = [
+        json.loads(line)
+        for line in told(JsonFollower(written.append, lambda: "now"), written).splitlines()
+    ]
     steps = ["progressed", "progressed", "progressed", "noted", "progressed", "noted", "progressed"]
     assert [value["event"] for value in values] == ["opened", "published", *steps]
     assert [validate_value(value, "answers/event") for value in values] == [[]] * len(values)
-    assert {(value["at"], value["cluster_id"], value["operation"]) for value in values} == {("now", "id", "op-1")}
+    assert {(value["at"], value["cluster_id"], value["operation"]) for value in values} == {
+        ("now", "id", "op-1")
+    }
     assert values[3] == {
         **values[0],
         "event": "progressed",
@@ -206,11 +230,21 @@ def test_a_line_of_json_for_every_change_that_counts() -> None:
     written: list[str] = []
     follower = JsonFollower(written.append, lambda: "now")
     first = events.Progressed(0, 2, 0, 9, 1, 2, None, None, "copying")
-    changes: list[dict[str, Any]] = [{"done_bytes": 1}, {"rate": 5.0}, {"done": 1}, {"wave": 2}, {"reason": ""}]
-    for event in itertools.accumulate(changes, lambda event, change: replace(event, **change), initial=first):
+    changes: list[dict[str, Any]] = [
+        {"done_bytes": 1},
+        {"rate": 5.0},
+        {"done": 1},
+        {"wave": 2},
+        {"reason": ""},
+    ]
+    for event in itertools.accumulate(
+        changes, lambda event, change: replace(event, **change), initial=first
+    ):
         follower(event)
     values = [json.loads(line) for line in written]
-    assert [(each["done"], each["bytes_done"], each["wave"], each["reason"]) for each in values] == [
+    assert [
+        (each["done"], each["bytes_done"], each["wave"], each["reason"]) for each in values
+    ] == [
         (0, 0, 1, "copying"),
         (0, 1, 1, "copying"),
         (1, 1, 1, "copying"),
@@ -231,10 +265,15 @@ def test_every_kind_of_step_has_its_words(kind: StepKind) -> None:
 def test_a_request_that_repeats_another_says_which_try_it_is() -> None:
     first, second = (events.StepPublished("cancel", 2, step, step - 1) for step in (2, 3))
     returned = "return to the original replicas of 2 partitions published"
-    assert [event_line(each) for each in (first, second)] == [f"step 2: {returned}", f"step 3: {returned}, try 2"]
+    assert [event_line(each) for each in (first, second)] == [
+        f"step 2: {returned}",
+        f"step 3: {returned}, try 2",
+    ]
 
 
 def test_an_event_is_one_line_whatever_it_names() -> None:
     written: list[str] = []
-    Follower(written.append, PIPE, itertools.count().__next__)(events.Note("Cannot write x\n::error::y.prom"))
+    Follower(written.append, PIPE, itertools.count().__next__)(
+        events.Note("Cannot write x\n::error::y.prom")
+    )
     assert written == ["Cannot write x\\n::error::y.prom\n"]

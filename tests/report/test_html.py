@@ -1,4 +1,6 @@
-"""Pages of `report`, `diff --html` and `propose --html`, read as text; tests/report/test_browser.py looks at them."""
+"""Pages of `report`, `diff --html` and `propose --html`, read as text; tests/report/test_browser.py
+looks at them.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,9 @@ def unpacked(text: str) -> list[list[str]]:
     """Return the rows of the list of all changes."""
     section = text.partition('<section id="changes"')[2].partition("</section>")[0]
     (data,) = re.findall(r'<script type="text/plain" class="data">([^<]*)</script>', section)
-    columns = [line.split("\t") for line in zlib.decompress(base64.b64decode(data)).decode().split("\n")]
+    columns = [
+        line.split("\t") for line in zlib.decompress(base64.b64decode(data)).decode().split("\n")
+    ]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -98,7 +102,9 @@ def test_the_full_list_counts_all_copies_as_the_largest_moves_do() -> None:
 
 
 def test_diff_writes_the_page_beside_its_answer(folder: Path) -> None:
-    told = command("diff", folder / "plan.json", "--inventory", folder / "inv", "--html", folder / "page.html")
+    told = command(
+        "diff", folder / "plan.json", "--inventory", folder / "inv", "--html", folder / "page.html"
+    )
     assert told.status == 0
     assert told.out == command("diff", folder / "plan.json", "--inventory", folder / "inv").out
     text = (folder / "page.html").read_text()
@@ -108,33 +114,67 @@ def test_diff_writes_the_page_beside_its_answer(folder: Path) -> None:
     assert brokers["4"] == ["0", "1", "0", "1", "0 B", "1.00 kB", "0 B", "1.00 kB"]
     assert [row[:3] for row in rows["waves"] if row[0] == "1"] == [["1", "2", "3.00 kB"]]
     assert ["orders-1", "2,1", "2,3", "3", "2.00 kB"] in rows["largest"]
-    assert unpacked(text) == [["orders", "0", "1,2", "4,2", "1.00e+03"], ["orders", "1", "2,1", "2,3", "2.00e+03"]]
+    assert unpacked(text) == [
+        ["orders", "0", "1,2", "4,2", "1.00e+03"],
+        ["orders", "1", "2,1", "2,3", "2.00e+03"],
+    ]
     assert "How even" not in text, "no planner, no bounds"
 
 
 def test_report_of_a_plan_says_the_same_and_takes_the_figures_of_its_proposal(folder: Path) -> None:
     (folder / "request.yaml").write_text("kind: RebalanceRequest\nspec: {}\n")
     made = command(
-        *("propose", "rebalance", folder / "request.yaml", "--inventory", folder / "inv", "--engine", "local"),
-        *("--out", folder / "made.yaml", "--figures", folder / "figures.json", "--html", folder / "made.html"),
+        *(
+            "propose",
+            "rebalance",
+            folder / "request.yaml",
+            "--inventory",
+            folder / "inv",
+            "--engine",
+            "local",
+        ),
+        *(
+            "--out",
+            folder / "made.yaml",
+            "--figures",
+            folder / "figures.json",
+            "--html",
+            folder / "made.html",
+        ),
     )
     assert made.status == 0, made.err
-    arguments = ("report", folder / "made.yaml", "--inventory", folder / "inv", "--figures", folder / "figures.json")
+    arguments = (
+        "report",
+        folder / "made.yaml",
+        "--inventory",
+        folder / "inv",
+        "--figures",
+        folder / "figures.json",
+    )
     assert command(*arguments).out == (folder / "made.html").read_text()
-    assert "moves" in [row[0] for row in Rows((folder / "made.html").read_text()).sections["figures"]]
+    assert "moves" in [
+        row[0] for row in Rows((folder / "made.html").read_text()).sections["figures"]
+    ]
     told = command(*arguments, "--out", folder / "again.html")
-    assert told.out == f"{folder / 'again.html'}: {round((folder / 'again.html').stat().st_size / 1000)} kB\n"
+    assert (
+        told.out
+        == f"{folder / 'again.html'}: {round((folder / 'again.html').stat().st_size / 1000)} kB\n"
+    )
     assert (folder / "again.html").read_text() == (folder / "made.html").read_text()
 
 
 def colours(text: str) -> dict[str, list[str]]:
-    """Return the classes of the cells of each broker's row: c0 (under half) to c6 (over double), - for no colour."""
+    """Return the classes of the cells of each broker's row: c0 (under half) to c6 (over double), -
+    for no colour.
+    """
     section = text.split('<section id="brokers">')[1].split("</section>", maxsplit=1)[0]
     found = {}
     for row in re.findall(r"<tr>(.*?)</tr>", section, re.DOTALL):
         cells = re.findall(r"<t[dh]([^>]*)>", row)
         name = re.search(r">([^<]*)<", row)
-        found[name[1] if name else ""] = [(re.findall(r"\bc[0-6]\b", cell) or ["-"])[0] for cell in cells[2:]]
+        found[name[1] if name else ""] = [
+            (re.findall(r"\bc[0-6]\b", cell) or ["-"])[0] for cell in cells[2:]
+        ]
     return found
 
 
@@ -149,16 +189,33 @@ def drained(folder: Path, request: str) -> tuple[str, str]:
     write_inventory(inventory_of(DRAINED, {}, "2026-01-01T00:00:00Z"), folder / "drained", "csv")
     (folder / "request.yaml").write_text(f"kind: RebalanceRequest\nspec: {request}\n")
     made = command(
-        *("propose", "rebalance", folder / "request.yaml", "--inventory", folder / "drained", "--engine", "local"),
+        *(
+            "propose",
+            "rebalance",
+            folder / "request.yaml",
+            "--inventory",
+            folder / "drained",
+            "--engine",
+            "local",
+        ),
         *("--out", folder / "made.yaml", "--html", folder / "made.html"),
     )
     assert made.status == 0, made.err
-    told = command("diff", folder / "made.yaml", "--inventory", folder / "drained", "--html", folder / "diff.html")
+    told = command(
+        "diff",
+        folder / "made.yaml",
+        "--inventory",
+        folder / "drained",
+        "--html",
+        folder / "diff.html",
+    )
     assert told.status == 0, told.err
     return (folder / "made.html").read_text(), (folder / "diff.html").read_text()
 
 
-def test_the_even_share_of_a_drain_is_that_of_the_brokers_that_may_hold_replicas(tmp_path: Path) -> None:
+def test_the_even_share_of_a_drain_is_that_of_the_brokers_that_may_hold_replicas(
+    tmp_path: Path,
+) -> None:
     for text in drained(tmp_path, "{brokers: {drain: [3]}, racks: relaxed}"):
         rows = {row[0]: row[2:6] for row in Rows(text).sections["brokers"] if row}
         assert rows["even share"] == ["7.2", "9.0", "2.4", "3.0"]
@@ -179,7 +236,11 @@ def test_what_is_proved_optimal_is_not_painted_as_uneven(tmp_path: Path) -> None
     assert rows["3"][1] == "12"
     assert rows["lowest possible maximum"] == ["", "12", "", "3"]
     assert {row[1] for row in colours(made).values() if len(row) > 1} == {"c3", "-"}
-    assert {row[1] for row in colours(without_figures).values() if len(row) > 1} == {"c2", "c5", "-"}
+    assert {row[1] for row in colours(without_figures).values() if len(row) > 1} == {
+        "c2",
+        "c5",
+        "-",
+    }
     assert ">even, or at the lowest possible maximum<" in made
     assert ">even<" in without_figures
 
@@ -198,17 +259,33 @@ def test_a_fleet_gets_a_page_for_each_cluster(folder: Path) -> None:
     write_inventory(fleet, folder / "fleet", "csv")
     (folder / "request.yaml").write_text("kind: RebalanceRequest\nspec: {}\n")
     made = command(
-        *("propose", "rebalance", folder / "request.yaml", "--inventory", folder / "fleet", "--engine", "local"),
+        *(
+            "propose",
+            "rebalance",
+            folder / "request.yaml",
+            "--inventory",
+            folder / "fleet",
+            "--engine",
+            "local",
+        ),
         *("--out", folder / "plans", "--html", folder / "pages"),
     )
     assert made.status == 0, made.err
-    assert sorted(path.name for path in (folder / "pages").iterdir()) == ["north.html", "south.html"]
+    assert sorted(path.name for path in (folder / "pages").iterdir()) == [
+        "north.html",
+        "south.html",
+    ]
 
 
 def test_elections_and_deletions_have_pages(folder: Path) -> None:
     for name, value in {"elect": election(all=True), "delete": deletion("single")}.items():
         plan = document(folder / f"{name}.json", value)
-        assert command("diff", plan, "--inventory", folder / "inv", "--html", folder / f"{name}.html").status == 0
+        assert (
+            command(
+                "diff", plan, "--inventory", folder / "inv", "--html", folder / f"{name}.html"
+            ).status
+            == 0
+        )
     text = (folder / "delete.html").read_text()
     assert ["single"] in Rows(text).sections["targets"]
     assert "Destroyed" in text
@@ -255,11 +332,16 @@ def test_an_operation_is_told_step_by_step() -> None:
     assert "Not at their target now: orders-1." in operation_html()
 
 
-def test_the_page_of_a_running_operation_names_its_runner_and_never_what_would_fail_beside_it() -> None:
+def test_the_page_of_a_running_operation_names_its_runner_and_never_what_would_fail_beside_it() -> (
+    None
+):
     runner = Holder(Author("ops", "box", 7), "op-1", "2026-01-01T00:00:00Z", 18.0)
     watched = operation_text([], OperationState.RUNNING, sizes={}, runner=runner)
     assert "<b>Note</b> <span>Running" in watched
-    assert "runner: ops@box (pid 7) since 2026-01-01T00:00:00Z <code>kadmin status --watch</code>" in watched
+    assert (
+        "runner: ops@box (pid 7) since 2026-01-01T00:00:00Z <code>kadmin status --watch</code>"
+        in watched
+    )
     assert "resume" not in watched
     assert "<b>Warning</b>" not in watched
     assert "<dt>Time so far</dt><dd>3:00</dd>" in watched
@@ -275,7 +357,7 @@ def test_a_change_of_the_throttle_concerns_no_partition() -> None:
     assert told == ["none", "none"]
 
 
-def test_the_order_of_a_list_is_no_order_of_execution_and_others_are_named_where_there_are_some() -> None:
+def test_the_order_of_a_list_is_no_order_of_execution_and_others_are_named_if_any() -> None:
     copied = PartitionTarget(tp("orders-0"), (4, 2), (1, 2))
     reordered = PartitionTarget(tp("orders-1"), (1, 2), (2, 1))
     whole = page_of(ReassignmentPlan(PlanHeader(), (copied,)), STATE)
@@ -294,13 +376,13 @@ def test_load_over_time_is_in_tables_and_in_pictures_of_few_bytes() -> None:
     hours = load_hours().resources["in"]
     assert len(drawn) == 2 * 100 * 168
     assert list(drawn[:24]) == [round(50 * each) for each in hours.before[0][:24]]
-    assert drawn[24] == (round(50 * hours.before[0][24]) - drawn[0]) % 256, "less that of the day before"
+    assert drawn[24] == (round(50 * hours.before[0][24]) - drawn[0]) % 256, (
+        "less that of the day before"
+    )
     worst = max(hours.before[0])
     at = hours.before[0].index(worst)
-    assert (
-        f"{('Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday')[at // 24]} {at % 24:02}:00"
-        in text
-    )
+    days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+    assert f"{days[at // 24]} {at % 24:02}:00" in text
     assert f">{worst:.2f}</td>" in text
     assert "Network in, Monday 23:00, the busiest hour" in text
     assert "by hour" not in large_page(), "nothing of it where load is not asked for"
@@ -325,13 +407,33 @@ def test_the_page_of_a_hundred_brokers_is_small() -> None:
     [
         (["report"], 64, "add -z CONNECT (or set KADMIN_ZOOKEEPER), -b BROKERS"),
         (["report", "--inventory", "inv"], 64, "A snapshot needs a plan"),
-        (["report", "op-1", "--figures", "f.json", "-z", "127.0.0.1:1"], 64, "--figures goes with a plan"),
+        (
+            ["report", "op-1", "--figures", "f.json", "-z", "127.0.0.1:1"],
+            64,
+            "--figures goes with a plan",
+        ),
         (["report", "plan.json", "-z", "127.0.0.1:1"], 64, "kadmin diff plan.json --html"),
         (["report", "none.yaml", "--inventory", "inv"], 3, "Cannot read none.yaml"),
-        (["report", "plan.json", "--inventory", "inv", "--figures", "plan.json"], 3, "holds no figures"),
-        (["report", "plan.json", "--inventory", "inv", "--figures", "inv/brokers.csv"], 3, "is not JSON"),
-        (["report", "plan.json", "--inventory", "inv", "--figures", "f.json"], 4, "no figures of cluster"),
-        (["report", "plan.json", "--inventory", "inv", "--out", "no/page.html"], 8, "Cannot write no/page.html"),
+        (
+            ["report", "plan.json", "--inventory", "inv", "--figures", "plan.json"],
+            3,
+            "holds no figures",
+        ),
+        (
+            ["report", "plan.json", "--inventory", "inv", "--figures", "inv/brokers.csv"],
+            3,
+            "is not JSON",
+        ),
+        (
+            ["report", "plan.json", "--inventory", "inv", "--figures", "f.json"],
+            4,
+            "no figures of cluster",
+        ),
+        (
+            ["report", "plan.json", "--inventory", "inv", "--out", "no/page.html"],
+            8,
+            "Cannot write no/page.html",
+        ),
     ],
 )
 def test_what_cannot_be_is_told(
@@ -344,7 +446,8 @@ def test_what_cannot_be_is_told(
 
 
 def test_without_jinja2_the_remedy_is_named(folder: Path) -> None:
-    code = "import sys; sys.modules['jinja2'] = None\nfrom kadmin.cli import main; main()"  # as on a machine without it
+    # As on a machine without it.
+    code = "import sys; sys.modules['jinja2'] = None\nfrom kadmin.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "diff", "p", "--html", "h"],
         cwd=folder,
@@ -355,5 +458,6 @@ def test_without_jinja2_the_remedy_is_named(folder: Path) -> None:
     )
     assert done.returncode == 64
     assert done.stderr == (
-        "error: A report in HTML needs the library jinja2.\n  next:  pip install 'kadmin-kafka[report]'\n"
+        "error: A report in HTML needs the library jinja2.\n  next:  pip install "
+        "'kadmin-kafka[report]'\n"
     )

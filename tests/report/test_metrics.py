@@ -39,8 +39,16 @@ def parsed(text: str) -> dict[str, float]:
         assert family.type == "gauge"
         assert family.documentation.endswith(".")
         for sample in family.samples:
-            assert {"operation", "cluster_id"} <= set(sample.labels) <= {"operation", "cluster_id", "state"}
-            name = f"{sample.name}/{sample.labels['state']}" if "state" in sample.labels else sample.name
+            assert (
+                {"operation", "cluster_id"}
+                <= set(sample.labels)
+                <= {"operation", "cluster_id", "state"}
+            )
+            name = (
+                f"{sample.name}/{sample.labels['state']}"
+                if "state" in sample.labels
+                else sample.name
+            )
             assert name not in found
             found[name.removeprefix("kadmin_operation_")] = sample.value
     return found
@@ -52,7 +60,9 @@ def values(known: RunMetrics) -> dict[str, float]:
 
 def test_labels_and_help_are_escaped() -> None:
     labels = {"operation": HOSTILE, "cluster_id": "\\"}
-    text = exposition([Gauge("kadmin_operation_x", "Two\nlines \\n.", ((labels, 1.5),)), Gauge("y", "", ())])
+    text = exposition(
+        [Gauge("kadmin_operation_x", "Two\nlines \\n.", ((labels, 1.5),)), Gauge("y", "", ())]
+    )
     (family,) = text_string_to_metric_families(text)
     assert family.documentation == "Two\nlines \\n."
     assert [(each.labels, each.value) for each in family.samples] == [(labels, 1.5)]
@@ -79,7 +89,9 @@ def test_a_run_from_its_beginning_to_its_end() -> None:
         "wave": 1.0,
         "waves": 2.0,
     }
-    ended = values(after([events.StateChanged("paused", "x"), events.Ended(8, "x", command("resume"))], opened))
+    ended = values(
+        after([events.StateChanged("paused", "x"), events.Ended(8, "x", command("resume"))], opened)
+    )
     assert (ended["state/running"], ended["state/paused"], ended["exit_code"]) == (0.0, 1.0, 8.0)
     (state, *_) = opened.gauges()
     assert {labels["cluster_id"] for labels, _ in state.samples} == {HOSTILE}
@@ -89,12 +101,18 @@ def test_the_last_progress_is_the_last_growth() -> None:
     known = after([PROGRESS, replace(PROGRESS, reason="waiting", rate=None, eta_s=None)])
     found = values(known)
     assert found["last_progress_timestamp_seconds"] == 101.0
-    assert {"rate_bytes_per_second", "eta_seconds"} & set(found) == set(), "what is not known has no sample"
+    assert {"rate_bytes_per_second", "eta_seconds"} & set(found) == set(), (
+        "what is not known has no sample"
+    )
     assert known.after(replace(PROGRESS, done_bytes=11), 200.0).progressed_at == 200.0
 
 
 def test_notes_and_questions_change_nothing() -> None:
     known = RunMetrics(started_at=100.0)
     assert (
-        after([events.Note("x"), events.ServerRequestLogged("y"), events.StepPublished("wave", 2, 1)], known) == known
+        after(
+            [events.Note("x"), events.ServerRequestLogged("y"), events.StepPublished("wave", 2, 1)],
+            known,
+        )
+        == known
     )

@@ -1,4 +1,6 @@
-"""docs/migration.md has a row for each finding of the migration, each with the test that makes it."""
+"""docs/migration.md has a row for each finding of the migration, each with the test that makes
+it.
+"""
 
 from __future__ import annotations
 
@@ -21,5 +23,9 @@ def test_the_table_is_that_of_the_tests() -> None:
 
 def test_every_finding_is_made_by_a_test() -> None:
     codes = {trap.code for trap in TRAPS.values()} | {code for _, code, *_ in WALKED}
-    assert {each.value for each in MigrationTrouble} <= codes <= {each.value for each in (*MigrationTrouble, *Trouble)}
+    assert (
+        {each.value for each in MigrationTrouble}
+        <= codes
+        <= {each.value for each in (*MigrationTrouble, *Trouble)}
+    )
     assert len(TRAPS) + len(WALKED) >= 14

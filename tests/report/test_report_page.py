@@ -1,4 +1,6 @@
-"""The commands of docs/report.md that need no cluster do what the page says; those of a cluster stand in README.md."""
+"""The commands of docs/report.md that need no cluster do what the page says; those of a cluster
+stand in README.md.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,15 @@ ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"^\$ kadmin (.*)$", re.MULTILINE)
 
 
-def test_the_commands_of_the_page_write_what_they_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_of_the_page_write_what_they_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("plans").symlink_to(ROOT / "plans")
     write_inventory(inventory(SIZES["S"], 1), tmp_path / "inventory", "csv")
-    commands = [shlex.split(found) for found in COMMAND.findall((ROOT / "docs" / "report.md").read_text())]
+    commands = [
+        shlex.split(found) for found in COMMAND.findall((ROOT / "docs" / "report.md").read_text())
+    ]
     assert len(commands) == 3
     for arguments in commands:
         told = command(*arguments)

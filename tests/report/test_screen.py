@@ -1,4 +1,6 @@
-"""Text on terminals: broken between words, and whole where it is a table, a command or goes elsewhere."""
+"""Text on terminals: broken between words, and whole where it is a table, a command or goes
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def test_a_line_is_broken_between_words_and_the_rest_indented() -> None:
 
 
 def test_a_next_step_in_words_is_broken_too() -> None:
-    assert screen(40).wrapped("  next:  wait with --lock-timeout, or ask whoever holds the lock").split("\n") == [
+    assert screen(40).wrapped(
+        "  next:  wait with --lock-timeout, or ask whoever holds the lock"
+    ).split("\n") == [
         "  next:  wait with --lock-timeout, or",
         "    ask whoever holds the lock",
     ]
@@ -46,7 +50,9 @@ def test_a_table_on_a_terminal_has_no_empty_columns_and_is_folded_between_words(
 
 
 def test_a_header_is_folded_behind_an_underscore_and_amounts_stay_whole() -> None:
-    assert table(["topic", "under_min_isr", "size_bytes"], [["a_long_name", 0, "16.7 MB"]], 28).split("\n") == [
+    assert table(
+        ["topic", "under_min_isr", "size_bytes"], [["a_long_name", 0, "16.7 MB"]], 28
+    ).split("\n") == [
         "topic        under_  size_",
         "               min_  bytes",
         "                isr",
@@ -55,7 +61,10 @@ def test_a_header_is_folded_behind_an_underscore_and_amounts_stay_whole() -> Non
 
 
 def test_a_table_elsewhere_is_whole_and_words_that_do_not_fit_stay_whole() -> None:
-    assert table(HEADERS, ROWS).split("\n")[1] == "     1  -     -       throttled; holds copies that nothing uses"
+    assert (
+        table(HEADERS, ROWS).split("\n")[1]
+        == "     1  -     -       throttled; holds copies that nothing uses"
+    )
     assert {"conditions:", "throttled;"} <= set(table(HEADERS, ROWS, 5).split())
 
 

@@ -23,11 +23,16 @@ def test_durations_beyond_a_day_are_in_days(seconds: float, told: str) -> None:
 
 
 HEADERS = ("broker_id", "host", "rack", "listeners")
-BROKERS = [[1, "kafka1.example", "-", "PLAINTEXT://kafka1.example:9092"], [2, "kafka2.example", "r2", "-"]]
+BROKERS = [
+    [1, "kafka1.example", "-", "PLAINTEXT://kafka1.example:9092"],
+    [2, "kafka2.example", "r2", "-"],
+]
 
 
 def test_a_row_that_does_not_fit_the_terminal_is_a_block() -> None:
-    """Folded between words as far as it goes, it would still be broken by the terminal, wherever the edge is."""
+    """Folded between words as far as it goes, it would still be broken by the terminal, wherever
+    the edge is.
+    """
     assert table(HEADERS, BROKERS, 60).split("\n") == [
         "broker_id: 1",
         "  host: kafka1.example",
@@ -41,7 +46,15 @@ def test_a_row_that_does_not_fit_the_terminal_is_a_block() -> None:
     assert "broker_id  host" in table(HEADERS, BROKERS), "a pipe has no edge"
 
 
-@given(st.lists(st.tuples(st.text("ab -", max_size=40), st.text("xy ", max_size=40)), max_size=4), st.integers(25, 90))
-def test_no_line_of_a_table_is_wider_than_the_room_unless_a_word_is(rows: list[tuple[str, str]], width: int) -> None:
+@given(
+    st.lists(st.tuples(st.text("ab -", max_size=40), st.text("xy ", max_size=40)), max_size=4),
+    st.integers(25, 90),
+)
+def test_no_line_of_a_table_is_wider_than_the_room_unless_a_word_is(
+    rows: list[tuple[str, str]], width: int
+) -> None:
     longest = max((len(word) for row in rows for cell in row for word in cell.split()), default=0)
-    assert all(len(line) <= max(width, longest + 12) for line in table(("first", "second"), rows, width).split("\n"))
+    assert all(
+        len(line) <= max(width, longest + 12)
+        for line in table(("first", "second"), rows, width).split("\n")
+    )

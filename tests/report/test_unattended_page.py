@@ -1,4 +1,6 @@
-"""docs/unattended.md: what is there to copy is parsed, and its commands are run on a real ZooKeeper."""
+"""docs/unattended.md: what is there to copy is parsed, and its commands are run on a real
+ZooKeeper.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,11 @@ def test_the_digests_of_the_page_are_those_of_the_plan() -> None:
 
 def test_the_gauges_of_the_page_are_those_that_are_written() -> None:
     known = RunMetrics(0.0)
-    for event in (OperationStarted("op-1", "id"), Progressed(1, 2, 1, 2, 1, 2, 1.0, 1.0, ""), Ended(0, "done")):
+    for event in (
+        OperationStarted("op-1", "id"),
+        Progressed(1, 2, 1, 2, 1, 2, 1.0, 1.0, ""),
+        Ended(0, "done"),
+    ):
         known = known.after(event, 1.0)
     named = set(re.findall("kadmin_operation_[a-z_]+", PAGE))
     assert named == {gauge.name for gauge in known.gauges()}
@@ -68,11 +74,15 @@ def test_the_job_of_kubernetes_runs(cluster: SimpleController, checkout: Path) -
     pod = manifest["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     assert container["command"] == ["sh", "-ec"]
-    assert [each["name"] for each in container["volumeMounts"]] == [each["name"] for each in pod["volumes"]]
+    assert [each["name"] for each in container["volumeMounts"]] == [
+        each["name"] for each in pod["volumes"]
+    ]
     (script,) = container["args"]
     given = {each["name"]: each["value"] for each in container["env"] if "value" in each}
     del given["KADMIN_BOOTSTRAP_SERVER"]
-    done = shell(script.replace("/plans/", "plans/"), checkout, KADMIN_ZOOKEEPER=cluster.connect, **given)
+    done = shell(
+        script.replace("/plans/", "plans/"), checkout, KADMIN_ZOOKEEPER=cluster.connect, **given
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("no operation is unfinished\n12 partitions at the target")
     assert moved(cluster)
@@ -81,13 +91,23 @@ def test_the_job_of_kubernetes_runs(cluster: SimpleController, checkout: Path) -
 def test_the_unit_of_systemd_runs(cluster: SimpleController, checkout: Path) -> None:
     unit = snippet("unattended.md", "systemd", "ini")
     assert re.findall(r"^\[(.*)\]$", unit, re.MULTILINE) == ["Unit", "Service"]
-    lines = [line.split("=", maxsplit=1) for line in unit.splitlines() if line and not line.startswith("[")]
+    lines = [
+        line.split("=", maxsplit=1)
+        for line in unit.splitlines()
+        if line and not line.startswith("[")
+    ]
     settings = {name: [value for each, value in lines if each == name] for name, _ in lines}
     assert settings["Type"] == ["oneshot"], "the others have one ExecStart"
     name, _, approved = settings["Environment"][0].partition("=")
-    places = {f"${{{name}}}": approved, "/etc/kadmin": str(checkout), "/var/lib/node_exporter": str(checkout)}
+    places = {
+        f"${{{name}}}": approved,
+        "/etc/kadmin": str(checkout),
+        "/var/lib/node_exporter": str(checkout),
+    }
     for line in settings["ExecStart"]:
-        program, *arguments = shlex.split(reduce(lambda text, place: text.replace(*place), places.items(), line))
+        program, *arguments = shlex.split(
+            reduce(lambda text, place: text.replace(*place), places.items(), line)
+        )
         assert Path(program).name == "kadmin"
         answer = command(*arguments, environment={"KADMIN_ZOOKEEPER": cluster.connect})
         assert answer.status == 0, answer.err
@@ -96,12 +116,16 @@ def test_the_unit_of_systemd_runs(cluster: SimpleController, checkout: Path) -> 
     assert "kadmin_operation_exit_code" in {family.name for family in families}
 
 
-def test_the_workflow_of_github_applies_what_it_showed(cluster: SimpleController, checkout: Path) -> None:
+def test_the_workflow_of_github_applies_what_it_showed(
+    cluster: SimpleController, checkout: Path
+) -> None:
     workflow = yaml.load(snippet("unattended.md", "GitHub Actions", "yaml"), Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes only strings
     inputs, jobs = workflow["on"]["workflow_dispatch"]["inputs"], workflow["jobs"]
     assert (jobs["apply"]["needs"], jobs["apply"]["environment"]) == ("show", "production")
     assert EXPRESSION.findall(workflow["env"]["PLAN"]) == ["inputs.plan"]
-    assert EXPRESSION.findall(jobs["show"]["outputs"]["approved"]) == ["steps.digest.outputs.approved"]
+    assert EXPRESSION.findall(jobs["show"]["outputs"]["approved"]) == [
+        "steps.digest.outputs.approved"
+    ]
     assert EXPRESSION.findall(jobs["apply"]["env"]["APPROVED"]) == ["needs.show.outputs.approved"]
     summary, outputs = checkout / "summary.md", checkout / "outputs"
     given = {
@@ -112,7 +136,11 @@ def test_the_workflow_of_github_applies_what_it_showed(cluster: SimpleController
     }
 
     def run(job: str, **more: str) -> list[int]:
-        steps = [each["run"] for each in jobs[job]["steps"] if not each.get("run", "pip ").startswith("pip ")]
+        steps = [
+            each["run"]
+            for each in jobs[job]["steps"]
+            if not each.get("run", "pip ").startswith("pip ")
+        ]
         return [shell(each, checkout, **given, **more).returncode for each in steps]
 
     assert run("show") == [0, 0]

@@ -1,4 +1,6 @@
-"""The classes of a broker are recorded once, and taken from the cache by every server that starts later."""
+"""The classes of a broker are recorded once, and taken from the cache by every server that starts
+later.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,12 @@ from kadmin.sandbox import Sandbox, SandboxSpec, class_archive
 ENDED = b"\xa8\xba\x0b\xf0 classes"
 
 
-@pytest.mark.parametrize(("written", "kept"), [(ENDED, True), (b"\0" * 9, False), (b"", False), (None, False)])
-def test_only_an_archive_that_is_whole_is_kept(tmp_path: Path, written: bytes | None, *, kept: bool) -> None:
+@pytest.mark.parametrize(
+    ("written", "kept"), [(ENDED, True), (b"\0" * 9, False), (b"", False), (None, False)]
+)
+def test_only_an_archive_that_is_whole_is_kept(
+    tmp_path: Path, written: bytes | None, *, kept: bool
+) -> None:
     """A JVM writes the header last: one that was killed leaves zeros there, or no file."""
     archive, folder = tmp_path / "cache" / "class-archives" / "kafka.jsa", tmp_path / "broker-1"
     folder.mkdir()

@@ -38,20 +38,24 @@ def offline(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Ivy with a settings file that knows only an empty folder, from when the cache is filled."""
     settings = cache / "ivysettings.xml"
     settings.write_text(
-        f'<ivysettings><settings defaultResolver="none"/><resolvers><filesystem name="none">'
-        f'<artifact pattern="{cache}/nowhere/[artifact]-[revision].[ext]"/></filesystem></resolvers></ivysettings>'
+        '<ivysettings><settings defaultResolver="none"/><resolvers><filesystem name="none">'
+        "<artifact "
+        f'pattern="{cache}/nowhere/[artifact]-[revision].[ext]"/></filesystem></resolvers></ivysettings>'
     )
     monkeypatch.setenv("KADMIN_IVY_SETTINGS", str(settings))
 
 
 def test_every_row_of_the_lock_names_a_jar_whole() -> None:
     for version, jars in read_lock().items():
-        assert any(jar.name.startswith("kafka_2.") and jar.name.endswith(f"-{version}.jar") for jar in jars)
+        assert any(
+            jar.name.startswith("kafka_2.") and jar.name.endswith(f"-{version}.jar") for jar in jars
+        )
         assert len({jar.name for jar in jars}) == len(jars)
         for jar in jars:
             organisation, artifact, revision, classifier = jar.coordinates
             suffix = f"-{classifier}" if classifier else ""
-            path = f"{organisation.replace('.', '/')}/{artifact}/{revision}/{artifact}-{revision}{suffix}.jar"
+            folder = f"{organisation.replace('.', '/')}/{artifact}/{revision}"
+            path = f"{folder}/{artifact}-{revision}{suffix}.jar"
             assert path == jar.repository_path
             assert len(jar.sha256) == 64
             assert jar.size_bytes > 0
@@ -64,7 +68,9 @@ def test_a_warm_cache_needs_no_network(cache: Path, java: JavaRuntime) -> None:
 
 
 @pytest.mark.usefixtures("offline")
-def test_a_damaged_jar_is_refused_by_name_with_both_ways_out(cache: Path, java: JavaRuntime) -> None:
+def test_a_damaged_jar_is_refused_by_name_with_both_ways_out(
+    cache: Path, java: JavaRuntime
+) -> None:
     jar = cache / "jars" / require_version("1.1.1")[3].name
     data = bytearray(jar.read_bytes())
     data[100] ^= 0xFF

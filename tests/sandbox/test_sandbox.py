@@ -21,10 +21,23 @@ pytestmark = pytest.mark.live
 
 
 @pytest.mark.eras
-def test_a_whole_life_with_three_zookeepers_beside_another_sandbox(tmp_path: Path, zookeeper: Sandbox) -> None:
+def test_a_whole_life_with_three_zookeepers_beside_another_sandbox(
+    tmp_path: Path, zookeeper: Sandbox
+) -> None:
     folder = tmp_path / "sandbox"
     up = command(
-        "sandbox", "up", "--dir", folder, "--brokers", "2", "--zookeepers", "3", "--chroot", "/a/b", "-o", "json"
+        "sandbox",
+        "up",
+        "--dir",
+        folder,
+        "--brokers",
+        "2",
+        "--zookeepers",
+        "3",
+        "--chroot",
+        "/a/b",
+        "-o",
+        "json",
     )
     try:
         assert up.status == 0, up.err
@@ -35,17 +48,25 @@ def test_a_whole_life_with_three_zookeepers_beside_another_sandbox(tmp_path: Pat
 
         assert command("sandbox", "up", "--dir", folder).status == 5, "one folder, one sandbox"
         assert command("sandbox", "stop-broker", "2", "--dir", folder).status == 0
-        assert [broker["alive"] for broker in json.loads(status(folder))["brokers"]] == [True, False]
+        assert [broker["alive"] for broker in json.loads(status(folder))["brokers"]] == [
+            True,
+            False,
+        ]
         assert command("sandbox", "start-broker", "2", "--dir", folder).status == 0
         assert [broker["alive"] for broker in json.loads(status(folder))["brokers"]] == [True, True]
         assert command("sandbox", "stop-broker", "7", "--dir", folder).status == 3
-        processes = [*Sandbox.load(folder).brokers.values(), *Sandbox.load(folder).zookeepers.values()]
+        processes = [
+            *Sandbox.load(folder).brokers.values(),
+            *Sandbox.load(folder).zookeepers.values(),
+        ]
     finally:
         down = command("sandbox", "down", "--dir", folder)
     assert down.status == 0, down.err
     assert not any(process.alive for process in processes)
     assert not folder.exists()
-    assert all(process.alive for process in zookeeper.zookeepers.values()), "the other sandbox lives on"
+    assert all(process.alive for process in zookeeper.zookeepers.values()), (
+        "the other sandbox lives on"
+    )
     assert command("sandbox", "down", "--dir", folder).status == 0, "twice is fine"
 
 
@@ -72,7 +93,9 @@ def test_a_broker_that_another_value_restarted_is_ended_too(tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
-def test_a_broker_that_ends_at_its_start_is_reported_with_its_log_and_nothing_is_left(tmp_path: Path) -> None:
+def test_a_broker_that_ends_at_its_start_is_reported_with_its_log_and_nothing_is_left(
+    tmp_path: Path,
+) -> None:
     spec = SandboxSpec(tmp_path / "sandbox", brokers=1, broker_config={"num.io.threads": "none"})
     with pytest.raises(NotCompletedError, match="Broker 1 ended before it was ready") as refused:
         Sandbox.up(spec)
@@ -82,7 +105,9 @@ def test_a_broker_that_ends_at_its_start_is_reported_with_its_log_and_nothing_is
 
 @pytest.mark.eras
 @pytest.mark.parametrize("mode", [(), ("--kraft",)], ids=["zookeeper", "kraft"])
-def test_a_broker_that_is_added_serves_on_its_rack_and_has_nothing(mode: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_broker_that_is_added_serves_on_its_rack_and_has_nothing(
+    mode: tuple[str, ...], tmp_path: Path
+) -> None:
     folder = tmp_path / "sandbox"
     assert command("sandbox", "up", "--dir", folder, "--brokers", "1", *mode).status == 0
     try:
@@ -96,10 +121,16 @@ def test_a_broker_that_is_added_serves_on_its_rack_and_has_nothing(mode: tuple[s
             (2, "far", True),
         ]
         bootstrap = ",".join(json.loads(added.out)["bootstrap"])
-        seen = json.loads(command("inspect", "brokers", "-b", bootstrap, "-o", "json").out)["brokers"]
-        assert [(each["broker_id"], each["rack"], each["replicas"]) for each in seen][1:] == [(2, "far", 0)]
+        seen = json.loads(command("inspect", "brokers", "-b", bootstrap, "-o", "json").out)[
+            "brokers"
+        ]
+        assert [(each["broker_id"], each["rack"], each["replicas"]) for each in seen][1:] == [
+            (2, "far", 0)
+        ]
         assert seen[0]["replicas"] > 0
-        broken = replace(Sandbox.load(folder), spec=SandboxSpec(folder, broker_config={"num.io.threads": "none"}))
+        broken = replace(
+            Sandbox.load(folder), spec=SandboxSpec(folder, broker_config={"num.io.threads": "none"})
+        )
         with pytest.raises(NotCompletedError, match="Broker 3 ended before it was ready"):
             broken.add_broker()
         assert not (folder / "broker-3").exists()
@@ -121,7 +152,8 @@ def test_beside_a_sandbox_nothing_is_said_to_start_and_its_status_is_named(tmp_p
         5,
         (
             f"error: There is a sandbox in {tmp_path} already.\n"
-            f"  next:  kadmin sandbox status --dir {tmp_path}; or kadmin sandbox down --dir {tmp_path}\n"
+            f"  next:  kadmin sandbox status --dir {tmp_path}; or kadmin sandbox down --dir "
+            f"{tmp_path}\n"
         ),
     )
     status = command("sandbox", "status", "--dir", tmp_path)
@@ -143,7 +175,9 @@ def test_beside_a_sandbox_nothing_is_said_to_start_and_its_status_is_named(tmp_p
         ["--kraft", "--config", "node.id=7"],
     ],
 )
-def test_what_cannot_be_run_is_refused_before_anything_starts(tmp_path: Path, wrong: list[str]) -> None:
+def test_what_cannot_be_run_is_refused_before_anything_starts(
+    tmp_path: Path, wrong: list[str]
+) -> None:
     refused = command("sandbox", "up", "--dir", tmp_path / "sandbox", *wrong)
     assert refused.status in {3, 64}
     assert not (tmp_path / "sandbox").exists()
@@ -164,13 +198,18 @@ def test_a_process_with_a_reused_id_is_not_ours(tmp_path: Path) -> None:
 
 
 def test_no_thread_of_a_frozen_process_runs(tmp_path: Path) -> None:
-    spin = "import threading\nfor _ in range(8): threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()"
+    spin = (
+        "import threading\nfor _ in range(8): threading.Thread(target=lambda: [0 for _ in "
+        "iter(int, 1)]).start()"
+    )
     process = start([sys.executable, "-c", spin], tmp_path / "log", tmp_path / "record")
     threads = Path(f"/proc/{process.pid}/task")
     try:
         wait_until(lambda: len(list(threads.iterdir())) == 9)
         process.freeze()
-        assert {each.read_text().rpartition(")")[2].split()[0] for each in threads.glob("*/stat")} == {"T"}
+        assert {
+            each.read_text().rpartition(")")[2].split()[0] for each in threads.glob("*/stat")
+        } == {"T"}
         process.thaw()
         assert process.alive
     finally:

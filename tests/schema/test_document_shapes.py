@@ -53,8 +53,8 @@ class Line:
     open_: Annotated[bool, Dumped.ALWAYS, "Whether it ends nowhere."] = False
     order: Annotated[int, Dumped.UNLESS_DEFAULT, "Its place."] = 1
     longest: Annotated[Length, At("length", LIMITS), "The longest."] = 9
-    weights: Annotated[Mapping[str, float], Dumped.SORTED, At("weights", LIMITS), "By name."] = field(
-        default_factory=dict
+    weights: Annotated[Mapping[str, float], Dumped.SORTED, At("weights", LIMITS), "By name."] = (
+        field(default_factory=dict)
     )
     KEYS: ClassVar = ("pen", "limits", "to", "dotted", "open", "order")
 
@@ -87,15 +87,25 @@ def test_a_document_is_read_and_written_by_its_shape() -> None:
 def test_every_impossible_amount_is_named_with_its_path() -> None:
     with pytest.raises(ImpossibleAmountsError) as raised:
         read(Line, {"x": "0m", "y": "0m", "limits": {"length": "0m"}}, file="f")
-    assert raised.value.problems == [(path, "nothing has no length") for path in (("x",), ("y",), ("limits", "length"))]
+    assert raised.value.problems == [
+        (path, "nothing has no length") for path in (("x",), ("y",), ("limits", "length"))
+    ]
 
 
 def test_the_schema_of_a_document() -> None:
     schema = DocumentSchema()
     length = {"$ref": "#/$defs/length"}
     ends = {"type": "object", "additionalProperties": False, "required": ["x"]}
-    ends["properties"] = {"x": {"description": "Across.", **length}, "y": {"description": "Up.", **length}}
-    gaps = {"title": "dotted", "description": "Whether it has gaps.", "type": "boolean", "default": False}
+    ends["properties"] = {
+        "x": {"description": "Across.", **length},
+        "y": {"description": "Up.", **length},
+    }
+    gaps = {
+        "title": "dotted",
+        "description": "Whether it has gaps.",
+        "type": "boolean",
+        "default": False,
+    }
     weights = {"type": "object", "additionalProperties": {"type": "number"}}
     limits = {
         "length": {"description": "The longest.", **length, "default": "9m"},
@@ -125,8 +135,18 @@ def test_the_schema_of_a_document() -> None:
             "to": {"title": "to", "description": "The other ends.", "type": "array", "items": ends},
             "dotted": gaps,
             "open": {**gaps, "title": "open", "description": "Whether it ends nowhere."},
-            "order": {"title": "order", "description": "Its place.", "type": "integer", "default": 1},
+            "order": {
+                "title": "order",
+                "description": "Its place.",
+                "type": "integer",
+                "default": 1,
+            },
         },
     }
-    described = {"title": "length", "description": "Metres.", "type": "string", "pattern": "^[0-9]+m$"}
+    described = {
+        "title": "length",
+        "description": "Metres.",
+        "type": "string",
+        "pattern": "^[0-9]+m$",
+    }
     assert schema.defs == {"$defs": {"length": {**described, "x-hint": "as 5m"}}}

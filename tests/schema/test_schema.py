@@ -14,7 +14,13 @@ from support.documents.strategies import documents
 from kadmin.documents.check import KINDS
 from kadmin.documents.kinds import to_value
 from kadmin.errors import InvalidInputError, KadminError, UsageError
-from kadmin.schema import SchemaSet, bundled, require_valid_payload, schema_file_name, validate_value
+from kadmin.schema import (
+    SchemaSet,
+    bundled,
+    require_valid_payload,
+    schema_file_name,
+    validate_value,
+)
 from kadmin.schema.bundle import compile_quick
 
 if TYPE_CHECKING:
@@ -33,7 +39,9 @@ ENTRY = {"topic": "orders", "partition": 0, "replicas": [1, 2]}
 
 def _subschemas(schema: object) -> list[dict[str, Any]]:
     found = [schema] if isinstance(schema, dict) else []
-    children = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else []
+    children = (
+        schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else []
+    )
     return found + [each for child in children for each in _subschemas(child)]
 
 
@@ -54,7 +62,11 @@ def test_every_schema_is_one(name: str) -> None:
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["$id"].startswith("urn:kadmin:schema:")
     assert schema["$id"].endswith(":v1")
-    assert all(target.startswith("#/$defs/") for part in _subschemas(schema) if (target := part.get("$ref")))
+    assert all(
+        target.startswith("#/$defs/")
+        for part in _subschemas(schema)
+        if (target := part.get("$ref"))
+    )
 
 
 def test_ids_are_unique() -> None:
@@ -109,7 +121,10 @@ def test_an_unknown_schema_is_named_with_a_guess() -> None:
     [
         ("reassign_partitions", {"version": 1, "partitions": [ENTRY]}),
         ("reassign_partitions", {"version": 1, "partitions": [{**ENTRY, "topic": "!probe"}]}),
-        ("preferred_replica_election", {"version": 1, "partitions": [{"topic": "orders", "partition": 0}]}),
+        (
+            "preferred_replica_election",
+            {"version": 1, "partitions": [{"topic": "orders", "partition": 0}]},
+        ),
         ("preferred_replica_election", {"version": 1, "partitions": []}),
         ("delete_topics", {"version": 1, "topics": ["old-events"]}),
     ],
@@ -166,7 +181,9 @@ def _entry(**changes: object) -> dict[str, Any]:
     ],
 )
 def test_bad_reassignment_payloads_are_never_written(value: object) -> None:
-    with pytest.raises(KadminError, match="Refused to write an invalid payload of reassign_partitions") as raised:
+    with pytest.raises(
+        KadminError, match="Refused to write an invalid payload of reassign_partitions"
+    ) as raised:
         require_valid_payload(value, "reassign_partitions")
     assert raised.value.exit_code == 1
     assert raised.value.cause
@@ -183,13 +200,17 @@ def test_values_at_the_border_are_taken() -> None:
     require_valid_payload(value, "reassign_partitions")
 
 
-@pytest.mark.parametrize(("key", "good"), [("0", True), ("7", True), ("2147483647", True), ("1999999999", True)])
+@pytest.mark.parametrize(
+    ("key", "good"), [("0", True), ("7", True), ("2147483647", True), ("1999999999", True)]
+)
 def test_broker_ids_as_keys(key: str, good: object) -> None:
     request = {"kind": "RebalanceRequest", "spec": {"brokers": {"weights": {key: 1.5}}}}
     assert (not validate_value(request, "rebalance-request")) is good
 
 
-@pytest.mark.parametrize("key", ["2147483648", "9999999999", "-1", "01", "1.0", "x", "", "1\n", "2200000000"])
+@pytest.mark.parametrize(
+    "key", ["2147483648", "9999999999", "-1", "01", "1.0", "x", "", "1\n", "2200000000"]
+)
 def test_other_keys_are_no_broker_ids(key: str) -> None:
     request = {"kind": "RebalanceRequest", "spec": {"brokers": {"weights": {key: 1.5}}}}
     violation = validate_value(request, "rebalance-request")[0]
@@ -205,7 +226,25 @@ def test_dumped_documents_conform(document: Document) -> None:
 
 
 scalars: st.SearchStrategy[Any] = st.sampled_from(
-    [None, True, False, 0, 1, -1, 1.0, 2**31, float("inf"), "", "a", "a\n", "1", "50MB/s", [], {}, [1, 1]]
+    [
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        1.0,
+        2**31,
+        float("inf"),
+        "",
+        "a",
+        "a\n",
+        "1",
+        "50MB/s",
+        [],
+        {},
+        [1, 1],
+    ]
 )
 
 
@@ -221,7 +260,13 @@ def test_the_quick_test_changes_no_verdict(document: Document, data: st.DataObje
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - any JSON value
-    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    keys = (
+        value.keys()
+        if isinstance(value, dict)
+        else range(len(value))
+        if isinstance(value, list)
+        else ()
+    )
     return [place for key in keys for place in [(value, key), *_places(value[key])]]
 
 
@@ -255,7 +300,9 @@ def test_a_remote_reference_is_refused_and_never_fetched(tmp_path: Path) -> None
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
         address = f"http://127.0.0.1:{server.getsockname()[1]}/x.json"
-        schemas = _folder(tmp_path, "topic-deletion", json.dumps({"properties": {"spec": {"$ref": address}}}))
+        schemas = _folder(
+            tmp_path, "topic-deletion", json.dumps({"properties": {"spec": {"$ref": address}}})
+        )
         with pytest.raises(InvalidInputError, match="which is not in it"):
             schemas.violations({"spec": {}}, "topic-deletion")
         with pytest.raises(InvalidInputError, match="refers to http"):
@@ -305,8 +352,15 @@ def test_an_empty_folder_holds_no_schemas(tmp_path: Path) -> None:
 
 def test_a_schema_of_ones_own_may_use_any_keyword(tmp_path: Path) -> None:
     schemas = _folder(
-        tmp_path, "x", '{"not": {"required": ["a"]}, "properties": {"b": {"maxItems": 1, "maxLength": 1}}}'
+        tmp_path,
+        "x",
+        '{"not": {"required": ["a"]}, "properties": {"b": {"maxItems": 1, "maxLength": 1}}}',
     )
     assert schemas.violations({"b": []}, "x") == []
-    assert [violation.rule for violation in schemas.violations({"a": 1, "b": [1, 2]}, "x")] == ["not", "maxItems"]
-    assert [violation.message for violation in schemas.violations({"b": "xx"}, "x")] == ["longer than 1"]
+    assert [violation.rule for violation in schemas.violations({"a": 1, "b": [1, 2]}, "x")] == [
+        "not",
+        "maxItems",
+    ]
+    assert [violation.message for violation in schemas.violations({"b": "xx"}, "x")] == [
+        "longer than 1"
+    ]

@@ -1,7 +1,8 @@
-"""Every rule of the schemas of documents and payloads refuses a bad example; none is there for show.
+"""Every rule of the schemas of documents and payloads refuses a bad example; none is there for
+show.
 
-From one good value that fills every field, a bad one is made for each keyword of each subschema it passes through:
-the schema must refuse it, at that place, by that rule.
+From one good value that fills every field, a bad one is made for each keyword of each subschema it
+passes through: the schema must refuse it, at that place, by that rule.
 """
 
 from __future__ import annotations
@@ -52,7 +53,12 @@ GOOD: dict[str, list[dict[str, Any]]] = {
             "kind": "PartitionReassignment",
             "spec": {
                 "throttle": throttle,
-                "waves": {"max_partitions": 1, "max_moves_per_broker": 1, "max_bytes": "1B", "max_payload": "1B"},
+                "waves": {
+                    "max_partitions": 1,
+                    "max_moves_per_broker": 1,
+                    "max_bytes": "1B",
+                    "max_payload": "1B",
+                },
                 "order": "priority",
                 "elect": "none",
                 "allow": {
@@ -105,7 +111,10 @@ GOOD: dict[str, list[dict[str, Any]]] = {
         {
             **HEAD,
             "kind": "Policy",
-            "spec": {"codes": {"KA001": "off"}, "deletion": {"deny": ["_*"], "allow": ["*"], "max_topics": 1}},
+            "spec": {
+                "codes": {"KA001": "off"},
+                "deletion": {"deny": ["_*"], "allow": ["*"], "max_topics": 1},
+            },
         }
     ],
     "prometheus-names": [
@@ -115,7 +124,8 @@ GOOD: dict[str, list[dict[str, Any]]] = {
             "spec": {
                 "metrics": {"bytes": {"metric": "bytes_in", "kind": "gauge"}},
                 "labels": {
-                    name: ["label"] for name in ("cluster", "topic", "partition", "broker_id", "group", "instance")
+                    name: ["label"]
+                    for name in ("cluster", "topic", "partition", "broker_id", "group", "instance")
                 },
                 "brokers": {"kafka-1:7071": 1},
                 "topics": {"pay_in": "pay.in"},
@@ -226,14 +236,21 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "west": {
                     "zookeeper": {
                         "connect": "h:1",
-                        "sasl": {"mechanism": "GSSAPI", "principal": "p", "keytab": "k", "service": "s"},
+                        "sasl": {
+                            "mechanism": "GSSAPI",
+                            "principal": "p",
+                            "keytab": "k",
+                            "service": "s",
+                        },
                     }
                 },
             },
         }
         for secret in ({"file": "f"}, {"env": "E"}, {"command": ["c", "a"]})
     ],
-    "payloads/reassign_partitions": [{"version": 1, "partitions": [{**PARTITION, "replicas": [1]}]}],
+    "payloads/reassign_partitions": [
+        {"version": 1, "partitions": [{**PARTITION, "replicas": [1]}]}
+    ],
     "payloads/preferred_replica_election": [{"version": 1, "partitions": [PARTITION]}],
     "payloads/delete_topics": [{"version": 1, "topics": ["orders"]}],
 }
@@ -263,11 +280,20 @@ def schema_of(name: str) -> dict[str, Any]:
     return found
 
 
-def rules(schema: dict[str, Any], root: dict[str, Any], value: Any, place: tuple[str | int, ...]) -> Iterator[Rule]:  # noqa: ANN401 - JSON
+def rules(
+    schema: dict[str, Any],
+    root: dict[str, Any],
+    value: Any,  # noqa: ANN401 - JSON
+    place: tuple[str | int, ...],
+) -> Iterator[Rule]:
     """Walk a value along the schema that it conforms to."""
     if "$ref" in schema:
         yield from rules(root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, value, place)
-    yield from (Rule(keyword, argument, place) for keyword, argument in schema.items() if keyword in ASSERTIONS)
+    yield from (
+        Rule(keyword, argument, place)
+        for keyword, argument in schema.items()
+        if keyword in ASSERTIONS
+    )
     if isinstance(value, list) and "items" in schema:
         for index, item in enumerate(value):
             yield from rules(schema["items"], root, item, (*place, index))
@@ -324,7 +350,8 @@ CASES = [
     for name in NAMES
     for good in GOOD[name]
     for rule in dict.fromkeys(
-        Rule(r.keyword, json.dumps(r.argument), r.place) for r in rules(schema_of(name), schema_of(name), good, ())
+        Rule(r.keyword, json.dumps(r.argument), r.place)
+        for r in rules(schema_of(name), schema_of(name), good, ())
     )
 ]
 
@@ -353,10 +380,20 @@ def test_only_known_keywords_are_used(name: str) -> None:
 def test_the_good_examples_fill_every_field(name: str) -> None:
     """A field without a good example would have rules without a bad one."""
     schema = schema_of(name)
-    reached = {json.dumps(part, sort_keys=True) for good in GOOD[name] for part in passed_through(schema, schema, good)}
-    wanted = {json.dumps(part, sort_keys=True) for part in subschemas(schema) if "title" in part or "$ref" in part}
+    reached = {
+        json.dumps(part, sort_keys=True)
+        for good in GOOD[name]
+        for part in passed_through(schema, schema, good)
+    }
+    wanted = {
+        json.dumps(part, sort_keys=True)
+        for part in subschemas(schema)
+        if "title" in part or "$ref" in part
+    }
     names = {
-        json.dumps(part["propertyNames"], sort_keys=True) for part in subschemas(schema) if "propertyNames" in part
+        json.dumps(part["propertyNames"], sort_keys=True)
+        for part in subschemas(schema)
+        if "propertyNames" in part
     }
     assert wanted - reached - names == set()
     assert all(validate_value(good, name) == [] for good in GOOD[name])
@@ -370,10 +407,16 @@ def test_the_quick_test_says_yes_to_what_is_good(name: str) -> None:
     assert not quick({**GOOD[name][0], "spec": {}, "version": 2})
 
 
-def passed_through(schema: dict[str, Any], root: dict[str, Any], value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
+def passed_through(
+    schema: dict[str, Any],
+    root: dict[str, Any],
+    value: Any,  # noqa: ANN401 - JSON
+) -> Iterator[dict[str, Any]]:
     yield schema
     if "$ref" in schema:
-        yield from passed_through(root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, value)
+        yield from passed_through(
+            root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, value
+        )
     for item in value if isinstance(value, list) and "items" in schema else ():
         yield from passed_through(schema["items"], root, item)
     for key, part in value.items() if isinstance(value, dict) else ():
@@ -394,10 +437,12 @@ def test_every_rule_refuses_its_bad_example() -> None:
             found = [
                 error
                 for error in schema.iter_errors(changed)
-                if error.validator == rule.keyword and tuple(error.absolute_path)[: len(rule.place)] == rule.place
+                if error.validator == rule.keyword
+                and tuple(error.absolute_path)[: len(rule.place)] == rule.place
             ]
             named = rule.keyword == "propertyNames" and any(
-                "propertyNames" in error.absolute_schema_path for error in schema.iter_errors(changed)
+                "propertyNames" in error.absolute_schema_path
+                for error in schema.iter_errors(changed)
             )
             valued = rule.keyword == "additionalProperties" and isinstance(rule.argument, dict)
             refused |= bool(found) or named or (valued and not schema.is_valid(changed))

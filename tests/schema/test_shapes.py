@@ -43,7 +43,9 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Drawing:
     points: Annotated[tuple[Point, ...], "The points."]
-    labels: Annotated[Mapping[Annotated[str, Keywords(pattern="^[a-z]+$")], float], "Weights by label."]
+    labels: Annotated[
+        Mapping[Annotated[str, Keywords(pattern="^[a-z]+$")], float], "Weights by label."
+    ]
     pen: Annotated[Literal["thin", "thick"], "The pen."] = "thin"
     depth: Annotated[Count | Absent | None, "Layers below."] = ABSENT
 
@@ -100,7 +102,8 @@ def test_what_an_alias_says_of_itself_comes_after_what_the_field_says() -> None:
 def test_a_shape_as_json() -> None:
     drawing = Drawing((Point(1, Colour.RED), Point(2, None)), {"é": 0.5})
     assert to_json(drawing, indent=None) == (
-        '{"points": [{"x": 1, "in": "red"}, {"x": 2, "in": null}], "labels": {"é": 0.5}, "pen": "thin"}'
+        '{"points": [{"x": 1, "in": "red"}, {"x": 2, "in": null}], "labels": {"é": 0.5}, "pen": '
+        '"thin"}'
     )
     assert json.loads(to_json([Drawing((), {}, depth=None)]))[0]["depth"] is None
     with pytest.raises(TypeError, match="set is no shape of JSON"):
@@ -116,7 +119,9 @@ def test_a_field_without_a_description_is_refused() -> None:
         write_schemas.schema_of(Bare)
 
 
-def test_committed_schemas_are_those_of_their_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_committed_schemas_are_those_of_their_shapes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert write_schemas.main(["--check"]) is None
     monkeypatch.setattr(write_schemas, "SCHEMAS", tmp_path / "schemas")
     folder = tmp_path / "schemas" / "answers"
@@ -132,7 +137,9 @@ def test_committed_schemas_are_those_of_their_shapes(tmp_path: Path, monkeypatch
     assert write_schemas.main([]) is None
     assert write_schemas.main(["--check"]) is None
     committed = Path(write_schemas.__file__).parents[1] / "schemas"
-    assert {path.name for path in folder.parent.rglob("*")} == {path.name for path in committed.rglob("*")}
+    assert {path.name for path in folder.parent.rglob("*")} == {
+        path.name for path in committed.rglob("*")
+    }
 
 
 @pytest.mark.parametrize("value", [{"lock": {}}, {"lock": 1}, {}, {"lock": None, "more": 1}])

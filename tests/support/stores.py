@@ -39,7 +39,10 @@ def in_folder(folder: Path, tell: EventSink = ignore) -> OperationStore:
 
 
 def in_topic(
-    connection: KafkaConnection, tell: EventSink = ignore, lease_s: float = LEASE_S, name: str = RECORD_TOPIC
+    connection: KafkaConnection,
+    tell: EventSink = ignore,
+    lease_s: float = LEASE_S,
+    name: str = RECORD_TOPIC,
 ) -> OperationStore:
     """Operations on record in a topic, without a copy on this machine."""
     return OperationStore(TopicValues(connection, Clock(), tell, lease_s, name), tell)

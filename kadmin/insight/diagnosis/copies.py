@@ -19,7 +19,9 @@ def copy_troubles(
 ) -> Iterator[Finding]:
     """Find the copies, given with their bytes by broker; `notes` are added to the evidence."""
     unused = {
-        f"broker {broker}": [f"{partition} ({readable_size(size)})" for partition, size in sizes.items()]
+        f"broker {broker}": [
+            f"{partition} ({readable_size(size)})" for partition, size in sizes.items()
+        ]
         for broker, sizes in sorted(unused_copies.items())
     }
     if not unused:
@@ -32,5 +34,8 @@ def copy_troubles(
         "stop one broker after the other, delete these folders in its log.dirs, and start it",
         severity="warning",
         znode=znode,
-        evidence=(*(f"{broker}: {name_some(names, most=10)}" for broker, names in unused.items()), *notes),
+        evidence=(
+            *(f"{broker}: {name_some(names, most=10)}" for broker, names in unused.items()),
+            *notes,
+        ),
     )

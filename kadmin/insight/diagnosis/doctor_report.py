@@ -27,7 +27,9 @@ class DoctorReport:
     @property
     def worth_showing(self) -> bool:
         """Whether there is a finding, an unchecked part, or an under-replicated partition."""
-        return bool(self.findings or self.unchecked or (self.counts and self.counts.under_replicated))
+        return bool(
+            self.findings or self.unchecked or (self.counts and self.counts.under_replicated)
+        )
 
     @property
     def stops_apply(self) -> int:
@@ -37,7 +39,7 @@ class DoctorReport:
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """The phase, the findings, the data that stays in ZooKeeper after the migration, and the missing checks."""
+    """The phase, the findings, the data that stays in ZooKeeper, and the missing checks."""
 
     phase: MigrationPhase
     findings: tuple[Finding, ...]

@@ -82,8 +82,9 @@ class Flaw(StrEnum):
 class Finding(Diagnostic):
     """A trouble of a cluster; `apply` refuses to start on an error, not on a warning.
 
-    `znode` is the path concerned, empty through brokers, and `version` its version where a repair would replace it.
-    `partitions` are those of `topic` that are broken in a topic znode. `next_step` is a command or an instruction.
+    `znode` is the path concerned, empty through brokers, and `version` its version where a repair
+    would replace it. `partitions` are those of `topic` that are broken in a topic znode.
+    `next_step` is a command or an instruction.
     """
 
     znode: str = ""

@@ -23,10 +23,10 @@ LAG_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Live brokers, partitions without a leader, and partitions whose ISR is below `min.insync.replicas`.
+    """Live brokers, partitions without a leader, and those with an ISR below `min.insync.replicas`.
 
-    In KRaft mode also the controllers that are more than LAG_S behind the active one, and whether fewer than a majority
-    follow it.
+    In KRaft mode also the controllers that are more than LAG_S behind the active one, and whether
+    fewer than a majority follow it.
     """
 
     brokers: frozenset[int]
@@ -50,7 +50,9 @@ def health_of(state: ClusterState) -> Health:
         frozenset(state.brokers),
         frozenset(offline),
         frozenset(short),
-        frozenset() if controller is None else frozenset(each.server_id for each in lagging(controller, LAG_S)),
+        frozenset()
+        if controller is None
+        else frozenset(each.server_id for each in lagging(controller, LAG_S)),
         controller is not None and not has_majority(controller),
     )
 
@@ -59,8 +61,8 @@ def health_of(state: ClusterState) -> Health:
 class AwaitedLeaders:
     """Dead brokers whose return gives each offline partition a leader.
 
-    `brokers` are dead members of their ISRs and dead eligible leaders (ELR): each may lead without a loss. `lost` are
-    the partitions without any of these; `last` are their last known leaders.
+    `brokers` are dead members of their ISRs and dead eligible leaders (ELR): each may lead without
+    a loss. `lost` are the partitions without any of these; `last` are their last known leaders.
     """
 
     brokers: frozenset[int]
@@ -80,19 +82,22 @@ def awaited_leaders(state: ClusterState, offline: Iterable[TopicPartition]) -> A
 
 
 def return_or_replace(ids: Collection[int]) -> NextStep:
-    """Return the next step for brokers that are not alive: start them, or ask for a plan without them."""
+    """Return the next step for dead brokers: start them, or ask for a plan without them."""
     first = min(ids)
     return (
-        f"start {brokers_in_words(ids)}, or plan without one that stays dead, by a RebalanceRequest with "
-        f"brokers: {{substitute: {{{first}: NEW_ID}}}} or brokers: {{drain: [{first}]}}: "
+        f"start {brokers_in_words(ids)}, or plan without one that stays dead, by a "
+        f"RebalanceRequest with brokers: {{substitute: {{{first}: NEW_ID}}}} or brokers: {{drain: "
+        f"[{first}]}}: "
         + command("snapshot", "--out", "DIR")
         + ", then "
         + command("propose rebalance", "REQUEST", "--inventory", "DIR", "--out", "PLAN")
     )
 
 
-def new_trouble(before: Health, state: ClusterState, repaired: Collection[TopicPartition]) -> tuple[str, ...]:
-    """Return the new troubles of a state compared to `before`, without the partitions that the plan repairs."""
+def new_trouble(
+    before: Health, state: ClusterState, repaired: Collection[TopicPartition]
+) -> tuple[str, ...]:
+    """Return a state's troubles that `before` lacks, but for partitions that the plan repairs."""
     now = health_of(state)
     missing = sorted(before.brokers - now.brokers)
     offline = sorted(now.offline - before.offline - set(repaired))
@@ -115,5 +120,7 @@ def new_trouble(before: Health, state: ClusterState, repaired: Collection[TopicP
 def _awaited(state: ClusterState, offline: Iterable[TopicPartition]) -> str:
     awaited = awaited_leaders(state, offline)
     waits = f", waiting for {brokers_in_words(awaited.brokers)}" if awaited.brokers else ""
-    lost = f", no replica may lead without a loss: {name_some(awaited.lost)}" if awaited.lost else ""
+    lost = (
+        f", no replica may lead without a loss: {name_some(awaited.lost)}" if awaited.lost else ""
+    )
     return waits + lost

@@ -30,8 +30,8 @@ class LockHeld:
 class OpenOperation:
     """An unfinished operation on record; `words` has the user and the time of its start.
 
-    `lists` has the replicas that it requested by partition: the target, and the original replicas for a cancel.
-    `elects`: it publishes elections. `whole` is False for an incomplete record.
+    `lists` has the replicas that it requested by partition: the target, and the original replicas
+    for a cancel. `elects`: it publishes elections. `whole` is False for an incomplete record.
     """
 
     operation_id: str
@@ -44,10 +44,10 @@ class OpenOperation:
 
 @dataclass(frozen=True, slots=True)
 class LateRequest:
-    """A request of a finished operation that got no answer and was applied late: a partition goes to `target`.
+    """A request of a finished operation that got no answer and was applied late.
 
-    `last`: the last replicas on record, where the target is reached; None while it is in flight. `next_step` takes it
-    back.
+    A partition goes to `target`. `last`: the last replicas on record, where the target is reached;
+    None while it is in flight. `next_step` takes it back.
     """
 
     operation_id: str
@@ -58,8 +58,14 @@ class LateRequest:
     next_step: NextStep = _END
 
     def reached(self, last: Replicas, *, before_operation: bool) -> LateRequest:
-        """Return the request with its target reached; `before_operation`: a rollback restores the last replicas."""
-        plan = command("apply", "FILE") + f", a plan with the replicas {list(last)} for {self.partition}"
+        """Return the request with its target reached.
+
+        `before_operation`: a rollback restores the last replicas.
+        """
+        plan = (
+            command("apply", "FILE")
+            + f", a plan with the replicas {list(last)} for {self.partition}"
+        )
         back = command("rollback", self.operation_id) if before_operation else plan
         return replace(self, last=last, next_step=back)
 
@@ -67,13 +73,19 @@ class LateRequest:
         asked = f"operation {self.operation_id}, step {self.step}"
         if self.last is None:
             return f"{self.partition} to {list(self.target)} ({asked})"
-        return f"{self.partition} is at {list(self.target)} ({asked}), the last on record is {list(self.last)}"
+        return (
+            f"{self.partition} is at {list(self.target)} ({asked}), the last on record is "
+            f"{list(self.last)}"
+        )
 
 
 def operation_troubles(
     lock: LockHeld | None, operations: tuple[OpenOperation, ...], root: str | None = None
 ) -> Iterator[Finding]:
-    """Find a held lock and every unfinished operation; `root` is the parent of kadmin's znodes where it has some."""
+    """Find a held lock and every unfinished operation.
+
+    `root` is the parent of kadmin's znodes where it has some.
+    """
     if lock is not None:
         yield Finding(
             Trouble.LOCK_HELD,

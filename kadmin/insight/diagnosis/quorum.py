@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Controller, QuorumMember
 
 SILENT_S = 10.0
-"""Seconds without a fetch after which a server does not follow the active controller; servers fetch twice a second."""
+"""Seconds without a fetch after which a server does not follow the active controller; servers fetch
+twice a second."""
 
 
 def follows(member: QuorumMember) -> bool:
@@ -17,7 +18,10 @@ def follows(member: QuorumMember) -> bool:
 
 
 def has_majority(controller: Controller) -> bool:
-    """Whether a majority of the controllers follows the active one; without it nothing can be changed."""
+    """Whether a majority of the controllers follows the active one.
+
+    Without it nothing can be changed.
+    """
     following = sum(map(follows, controller.voters))
     return not controller.voters or 2 * following > len(controller.voters)
 
@@ -25,8 +29,11 @@ def has_majority(controller: Controller) -> bool:
 def lagging(controller: Controller, limit_s: float) -> tuple[QuorumMember, ...]:
     """Return the controllers that were last caught up with the active one more than `limit_s` ago.
 
-    A controller that has not fetched since the election of the active one has no such time, and is left out.
+    A controller that has not fetched since the election of the active one has no such time, and is
+    left out.
     """
     return tuple(
-        each for each in controller.voters if each.caught_up_s_ago is not None and each.caught_up_s_ago > limit_s
+        each
+        for each in controller.voters
+        if each.caught_up_s_ago is not None and each.caught_up_s_ago > limit_s
     )

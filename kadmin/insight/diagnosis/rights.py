@@ -17,7 +17,7 @@ class MissingRight:
 
 @dataclass(frozen=True, slots=True)
 class RightsFound:
-    """The cluster, this client's principal where known, the missing rights, and those that were not checked."""
+    """The cluster, this client's principal if known, missing rights, and rights not checked."""
 
     cluster_id: str | None
     principal: str | None

@@ -1,13 +1,18 @@
-"""Predicts which consumer groups a plan disturbs: those that read moved partitions, or get another coordinator.
+"""Predicts which consumer groups a plan disturbs.
 
-Goals: a row for each group and each partition that concerns it, so that the group's owners can be informed.
-Constraints: pure; a group is assumed to read all partitions of the topics that it uses, as with automatic assignment.
-Algorithm: compare the partitions before and after. Copies are read from a leader that also serves consumers; after a
-change of leader consumers look for the new one. When the partition of `__consumer_offsets` that a group's name hashes
-to gets another leader or none, the group looks for its coordinator again, and commits fail meanwhile. Groups that keep
-their offsets in ZooKeeper have no coordinator.
-Example: orders-0 goes from (1, 2) to (4, 2) and broker 4 leads: each group that reads orders has a row with leaders 1
-and 4.
+They are those that read moved partitions, or get another coordinator.
+
+Goals: a row for each group and each partition that concerns it, so that the group's owners can be
+informed.
+Constraints: pure; a group is assumed to read all partitions of the topics that it uses, as with
+automatic assignment.
+Algorithm: compare the partitions before and after. Copies are read from a leader that also serves
+consumers; after a change of leader consumers look for the new one. When the partition of
+`__consumer_offsets` that a group's name hashes to gets another leader or none, the group looks for
+its coordinator again, and commits fail meanwhile. Groups that keep their offsets in ZooKeeper have
+no coordinator.
+Example: orders-0 goes from (1, 2) to (4, 2) and broker 4 leads: each group that reads orders has a
+row with leaders 1 and 4.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from kadmin.schema.shapes import Count
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from kadmin.insight.predict.whatif import PlacedPartition
+    from kadmin.insight.predict.losses import PlacedPartition
 
 
 class OffsetsIn(StrEnum):
@@ -57,7 +62,8 @@ class DisturbanceRow:
 
     group: Annotated[str, "Name of the group."]
     offsets_in: Annotated[
-        OffsetsIn, "Where the group keeps its offsets; two groups of different kinds may have the same name."
+        OffsetsIn,
+        "Where the group keeps its offsets; two groups of different kinds may have the same name.",
     ]
     role: Annotated[
         Role,
@@ -68,15 +74,20 @@ class DisturbanceRow:
     partition: Annotated[Count, "Partition."]
     moves: Annotated[bool, "Whether the plan changes the set of replicas."]
     leader: Annotated[int | None, "Leader now; null for none."]
-    new_leader: Annotated[int | None, "Leader when the plan is done; null for none, as after a deletion."]
+    new_leader: Annotated[
+        int | None, "Leader when the plan is done; null for none, as after a deletion."
+    ]
 
 
 def disturbed(
-    changes: Sequence[tuple[PlacedPartition, PlacedPartition]], groups: Sequence[Group], offsets_partitions: int
+    changes: Sequence[tuple[PlacedPartition, PlacedPartition]],
+    groups: Sequence[Group],
+    offsets_partitions: int,
 ) -> Table:
     """Return the groups that the changes (as from `changed`) disturb, by group name.
 
-    `offsets_partitions` is the number of partitions of `__consumer_offsets`, 0 where the topic does not exist.
+    `offsets_partitions` is the number of partitions of `__consumer_offsets`, 0 where the topic does
+    not exist.
     """
     by_topic: dict[str, list[tuple[PlacedPartition, PlacedPartition]]] = {}
     for each in changes:
@@ -96,7 +107,10 @@ def disturbed(
 def changed(
     before: Sequence[PlacedPartition], after: Sequence[PlacedPartition]
 ) -> list[tuple[PlacedPartition, PlacedPartition]]:
-    """Return the partitions with other replicas or another leader; a new order alone does not count."""
+    """Return the partitions with other replicas or another leader.
+
+    A new order alone does not count.
+    """
     return [
         (was, now)
         for was, now in zip(before, after, strict=True)
@@ -105,7 +119,9 @@ def changed(
 
 
 def _noticed(
-    group: Group, by_topic: Mapping[str, Sequence[tuple[PlacedPartition, PlacedPartition]]], offsets_partitions: int
+    group: Group,
+    by_topic: Mapping[str, Sequence[tuple[PlacedPartition, PlacedPartition]]],
+    offsets_partitions: int,
 ) -> Iterator[tuple[Role, PlacedPartition, PlacedPartition]]:
     for topic in sorted(group.topics):
         for was, now in by_topic.get(topic, ()):

@@ -1,4 +1,7 @@
-"""Predicts partitions after a plan. `effect_of` is the only function that depends on the kind of plan."""
+"""Predicts partitions after a plan.
+
+`effect_of` is the only function that depends on the kind of plan.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +21,27 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
-    from kadmin.insight.predict.whatif import PlacedPartition
+    from kadmin.insight.predict.losses import PlacedPartition
     from kadmin.plan.model import PartitionTarget, Plan
 
 _NAMES = frozenset(
-    {codes.OTHER_CLUSTER, codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER, codes.DEAD_BROKER}
+    {
+        codes.OTHER_CLUSTER,
+        codes.UNKNOWN_TOPIC,
+        codes.UNKNOWN_PARTITION,
+        codes.UNKNOWN_BROKER,
+        codes.DEAD_BROKER,
+    }
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PlanEffect:
-    """The changes of a plan: targets of partitions, partitions that get their preferred leader, deleted topics.
+    """The changes of a plan.
 
-    `elects`: the preferred replica of each target is elected, too. `may_elect`: partitions of an election whose in-sync
-    replicas are unknown. `leaders_only`: replicas stay where they are.
+    Targets of partitions, partitions that get their preferred leader, deleted topics. `elects`: the
+    preferred replica of each target is elected, too. `may_elect`: partitions of an election whose
+    in-sync replicas are unknown. `leaders_only`: replicas stay where they are.
     """
 
     targets: Mapping[TopicPartition, PartitionTarget] = field(default_factory=dict)
@@ -44,7 +54,11 @@ class PlanEffect:
     @property
     def sizes(self) -> dict[TopicPartition, int]:
         """The sizes of partitions that the plan itself holds, in bytes of one replica."""
-        return {each: found.size_bytes for each, found in self.targets.items() if found.size_bytes is not None}
+        return {
+            each: found.size_bytes
+            for each, found in self.targets.items()
+            if found.size_bytes is not None
+        }
 
     def replicas(self, partition: TopicPartition, current: Replicas) -> Replicas:
         """Return a partition's replicas when the plan is done; a deleted one has none."""
@@ -54,25 +68,35 @@ class PlanEffect:
 
 
 def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
-    """Return the effect of a plan on a cluster; topics that it creates are not part of the state."""
+    """Return the effect of a plan on a cluster.
+
+    Topics that it creates are not part of the state.
+    """
     match plan:
         case ReassignmentPlan():
             targets = {target.partition: target for target in plan.reassignments}
             return PlanEffect(targets, elects=plan.elect is not Elect.NONE)
         case ElectionPlan():
             scope = scope_of(plan, state)
-            unknown = frozenset(each for each in off_preferred(scope, state) if _in_sync_unknown(each, state))
-            return PlanEffect(elected=frozenset(electable(scope, state)), may_elect=unknown, leaders_only=True)
+            unknown = frozenset(
+                each for each in off_preferred(scope, state) if _in_sync_unknown(each, state)
+            )
+            return PlanEffect(
+                elected=frozenset(electable(scope, state)), may_elect=unknown, leaders_only=True
+            )
         case DeletionPlan():
             return PlanEffect(deleted=frozenset(plan.topics))
         case RecreationPlan():
             return PlanEffect()
 
 
-def planned(plan: Plan, placements: Iterable[PlacedPartition], state: ClusterState) -> tuple[PlacedPartition, ...]:
-    """Return the partitions as they are when a plan is done; deleted ones are kept, without replicas.
+def planned(
+    plan: Plan, placements: Iterable[PlacedPartition], state: ClusterState
+) -> tuple[PlacedPartition, ...]:
+    """Return the partitions as they are when a plan is done.
 
-    A partition without a leader is not reassigned: there is no replica to copy from. An unknown leader stays unknown.
+    Deleted ones are kept, without replicas. A partition without a leader is not reassigned: there
+    is no replica to copy from. An unknown leader stays unknown.
     """
     effect = effect_of(plan, state)
     return tuple(_planned(each, effect, state.brokers) for each in placements)
@@ -84,7 +108,7 @@ def _in_sync_unknown(partition: TopicPartition, state: ClusterState) -> bool:
 
 
 def require_fitting(plan: Plan, state: ClusterState) -> None:
-    """Raise StalePlanError for a plan of another cluster, or with names that this cluster does not have."""
+    """Raise StalePlanError for a plan of another cluster, or with names that this one lacks."""
     wrong = [each for each in check(plan, ClusterView(state)) if each.code in _NAMES]
     if wrong:
         raise StalePlanError(
@@ -93,7 +117,9 @@ def require_fitting(plan: Plan, state: ClusterState) -> None:
         )
 
 
-def _planned(placement: PlacedPartition, effect: PlanEffect, alive: Collection[int]) -> PlacedPartition:
+def _planned(
+    placement: PlacedPartition, effect: PlanEffect, alive: Collection[int]
+) -> PlacedPartition:
     partition = placement.partition
     if partition.topic in effect.deleted:
         return replace(placement, replicas=(), leader=NO_LEADER, isr=())
@@ -101,7 +127,11 @@ def _planned(placement: PlacedPartition, effect: PlanEffect, alive: Collection[i
         return _reassigned(placement, effect.targets[partition], alive, elects=effect.elects)
     if partition in effect.may_elect and placement.replicas[0] in alive:
         return replace(placement, leader=None)
-    return replace(placement, leader=placement.replicas[0]) if partition in effect.elected else placement
+    return (
+        replace(placement, leader=placement.replicas[0])
+        if partition in effect.elected
+        else placement
+    )
 
 
 def _reassigned(
@@ -117,13 +147,17 @@ def _reassigned(
     isr = tuple(broker for broker in in_sync if broker in alive)
     copied = replace(placement, replicas=target.replicas, isr=isr, elr=elr)
     stays = placement.leader in target.replicas and not (elects and target.replicas[0] in isr)
-    return copied if stays else replace(copied, leader=next((b for b in target.replicas if b in isr), NO_LEADER))
+    return (
+        copied
+        if stays
+        else replace(copied, leader=next((b for b in target.replicas if b in isr), NO_LEADER))
+    )
 
 
 def _reassigned_unknown(
     placement: PlacedPartition, target: PartitionTarget, alive: Collection[int], *, elects: bool
 ) -> PlacedPartition:
-    """Return a partition whose leader is unknown, or that keeps its replicas and whose ISR is unknown."""
+    """Return a partition with an unknown leader, or that keeps its replicas with an unknown ISR."""
     preferred = target.replicas[0]
     stays = not elects or placement.leader == preferred or preferred not in alive
     leader = placement.leader if stays else None

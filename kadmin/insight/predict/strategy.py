@@ -1,4 +1,7 @@
-"""The names of the assignment strategies, apart from their code, so that the command line starts fast."""
+"""The names of the assignment strategies.
+
+They are apart from their code, so that the command line starts fast.
+"""
 
 from __future__ import annotations
 

@@ -1,30 +1,45 @@
-"""Predicts the effects of a loss of brokers, by the controller's own rule, in ZooKeeper mode and in KRaft mode.
+"""Predicts the effects of a loss of brokers by the controller's own rule, in both modes.
 
-Goals: name each partition whose leader changes, that has no leader left, or that would refuse acks=all; and the load of
-the remaining brokers. Constraints: pure, and one pass over the partitions for the losses of every single broker.
-Algorithm: the next leader is the first live in-sync broker in the order of the assignment, not of the ISR. Without a
-live in-sync broker it is the first live eligible one (ELR, KRaft mode of 4.0 and later), again in the order of the
-assignment; then the first live one where unclean elections are allowed. Otherwise the partition goes offline (Kafka:
-OfflinePartitionLeaderElectionStrategy and PartitionChangeBuilder.electAnyLeader; docs/eras.md). Where the leader or the
-ISR is unknown, replicas alone give the certain part: without a live replica the partition is offline, and a broker that
-holds no replica changes nothing. The rest is unknown, and counts in the most of a figure, not in its least.
+Goals: name each partition whose leader changes, that has no leader left, or that would refuse
+acks=all; and the load of the remaining brokers. Constraints: pure, and one pass over the partitions
+for the losses of every single broker.
+Algorithm: the next leader is the first live in-sync broker in the order of the assignment, not of
+the ISR. Without a live in-sync broker it is the first live eligible one (ELR, KRaft mode of 4.0 and
+later), again in the order of the assignment; then the first live one where unclean elections are
+allowed. Otherwise the partition goes offline (Kafka: OfflinePartitionLeaderElectionStrategy and
+PartitionChangeBuilder.electAnyLeader; docs/eras.md). Where the leader or the ISR is unknown,
+replicas alone give the certain part: without a live replica the partition is offline, and a broker
+that holds no replica changes nothing. The rest is unknown, and counts in the most of a figure, not
+in its least.
 Example: replicas [4, 2, 3], ISR [4, 3, 2]: after the loss of 4, broker 2 leads.
-Example: replicas [1, 2, 3], ISR [1], ELR [2], 2 and 3 alive: after the loss of 1, broker 2 leads, and nothing is lost.
-Example: replicas [1, 2], ISR unknown: after the loss of 1 from 0 to 1 partitions are offline, after that of both, 1.
+Example: replicas [1, 2, 3], ISR [1], ELR [2], 2 and 3 alive: after the loss of 1, broker 2 leads,
+and nothing is lost.
+Example: replicas [1, 2], ISR unknown: after the loss of 1 from 0 to 1 partitions are offline, after
+that of both, 1.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kadmin.cluster.model import NO_LEADER
 from kadmin.cluster.names import escaped
 from kadmin.errors import StalePlanError
+from kadmin.insight.predict.losses import (
+    Bound,
+    LeaderChange,
+    Load,
+    LossFigures,
+    PlacedPartition,
+    Prediction,
+    SingleLoss,
+    UnknownOutcome,
+    refuses_acks_all,
+)
 from kadmin.plan.min_isr import min_insync_replicas
-from kadmin.schema.shapes import Count
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -33,118 +48,6 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
 
 UNCLEAN_ELECTION = "unclean.leader.election.enable"
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedPartition:
-    """One partition; `leader` or `isr` None: unknown. `unclean`: an election may choose a replica that is not in sync.
-
-    `elr` are the replicas that may lead without a loss once the ISR is empty.
-    """
-
-    partition: TopicPartition
-    replicas: Replicas
-    leader: int | None
-    isr: Replicas | None
-    min_isr: int = 1
-    unclean: bool = False
-    size_bytes: int | None = None
-    elr: Replicas = ()
-
-    @property
-    def refuses(self) -> bool | None:
-        """Whether it has a leader, and too few in-sync replicas for acks=all; None: unknown."""
-        return _refuses(self, self.leader, self.isr)
-
-
-@dataclass(frozen=True, slots=True)
-class LeaderChange:
-    """A partition and its leaders, NO_LEADER where it is offline; `leader` None: unknown.
-
-    `lossy`: the new leader may lack records.
-    """
-
-    partition: TopicPartition
-    leader: int | None
-    new_leader: int
-    lossy: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """The load of a broker; a figure is None where the leader or the size of one of its partitions is unknown."""
-
-    replicas: Annotated[Count, "Replicas."]
-    leaders: Annotated[
-        Count | None, "Partitions that the broker leads; null where one of its partitions has an unknown leader."
-    ]
-    size_bytes: Annotated[Count | None, "Bytes of its replicas; null where a size is unknown."]
-    leader_bytes: Annotated[
-        Count | None, "Bytes of the partitions that it leads; null where a size or a leader is unknown."
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A number of partitions: the least is certain, the most counts those of which it is unknown."""
-
-    least: int
-    most: int
-
-    def __str__(self) -> str:
-        return str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownOutcome:
-    """A partition whose next leader, or whose refusal of acks=all, is unknown.
-
-    `affected`: by the loss or the plan; the others stay as they are.
-    """
-
-    partition: TopicPartition
-    affected: bool
-    leader: bool
-    refusal: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LossFigures:
-    """Partitions that change leader, go offline, begin to refuse acks=all, or get a leader that lacks records."""
-
-    leader_changes: Bound
-    offline: Bound
-    refusing: Bound
-    lossy: Bound
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """The certain changes of partitions; `figures` bound the possible ones. Loads cover the brokers alive at each time.
-
-    `already_offline` have no leader before, and are in no figure.
-    """
-
-    changes: tuple[LeaderChange, ...]
-    refusing: tuple[PlacedPartition, ...]
-    before: Mapping[int, Load]
-    after: Mapping[int, Load]
-    figures: LossFigures
-    unknown: tuple[UnknownOutcome, ...] = ()
-    already_offline: tuple[TopicPartition, ...] = ()
-
-    @property
-    def offline(self) -> tuple[TopicPartition, ...]:
-        """Partitions that have no leader afterwards, for certain, and may have one before."""
-        return tuple(change.partition for change in self.changes if change.new_leader == NO_LEADER)
-
-
-@dataclass(frozen=True, slots=True)
-class SingleLoss:
-    """The figures of the loss of one broker, and the most that one remaining broker then leads (None: unknown)."""
-
-    figures: LossFigures
-    most_leaders: int | None
 
 
 def placements_of(
@@ -156,29 +59,41 @@ def placements_of(
 ) -> tuple[PlacedPartition, ...]:
     """Return every partition by topic and number; topics queued for deletion are left out.
 
-    Without a state the leader is unknown, but for a partition without a live replica: it has none. `unclean` allows
-    unclean elections everywhere, not only where configs do; `min_insync` is the brokers' own default of
-    min.insync.replicas. Configs count as far as the state was read with them.
+    Without a state the leader is unknown, but for a partition without a live replica: it has none.
+    `unclean` allows unclean elections everywhere, not only where configs do; `min_insync` is the
+    brokers' own default of min.insync.replicas. Configs count as far as the state was read with
+    them.
     """
     found: list[PlacedPartition] = []
     for name in sorted(set(state.topics) - set(state.requests.deletions)):
         topic = state.topics[name]
         limit = min_insync_replicas(name, state, min_insync)
         configured = state.topic_configs.get(name, {}).get(UNCLEAN_ELECTION)
-        allowed = unclean or (configured or state.broker_defaults.get(UNCLEAN_ELECTION, "")).lower() == "true"
+        allowed = (
+            unclean
+            or (configured or state.broker_defaults.get(UNCLEAN_ELECTION, "")).lower() == "true"
+        )
         for partition in topic.partitions():
             size, replicas = (sizes or {}).get(partition), topic.replicas[partition.partition]
             seen = state.states.get(partition)
             if seen is None:
                 leader = NO_LEADER if state.brokers.keys().isdisjoint(replicas) else None
-                found.append(PlacedPartition(partition, replicas, leader, None, limit, allowed, size))
+                found.append(
+                    PlacedPartition(partition, replicas, leader, None, limit, allowed, size)
+                )
                 continue
             isr = seen.isr if seen.isr_known else None
-            found.append(PlacedPartition(partition, replicas, seen.leader, isr, limit, allowed, size, seen.elr))
+            found.append(
+                PlacedPartition(
+                    partition, replicas, seen.leader, isr, limit, allowed, size, seen.elr
+                )
+            )
     return tuple(found)
 
 
-def brokers_lost(state: ClusterState, brokers: Iterable[int], racks: Iterable[str]) -> tuple[int, ...]:
+def brokers_lost(
+    state: ClusterState, brokers: Iterable[int], racks: Iterable[str]
+) -> tuple[int, ...]:
     """Return the live brokers that are named or in a named rack, by id.
 
     Raises StalePlanError for a broker that is not alive, and a rack without a live broker.
@@ -194,14 +109,22 @@ def brokers_lost(state: ClusterState, brokers: Iterable[int], racks: Iterable[st
     return tuple(sorted(lost))
 
 
-def predict_loss(placements: Sequence[PlacedPartition], alive: Collection[int], lost: Collection[int]) -> Prediction:
-    """Predict the loss of some of the live brokers at once; the order of losses does not change the leaders."""
+def predict_loss(
+    placements: Sequence[PlacedPartition], alive: Collection[int], lost: Collection[int]
+) -> Prediction:
+    """Predict the loss of some of the live brokers at once.
+
+    The order of losses does not change the leaders.
+    """
     left = frozenset(alive) - frozenset(lost)
     return compare(placements, [without(placement, left) for placement in placements], alive, left)
 
 
 def compare(
-    before: Sequence[PlacedPartition], after: Sequence[PlacedPartition], alive: Collection[int], left: Collection[int]
+    before: Sequence[PlacedPartition],
+    after: Sequence[PlacedPartition],
+    alive: Collection[int],
+    left: Collection[int],
 ) -> Prediction:
     """Compare the same partitions at two times, with the brokers alive at each."""
     lost, tally = frozenset(alive) - frozenset(left), _Tally()
@@ -212,12 +135,17 @@ def compare(
         affected = was != now or not lost.isdisjoint(was.replicas)
         verdict = _verdict(was, now.leader, now.isr)
         if now.leader is None or (affected and verdict.refusing is None):
-            unknown.append(UnknownOutcome(was.partition, affected, now.leader is None, verdict.refusing is None))
+            unknown.append(
+                UnknownOutcome(
+                    was.partition, affected, now.leader is None, verdict.refusing is None
+                )
+            )
         if not affected:
             continue
         if now.replicas != was.replicas:  # a plan copies: in-sync replicas then have every record
             verdict = verdict._replace(lossy=False)
-        if now.leader is None and lost.isdisjoint(was.replicas):  # a plan does not end a leader that may exist
+        # A plan does not end a leader that may exist.
+        if now.leader is None and lost.isdisjoint(was.replicas):
             verdict = verdict._replace(offline=False, lossy=False)
         tally.add(0, verdict)
         if verdict.changed and now.leader is not None:
@@ -244,13 +172,16 @@ def without(placement: PlacedPartition, left: Collection[int]) -> PlacedPartitio
     return replace(placement, leader=leader, isr=isr)
 
 
-def single_losses(placements: Iterable[PlacedPartition], alive: Collection[int]) -> dict[int, SingleLoss]:
+def single_losses(
+    placements: Iterable[PlacedPartition], alive: Collection[int]
+) -> dict[int, SingleLoss]:
     """Predict the loss of each broker that is alive, alone; by broker."""
     all_alive, tally = frozenset(alive), _Tally()
     rest = {broker: all_alive - {broker} for broker in sorted(all_alive)}
     gained: dict[int, Counter[int]] = {broker: Counter() for broker in rest}
     leaders: Counter[int | None] = Counter()
-    unknown: Counter[int] = Counter()  # by broker: unknown leaders after its loss, less those before
+    # By broker: unknown leaders after its loss, less those before.
+    unknown: Counter[int] = Counter()
     for placement in placements:
         leaders[placement.leader] += 1
         for broker in _affecting(placement):
@@ -273,7 +204,9 @@ def _affecting(placement: PlacedPartition) -> Replicas:
     if placement.leader is None or placement.isr is None:
         return placement.replicas
     # Kafka never writes a leader outside its own ISR, but an inventory may hold one.
-    return placement.isr if placement.leader in placement.isr else (*placement.isr, placement.leader)
+    return (
+        placement.isr if placement.leader in placement.isr else (*placement.isr, placement.leader)
+    )
 
 
 class _Verdict(NamedTuple):
@@ -289,10 +222,14 @@ _NOTHING = _Verdict(changed=False, offline=False, refusing=False, lossy=False)
 
 
 def _verdict(was: PlacedPartition, leader: int | None, isr: Replicas | None) -> _Verdict:
-    refuses = _refuses(was, leader, isr)
-    refusing = False if was.refuses or refuses is False else None if was.refuses is None else refuses
+    refuses = refuses_acks_all(was, leader, isr)
+    refusing = (
+        False if was.refuses or refuses is False else None if was.refuses is None else refuses
+    )
     if leader is None:
-        return _Verdict(None, False if was.unclean else None, refusing, None if was.unclean else False)
+        return _Verdict(
+            None, False if was.unclean else None, refusing, None if was.unclean else False
+        )
     changed = leader != was.leader
     offline = changed and leader == NO_LEADER
     in_sync = was.isr is None or leader in was.isr or leader in was.elr
@@ -320,13 +257,9 @@ class _Tally:
         return LossFigures(*map(Bound, self._least.get(broker, none), self._most.get(broker, none)))
 
 
-def _refuses(placement: PlacedPartition, leader: int | None, isr: Replicas | None) -> bool | None:
-    if leader == NO_LEADER or placement.min_isr <= 1:  # a leader is in sync with itself
-        return False
-    return None if leader is None or isr is None else len(isr) < placement.min_isr
-
-
-def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int | None, Replicas | None]:
+def _outcome(
+    placement: PlacedPartition, left: Collection[int]
+) -> tuple[int | None, Replicas | None]:
     # The rule: the leader and the in-sync replicas.
     if placement.leader == NO_LEADER:
         return NO_LEADER, placement.isr
@@ -344,23 +277,34 @@ def _outcome(placement: PlacedPartition, left: Collection[int]) -> tuple[int | N
     return (NO_LEADER, placement.isr) if first is None else (first, (first,))
 
 
-def _outcome_by_replicas(placement: PlacedPartition, left: Collection[int]) -> tuple[int | None, Replicas | None]:
+def _outcome_by_replicas(
+    placement: PlacedPartition, left: Collection[int]
+) -> tuple[int | None, Replicas | None]:
     if placement.leader is not None and placement.leader in left:
         return placement.leader, placement.isr
-    return (None if any(broker in left for broker in placement.replicas) else NO_LEADER), placement.isr
+    return (
+        None if any(broker in left for broker in placement.replicas) else NO_LEADER
+    ), placement.isr
 
 
 def _alive(state: ClusterState) -> str:
     if not state.brokers:
         return "no broker is alive"
-    alive = (f"{broker.broker_id} ({broker.rack or 'no rack'})" for broker in state.brokers.values())
+    alive = (
+        f"{broker.broker_id} ({broker.rack or 'no rack'})" for broker in state.brokers.values()
+    )
     return f"alive are {name_some(alive, most=20)}"
 
 
 def _loads(placements: Sequence[PlacedPartition], alive: Collection[int]) -> dict[int, Load]:
     replicas = Counter(chain.from_iterable(placement.replicas for placement in placements))
     leaders: Counter[int | None] = Counter(placement.leader for placement in placements)
-    led_unknown = {broker for placement in placements if placement.leader is None for broker in placement.replicas}
+    led_unknown = {
+        broker
+        for placement in placements
+        if placement.leader is None
+        for broker in placement.replicas
+    }
     held: Counter[int] = Counter()
     led: Counter[int | None] = Counter()
     unknown: set[int] = set()

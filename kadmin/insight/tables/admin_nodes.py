@@ -29,9 +29,11 @@ class Effect(IntEnum):
     STAYS = 3
     """The controller leaves the entry in place and does nothing more with it."""
     IGNORED = 4
-    """The controller ignores the whole node; it deletes the node, or the node blocks every other request."""
+    """The controller ignores the whole node; it deletes the node, or the node blocks every other
+    request."""
     POISON = 5
-    """The event fails; after the next failover each new controller fails on the node and resigns."""
+    """The event fails; after the next failover each new controller fails on the node and
+    resigns."""
 
 
 class Motion(StrEnum):
@@ -45,7 +47,10 @@ class Motion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of an admin node; fields that cannot be read are None. `replicas` is for reassignments only."""
+    """One entry of an admin node; fields that cannot be read are None.
+
+    `replicas` is for reassignments only.
+    """
 
     topic: str | None
     partition: int | None
@@ -83,9 +88,10 @@ class NodeReading:
 
 @dataclass(frozen=True, slots=True)
 class NodeSurvey:
-    """The reassignment or the election node; `reading` is None where it is absent or (`denied`) may not be read.
+    """The reassignment or the election node.
 
-    `effect` is the worst that its flaws have on controllers of the cluster's versions.
+    `reading` is None where it is absent or (`denied`) may not be read. `effect` is the worst that
+    its flaws have on controllers of the cluster's versions.
     """
 
     path: str
@@ -99,8 +105,8 @@ class NodeSurvey:
 class AdminSurvey:
     """The three admin nodes, as read once.
 
-    `deletions` are the topics queued for deletion with their flaws, `deletions_data` the data of their parent.
-    `denied` are the paths that may not be read.
+    `deletions` are the topics queued for deletion with their flaws, `deletions_data` the data of
+    their parent. `denied` are the paths that may not be read.
     """
 
     versions: KafkaVersions

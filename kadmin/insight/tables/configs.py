@@ -51,7 +51,12 @@ def config_table(configs: ConfigValues, state: ClusterState) -> Table:
                 yield "nothing-moving"
 
     rows = (
-        ConfigRow(str(entity), key, HIDDEN if SECRET.search(key) else value, tuple(conditions(entity, key)))
+        ConfigRow(
+            str(entity),
+            key,
+            HIDDEN if SECRET.search(key) else value,
+            tuple(conditions(entity, key)),
+        )
         for entity, values in sorted(configs.items())
         for key, value in sorted(values.items())
     )

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A table, the znodes that could not be read for it, and the failed requests to brokers (None: not asked).
+    """A table, and the znodes that could not be read for it.
 
-    `more` are further values of the JSON answer.
+    The failed requests to brokers are None where brokers were not asked. `more` are further values
+    of the JSON answer.
     """
 
     table: Table

@@ -17,13 +17,18 @@ class QuorumRow:
     node_id: Annotated[Count, "Node id."]
     role: Annotated[Role, "leader is the active controller."]
     epoch: Annotated[Count | None, "Leader epoch, of the leader alone."] = None
-    log_end_offset: Annotated[Count | None, "Last offset of its copy of the log; null where it is unknown."] = None
-    lag: Annotated[Count | None, "Records that it is behind the leader; null where that is unknown."] = None
+    log_end_offset: Annotated[
+        Count | None, "Last offset of its copy of the log; null where it is unknown."
+    ] = None
+    lag: Annotated[
+        Count | None, "Records that it is behind the leader; null where that is unknown."
+    ] = None
     last_fetch: Annotated[
         str | None, "When it last fetched, by the leader's clock (UTC); null where it is unknown."
     ] = None
     last_caught_up: Annotated[
-        str | None, "When it was last caught up, by the leader's clock (UTC); null where it is unknown."
+        str | None,
+        "When it was last caught up, by the leader's clock (UTC); null where it is unknown.",
     ] = None
 
 
@@ -39,7 +44,9 @@ class ReassignmentRow:
     leader: Annotated[int | None, "Leader, -1 for none."]
     isr: Annotated[tuple[int, ...] | None, "In-sync replicas."]
     operation: Annotated[
-        str | None, "The operation on record that requested it; null where none did, or where the record was not read."
+        str | None,
+        "The operation on record that requested it; null where none did, or where the record was "
+        "not read.",
     ]
 
 

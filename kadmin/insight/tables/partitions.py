@@ -53,20 +53,26 @@ class InspectedBroker:
     rack: Annotated[str | None, "Rack; null where it is unknown."]
     endpoints: Annotated[
         tuple[str, ...],
-        "Listeners, LISTENER://host:port, with the security protocol in brackets where its name differs.",
+        "Listeners, LISTENER://host:port, with the security protocol in brackets where its name "
+        "differs.",
     ]
     replicas: Annotated[Count, "Replicas assigned to the broker."]
     leaders: Annotated[Count, "Partitions that the broker leads."]
     out_of_sync: Annotated[Count, "Replicas on the broker that are not in the ISR."]
     size_bytes: Annotated[
         Count | None,
-        "Bytes of all replicas on its disks; null where the brokers gave no answer (Kafka before 1.1, or unreachable).",
+        "Bytes of all replicas on its disks; null where the brokers gave no answer (Kafka before "
+        "1.1, or unreachable).",
     ]
     registration: Annotated[
         int | None,
-        "Version of the registration, 1 to 5; null when the broker is not registered, and through the brokers.",
+        "Version of the registration, 1 to 5; null when the broker is not registered, and through "
+        "the brokers.",
     ]
-    since: Annotated[str | None, "When the broker registered, by ZooKeeper's clock (UTC); null when it is not alive."]
+    since: Annotated[
+        str | None,
+        "When the broker registered, by ZooKeeper's clock (UTC); null when it is not alive.",
+    ]
     fenced: Annotated[
         bool | Absent | None,
         "Through the brokers only: whether it is registered and not alive; "
@@ -82,7 +88,8 @@ class ConditionCounts:
     offline: Annotated[Count, "Partitions without a leader."]
     under_replicated: Annotated[Count, "Partitions with an out-of-sync replica."]
     under_min_isr: Annotated[
-        Count, "Partitions with fewer in-sync replicas than min.insync.replicas: they refuse acks=all."
+        Count,
+        "Partitions with fewer in-sync replicas than min.insync.replicas: they refuse acks=all.",
     ]
     at_min_isr: Annotated[Count, "Partitions with exactly min.insync.replicas in sync."]
     not_preferred: Annotated[Count, "Partitions whose leader is not the first replica."]
@@ -106,7 +113,8 @@ class _TopicHead:
     replication_factor: Annotated[tuple[Count, ...], "Every length of the topic's replica lists."]
     min_isr: Annotated[
         int | None,
-        "min.insync.replicas: the topic's, else the cluster's dynamic default, else 1; null where it is not a number.",
+        "min.insync.replicas: the topic's, else the cluster's dynamic default, else 1; null where "
+        "it is not a number.",
     ]
 
 
@@ -116,7 +124,9 @@ class TopicRow(ConditionCounts, _TopicHead):
 
     being_deleted: Annotated[bool, "Whether the deletion of the topic is queued."]
     topic_id: Annotated[str | None, "Topic id, 2.8 and later."]
-    format_version: Annotated[int | None, "Format version of the topic znode, 1 to 3; null through the brokers."]
+    format_version: Annotated[
+        int | None, "Format version of the topic znode, 1 to 3; null through the brokers."
+    ]
 
 
 @dataclass(frozen=True)
@@ -128,12 +138,13 @@ class _ClusterHead:
         "or from the requests that a broker serves.",
     ]
     controller: Annotated[
-        int | None, "Broker id of the controller, in KRaft mode the node id of the active one; null for none."
+        int | None,
+        "Broker id of the controller, in KRaft mode the node id of the active one; null for none.",
     ]
     controller_epoch: Annotated[
         Count | None,
-        "Controller epoch: the number of controllers elected so far, in KRaft mode the leader epoch of the quorum; "
-        "null where brokers do not report it.",
+        "Controller epoch: the number of controllers elected so far, in KRaft mode the leader "
+        "epoch of the quorum; null where brokers do not report it.",
     ]
     brokers: Annotated[Count, "Registered brokers."]
     topics: Annotated[Count, "Topics."]
@@ -158,18 +169,24 @@ class InspectedPartition:
     leader_epoch: Annotated[int | None, "Leader epoch."]
     elr: Annotated[
         tuple[int, ...] | Absent,
-        "Through the brokers only: eligible leader replicas, which may lead without a loss while the ISR is empty.",
+        "Through the brokers only: eligible leader replicas, which may lead without a loss while "
+        "the ISR is empty.",
     ] = ABSENT
     last_known_elr: Annotated[
-        tuple[int, ...] | Absent, "Through the brokers only: the last known leader of a partition without one."
+        tuple[int, ...] | Absent,
+        "Through the brokers only: the last known leader of a partition without one.",
     ] = ABSENT
     offline_replicas: Annotated[
-        tuple[int, ...] | Absent, "Through the brokers only: replicas on dead brokers or failed disks."
+        tuple[int, ...] | Absent,
+        "Through the brokers only: replicas on dead brokers or failed disks.",
     ] = ABSENT
 
 
 def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[PartitionCondition, ...]]:
-    """Return the conditions of every partition of a state that was read with its configs; empty for a normal one."""
+    """Return the conditions of every partition of a state that was read with its configs.
+
+    Empty for a normal one.
+    """
     moving = set(in_flight(state))
     off = set(off_preferred(state.assignment, state))
     limits = {name: min_insync_replicas(name, state) for name in state.topics}
@@ -185,8 +202,13 @@ def conditions_of(state: ClusterState) -> dict[TopicPartition, tuple[PartitionCo
     return found
 
 
-def broker_table(state: ClusterState, size_bytes: Mapping[int, int], *, with_fenced: bool = False) -> Table:
-    """Return every broker that is registered or holds a replica; `size_bytes` are the known sizes on disk by broker."""
+def broker_table(
+    state: ClusterState, size_bytes: Mapping[int, int], *, with_fenced: bool = False
+) -> Table:
+    """Return every broker that is registered or holds a replica.
+
+    `size_bytes` are the known sizes on disk by broker.
+    """
     fenced = state.fenced_brokers
     held = Counter(chain.from_iterable(state.assignment.values()))
     leaders = Counter(found.leader for found in state.states.values() if found.leader != NO_LEADER)
@@ -216,7 +238,9 @@ def broker_table(state: ClusterState, size_bytes: Mapping[int, int], *, with_fen
         )
 
     ids = sorted({*state.brokers, *(fenced or ()), *held})
-    return Table.of("brokers", InspectedBroker, map(row, ids), without=() if with_fenced else FENCED)
+    return Table.of(
+        "brokers", InspectedBroker, map(row, ids), without=() if with_fenced else FENCED
+    )
 
 
 def topic_table(state: ClusterState) -> Table:
@@ -304,10 +328,18 @@ def _in_sync(
     if set(topic.replicas[number]).difference(found.isr, topic.adding_replicas.get(number, ())):
         yield PartitionCondition.UNDER_REPLICATED
     if found.leader > NO_LEADER and min_isr is not None and len(found.isr) <= min_isr:
-        yield PartitionCondition.UNDER_MIN_ISR if len(found.isr) < min_isr else PartitionCondition.AT_MIN_ISR
+        yield (
+            PartitionCondition.UNDER_MIN_ISR
+            if len(found.isr) < min_isr
+            else PartitionCondition.AT_MIN_ISR
+        )
 
 
 def _endpoints(broker: Broker) -> Iterator[str]:
     for endpoint in broker.endpoints:
-        protocol = "" if endpoint.listener == endpoint.security_protocol else f" ({endpoint.security_protocol})"
+        protocol = (
+            ""
+            if endpoint.listener == endpoint.security_protocol
+            else f" ({endpoint.security_protocol})"
+        )
         yield f"{endpoint.listener}://{endpoint.host}:{endpoint.port}{protocol}"

@@ -26,10 +26,11 @@ _WORDS = {True: ("true", "yes"), False: ("false", "no")}
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows below named columns; `name` is the plural noun of the rows. Text in cells is escaped for terminals.
+    """Rows below named columns; `name` is the plural noun of the rows.
 
-    `upright` marks a table of at most one row, which is shown as a list of its columns. In a table of several clusters
-    `columns_of` says which columns, after that of the cluster, each of them has.
+    Text in cells is escaped for terminals. `upright` marks a table of at most one row, which is
+    shown as a list of its columns. In a table of several clusters `columns_of` says which columns,
+    after that of the cluster, each of them has.
     """
 
     name: str
@@ -40,15 +41,21 @@ class Table:
 
     @classmethod
     def of(
-        cls, name: str, shape: type[Row], rows: Iterable[Row], *, without: Sequence[str] = (), upright: bool = False
+        cls,
+        name: str,
+        shape: type[Row],
+        rows: Iterable[Row],
+        *,
+        without: Sequence[str] = (),
+        upright: bool = False,
     ) -> Table:
-        """Return a table with a column for each field of a row's shape but some, all text escaped."""
+        """Return a table with a column for each field of a row's shape but some, text escaped."""
         columns = columns_of(shape, without)
         cells = attrgetter(*columns)
         return cls(name, columns, tuple(tuple(map(_safe, cells(row))) for row in rows), upright)
 
     def of_cluster(self, cluster: str) -> Table:
-        """Return the rows of one cluster in a table of several, without the columns that it does not have."""
+        """Return the rows of one cluster in a table of several, without the columns it lacks."""
         rows = [row[1:] for row in self.rows if row[0] == cluster]
         own = [index for index, has in enumerate(self.columns_of.get(cluster, ())) if has]
         columns = tuple(self.columns[1:][index] for index in own)
@@ -71,15 +78,17 @@ class Table:
     def filtered(self, conditions: Sequence[str]) -> Table:
         """Keep the rows that meet every condition, `column=value` or `column!=value`.
 
-        The value is a glob. A list matches with any of its elements; an empty value matches cells that are empty or
-        unknown. Raises UsageError for a malformed condition and for an unknown column.
+        The value is a glob. A list matches with any of its elements; an empty value matches cells
+        that are empty or unknown. Raises UsageError for a malformed condition and for an unknown
+        column.
         """
         rows = self.rows
         for condition in conditions:
             name, equals, wanted = condition.partition("=")
             if not equals:
                 raise UsageError(
-                    f"{escaped(condition)} is not a filter.", next_step="--filter COLUMN=VALUE or COLUMN!=VALUE"
+                    f"{escaped(condition)} is not a filter.",
+                    next_step="--filter COLUMN=VALUE or COLUMN!=VALUE",
                 )
             column, meets = self._index(name.removesuffix("!")), not name.endswith("!")
             rows = tuple(row for row in rows if _matches(row[column], wanted) is meets)
@@ -88,7 +97,8 @@ class Table:
     def _index(self, column: str) -> int:
         if column not in self.columns:
             raise UsageError(
-                f"{self.name} have no column {escaped(column)!r}.", cause=f"the columns are {', '.join(self.columns)}"
+                f"{self.name} have no column {escaped(column)!r}.",
+                cause=f"the columns are {', '.join(self.columns)}",
             )
         return self.columns.index(column)
 
@@ -99,17 +109,25 @@ def columns_of(shape: Any, without: Sequence[str] = ()) -> tuple[str, ...]:  # n
 
 
 def together(tables: Mapping[str, Table]) -> Table:
-    """Return the rows of several clusters' tables as one, with the cluster's name first; a cell that is absent is None.
+    """Return the rows of several clusters' tables as one, with the cluster's name first.
 
-    The columns are those of any of them.
+    A cell that is absent is None. The columns are those of any of them.
     """
     columns = tuple(dict.fromkeys(column for each in tables.values() for column in each.columns))
     rows = [
-        (name, *(row[each.columns.index(column)] if column in each.columns else None for column in columns))
+        (
+            name,
+            *(
+                row[each.columns.index(column)] if column in each.columns else None
+                for column in columns
+            ),
+        )
         for name, each in tables.items()
         for row in each.rows
     ]
-    own = {name: tuple(column in each.columns for column in columns) for name, each in tables.items()}
+    own = {
+        name: tuple(column in each.columns for column in columns) for name, each in tables.items()
+    }
     named = next((each.name for each in tables.values()), "rows")
     return Table(named, (CLUSTER, *columns), tuple(rows), columns_of=own)
 
@@ -125,13 +143,18 @@ def text_of(cell: Cell, separator: str = ",") -> str:
 
 def moment(since_1970_ms: int) -> str | None:
     """Return a time as `2026-01-31T12:00:00Z`; None for 0, an unknown time."""
-    return f"{datetime.fromtimestamp(since_1970_ms // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}" if since_1970_ms else None
+    return (
+        f"{datetime.fromtimestamp(since_1970_ms // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        if since_1970_ms
+        else None
+    )
 
 
 def _safe(cell: Cell) -> Cell:
     if isinstance(cell, str):
         return one_line(cell)
-    if isinstance(cell, tuple) and cell and isinstance(cell[0], str):  # elements of a tuple have one type
+    # Elements of a tuple have one type.
+    if isinstance(cell, tuple) and cell and isinstance(cell[0], str):
         return tuple(one_line(str(each)) for each in cell)
     return cell
 

@@ -30,17 +30,23 @@ class ConsumerRow:
     topic: Annotated[str | None, "Topic of an owner or offset."] = None
     partition: Annotated[int | None, "Partition of an owner or offset."] = None
     value: Annotated[
-        str | None, "Subscription with threads, owning thread, or committed offset; null when it cannot be read."
+        str | None,
+        "Subscription with threads, owning thread, or committed offset; null when it cannot be "
+        "read.",
     ] = None
-    host: Annotated[str | None, "Host of a member, taken from its id; null where the id was configured."] = None
+    host: Annotated[
+        str | None, "Host of a member, taken from its id; null where the id was configured."
+    ] = None
     started: Annotated[str | None, "When a member started, taken from its id (UTC)."] = None
-    uuid: Annotated[str | None, "The eight random hex digits of a member's id; null where the id was configured."] = (
-        None
-    )
+    uuid: Annotated[
+        str | None,
+        "The eight random hex digits of a member's id; null where the id was configured.",
+    ] = None
     idle_threads: Annotated[tuple[Count, ...], "Threads of a member that own no partition."] = ()
     condition: Annotated[
         tuple[ConsumerCondition, ...],
-        "Inconsistencies: an owner that is not alive, a second owner, threads that own no partition.",
+        "Inconsistencies: an owner that is not alive, a second owner, threads that own no "
+        "partition.",
     ] = ()
 
 
@@ -51,10 +57,13 @@ class ControllerRow:
     epoch: Annotated[Count, "Controller epoch."]
     current: Annotated[bool, "Whether it is the current controller."]
     broker_id: Annotated[int | None, "Broker id; null for earlier controllers."]
-    session_id: Annotated[str | None, "ZooKeeper session of the controller, as 0x...; null for earlier ones."]
+    session_id: Annotated[
+        str | None, "ZooKeeper session of the controller, as 0x...; null for earlier ones."
+    ]
     kraft_epoch: Annotated[int | None, "kraftControllerEpoch, 3.4 and later; -1 in ZooKeeper mode."]
     elected: Annotated[
-        str | None, "When the controller was elected, by ZooKeeper's clock (UTC); null for earlier ones."
+        str | None,
+        "When the controller was elected, by ZooKeeper's clock (UTC); null for earlier ones.",
     ]
     partition_states: Annotated[Count, "Partition states last written under this epoch."]
     first_write: Annotated[str | None, "When the oldest of these states was written (UTC)."]
@@ -69,7 +78,8 @@ class NotificationRow:
     kind: Annotated[
         str,
         Keywords(enum=["config", "isr", "log-dir-of-broker", "acl"]),
-        "What changed: a config, in-sync replicas, a log directory (the subject is its broker), ACLs.",
+        "What changed: a config, in-sync replicas, a log directory (the subject is its broker), "
+        "ACLs.",
     ]
     subject: Annotated[str, "The decoded notification as JSON, or why it cannot be read."]
     since: Annotated[str | None, "When the notification was written, by ZooKeeper's clock (UTC)."]
@@ -108,7 +118,10 @@ class TreeRow:
     children: Annotated[int | None, "Number of children; null where ZooKeeper denied the list."]
     version: Annotated[int, "Version."]
     ephemeral: Annotated[bool, "Whether the znode is ephemeral."]
-    condition: Annotated[str | None, "decoded, or why the data cannot be decoded; null where no codec knows the path."]
+    condition: Annotated[
+        str | None,
+        "decoded, or why the data cannot be decoded; null where no codec knows the path.",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +135,9 @@ class ZnodeRow:
     mzxid: Annotated[int, "Transaction that changed it last."]
     created: Annotated[str | None, "When the znode was created, by ZooKeeper's clock (UTC)."]
     modified: Annotated[str | None, "When the data was written last (UTC)."]
-    ephemeral_owner: Annotated[str | None, "Session of an ephemeral znode, as 0x...; null for others."]
+    ephemeral_owner: Annotated[
+        str | None, "Session of an ephemeral znode, as 0x...; null for others."
+    ]
     acl: Annotated[tuple[str, ...], "One ACL entry, as world:anyone=read+write."]
     children: Annotated[Count, "Number of children."]
     size_bytes: Annotated[Count, "Size of its data."]
@@ -132,9 +147,13 @@ class ZnodeRow:
         "null where ZooKeeper holds null.",
     ]
     decoded: Annotated[
-        str | None, "The decoded data as JSON text; null where it cannot be decoded or no codec knows the path."
+        str | None,
+        "The decoded data as JSON text; null where it cannot be decoded or no codec knows the "
+        "path.",
     ]
-    problem: Annotated[str | None, "Why the data cannot be decoded; null where it can, or no codec knows the path."]
+    problem: Annotated[
+        str | None, "Why the data cannot be decoded; null where it can, or no codec knows the path."
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +161,9 @@ class EntryRow:
     """An entry of an admin node, or a node with flaws of its own."""
 
     node: Annotated[str, "Znode."]
-    topic: Annotated[str | None, "Topic; null where it cannot be read, and for flaws of the node itself."]
+    topic: Annotated[
+        str | None, "Topic; null where it cannot be read, and for flaws of the node itself."
+    ]
     partition: Annotated[int | None, "Partition; null where the topic is, and for a deletion."]
     replicas: Annotated[tuple[int, ...] | None, "Target of a reassignment, in order."]
     motion: Annotated[str | None, "How far the reassignment is, judged by the topic znode."]

@@ -1,7 +1,7 @@
 """The executor's rules, with no clock and no I/O: decide(work, observed, memory, now) -> action.
 
-One module for each kind of operation holds its work and its table of rules; `recall` begins the memory of a run and
-`remember` adds one reading to it.
+One module for each kind of operation holds its work and its table of rules; `recall` begins the
+memory of a run and `remember` adds one reading to it.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ def decide(work: OperationSpec, observed: Observed, memory: Memory, now: float) 
 
 
 def recall(steps: Iterable[Step], seen: ClusterState | None = None) -> Memory:
-    """Return the memory of a run that resumes after these steps, or that begins with the state just `seen`.
+    """Return the memory of a run that resumes after these steps.
 
-    A wave is published only when those before it were seen done. They are checked again after the last wave: an
-    earlier wave may be out of sync now, while the request of the running one is pending.
+    The memory of a new run begins with the state just `seen`. A wave is published only when those
+    before it were seen done. They are checked again after the last wave: an earlier wave may be out
+    of sync now, while the request of the running one is pending.
     """
     wave = max(waves_of(steps), default=0)
     return Memory(wave=wave, states={} if seen is None else seen.states)
@@ -43,8 +44,8 @@ def recall(steps: Iterable[Step], seen: ClusterState | None = None) -> Memory:
 def remember(memory: Memory, observed: Observed, now: float) -> Memory:
     """Add one reading to the memory.
 
-    A new step starts the pickup clock, a new epoch voids every proof of listening, a change in the topics or in the
-    bytes of a copy restarts the clock of a stall.
+    A new step starts the pickup clock, a new epoch voids every proof of listening, a change in the
+    topics or in the bytes of a copy restarts the clock of a stall.
     """
     epoch = observed.state.controller_epoch
     if memory.epoch != epoch:
@@ -55,7 +56,9 @@ def remember(memory: Memory, observed: Observed, now: float) -> Memory:
         memory = replace(memory, last_step=last_step, step_seen_at=now, attempts=0)
     if (fingerprint := _digest(observed)) != memory.fingerprint:
         without_source, led_again = watched_leaders(memory, observed.state)
-        memory = replace(memory, without_source=without_source, led_again=led_again, states=observed.state.states)
+        memory = replace(
+            memory, without_source=without_source, led_again=led_again, states=observed.state.states
+        )
         memory = replace(memory, fingerprint=fingerprint, changed_at=now)
     probe = memory.probe
     if probe is not None and not _pending(probe, observed):
@@ -66,13 +69,16 @@ def remember(memory: Memory, observed: Observed, now: float) -> Memory:
 def _digest(observed: Observed) -> int:
     state, pending = observed.state, observed.state.requests.reassignment
     topics = tuple((name, topic.fingerprint) for name, topic in sorted(state.topics.items()))
-    states = tuple((partition, found.fingerprint) for partition, found in sorted(state.states.items()))
+    states = tuple(
+        (partition, found.fingerprint) for partition, found in sorted(state.states.items())
+    )
     requests = (None if pending is None else pending.fingerprint, state.requests.deletions)
     return hash((topics, states, *requests, tuple(_copies(observed))))
 
 
 def _copies(observed: Observed) -> Iterator[tuple[int, TopicPartition, int]]:
-    # Replicas in the ISR grow with every record that is produced: only those outside it are copies in progress.
+    # Replicas in the ISR grow with every record that is produced: only those outside it are copies
+    # in progress.
     for broker, sizes in sorted(observed.on_disk.items()):
         for partition, size in sorted(sizes.items()):
             found = observed.state.states.get(partition)
@@ -82,4 +88,6 @@ def _copies(observed: Observed) -> Iterator[tuple[int, TopicPartition, int]]:
 
 def _pending(probe: ProbeStep, observed: Observed) -> bool:
     requests = observed.state.requests
-    return (requests.reassignment if probe.channel is Channel.REASSIGNMENT else requests.election) is not None
+    return (
+        requests.reassignment if probe.channel is Channel.REASSIGNMENT else requests.election
+    ) is not None

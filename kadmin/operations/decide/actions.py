@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.record.steps import CreationStep, DeletionStep, ElectionStep, ProbeStep, WaveStep
+from kadmin.operations.record.steps import (
+    CreationStep,
+    DeletionStep,
+    ElectionStep,
+    ProbeStep,
+    WaveStep,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -39,9 +45,9 @@ HEALTH_POLL_S = 5.0
 class Observed:
     """The cluster as read once: pending requests before the topics, steps after them.
 
-    Where a request is absent, what the topics show is therefore final. `steps` are those that published something.
-    `capabilities` are those of the way to the cluster. `sizes` and `on_disk` are the copies' bytes by the brokers,
-    empty where those were not asked.
+    Where a request is absent, what the topics show is therefore final. `steps` are those that
+    published something. `capabilities` are those of the way to the cluster. `sizes` and `on_disk`
+    are the copies' bytes by the brokers, empty where those were not asked.
     """
 
     state: ClusterState
@@ -54,7 +60,10 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class HealthSeen:
-    """The answer of the health gate before `wave`, at `at`: trouble that is new since the operation began."""
+    """The answer of the health gate before `wave`, at `at`.
+
+    It is trouble that is new since the operation began.
+    """
 
     wave: int
     at: float
@@ -63,15 +72,17 @@ class HealthSeen:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """State that one run of the loop keeps between observations. Times are seconds of a monotonic clock.
+    """State that one run of the loop keeps between observations.
 
-    `wave` is the first wave not yet seen done. `step_seen_at` is when this run first saw the latest step;
-    `epoch_changed_at` when it saw the controller change. `listening` holds the channels that the controller of `epoch`
-    is proved to watch; `probe` is this run's unanswered probe; `attempts` counts publishes since the last one that went
-    through. `ends_since` is the time of the first reading with nothing left to do, while a request is unanswered.
-    `fingerprint` is a digest of the topics read, `changed_at` when it last changed; `health` the last answer of the
-    health gate. `states` are the partitions as read last; `without_source` those with no replica alive and in sync,
-    with the brokers of their last ISR; `led_again` those that have a leader again, and whether it is one of these.
+    Times are seconds of a monotonic clock. `wave` is the first wave not yet seen done.
+    `step_seen_at` is when this run first saw the latest step; `epoch_changed_at` when it saw the
+    controller change. `listening` holds the channels that the controller of `epoch` is proved to
+    watch; `probe` is this run's unanswered probe; `attempts` counts publishes since the last one
+    that went through. `ends_since` is the time of the first reading with nothing left to do, while
+    a request is unanswered. `fingerprint` is a digest of the topics read, `changed_at` when it last
+    changed; `health` the last answer of the health gate. `states` are the partitions as read last;
+    `without_source` those with no replica alive and in sync, with the brokers of their last ISR;
+    `led_again` those that have a leader again, and whether it is one of these.
     """
 
     wave: int = 0
@@ -115,7 +126,10 @@ class AskListening:
 
 @dataclass(frozen=True, slots=True)
 class AskHealth:
-    """Before the next wave, compare the cluster's health with the one on record, and its disks with `waves` to come."""
+    """Before the next wave, compare the cluster's health with the one on record.
+
+    Compare its disks with `waves` to come.
+    """
 
     waves: tuple[tuple[PartitionTarget, ...], ...]
 
@@ -185,9 +199,10 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """End the loop with the operation in `state` (running: it can be resumed) and, unless it succeeded, an error.
+    """End the loop with the operation in `state` and, unless it succeeded, an error.
 
-    `lost_records` were there when the operation began, and are gone at its end.
+    An operation that is running can be resumed. `lost_records` were there when the operation began,
+    and are gone at its end.
     """
 
     state: OperationState
@@ -234,7 +249,7 @@ class OperationSpec(Protocol):
         ...
 
     def topics(self, wave: int | None = None) -> set[str]:
-        """Return every topic that the work names, or those that must be read while `wave` is under way."""
+        """Return every topic that the work names, or those to be read while `wave` is under way."""
         ...
 
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
@@ -287,7 +302,10 @@ class ListedOperationSpec(OperationSpec):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One topic, or one of its partitions, and its progress; `detail` is what the cluster has where it is not done."""
+    """One topic, or one of its partitions, and its progress.
+
+    `detail` is what the cluster has where it is not done.
+    """
 
     topic: str
     partition: int | None
@@ -297,9 +315,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class PlanHistory:
-    """History of a plan in operations on record: their original replicas, and the partitions that they published.
+    """History of a plan in operations on record.
 
-    `cancelled`: the last of them was cancelled.
+    It has their original replicas, and the partitions that they published. `cancelled`: the last of
+    them was cancelled.
     """
 
     origin: Assignment = field(default_factory=dict)
@@ -311,8 +330,9 @@ class PlanHistory:
 class PlanKind(Generic[P]):
     """Functions and types that operations need for one kind of plan.
 
-    `scope` names the topics to read for `verify`, None for all. `spec_of` rebuilds the work from plan and record;
-    `fields` are the fields of a record that the kind fills, of a work on a state; `verdicts` judges a plan by a state.
+    `scope` names the topics to read for `verify`, None for all. `spec_of` rebuilds the work from
+    plan and record; `fields` are the fields of a record that the kind fills, of a work on a state;
+    `verdicts` judges a plan by a state.
     """
 
     kind: OperationKind

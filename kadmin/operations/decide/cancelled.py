@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 _THERE = {Progress.DONE, Progress.SETTLED}
 
 
-def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, str], observed: Observed) -> Finish:
-    """Finish: nothing more can be reverted; `targets` were published, `left` has the reason of each still in flight.
+def cancelled(
+    targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, str], observed: Observed
+) -> Finish:
+    """Finish: nothing more can be reverted.
 
-    A partition that was to be reverted and has other replicas is an error; one that had reached its target before is
-    not.
+    `targets` were published, `left` has the reason of each still in flight. A partition that was to
+    be reverted and has other replicas is an error; one that had reached its target before is not.
     """
     state = observed.state
     asked = returned_by(observed.steps)
@@ -38,20 +40,26 @@ def cancelled(targets: Sequence[PartitionTarget], left: Mapping[TopicPartition, 
     if not left and Progress.CANCELLED not in resting.values():
         summary.insert(0, "nothing was in flight")
     message = "; ".join(summary)
-    away = [target for target, at in resting.items() if target.partition in asked and at is not Progress.CANCELLED]
+    away = [
+        target
+        for target, at in resting.items()
+        if target.partition in asked and at is not Progress.CANCELLED
+    ]
     if not left and not away:
         return Finish(OperationState.CANCELLED, message)
     why = by_reason(left)
     if away:
         why.append(
-            f"{name_some(target.partition for target in away)}: the controller dropped them, or another tool "
-            "reassigned them"
+            f"{name_some(target.partition for target in away)}: the controller dropped them, or "
+            "another tool reassigned them"
         )
     text = f"not back at the original replicas: {'; '.join(why)}"
     steps = [_once_in_sync(targets, left, state)] if left else []
     steps += [command("rollback")] if away else []
     cause, said = message or None, "; ".join([*summary, text])
-    error = NotCompletedError(f"The operation was cancelled; {text}.", cause=cause, next_step=joined("; ", steps))
+    error = NotCompletedError(
+        f"The operation was cancelled; {text}.", cause=cause, next_step=joined("; ", steps)
+    )
     return Finish(OperationState.CANCELLED, said, error)
 
 
@@ -61,7 +69,10 @@ def way_back(target: PartitionTarget) -> PartitionTarget:
 
 
 def _at(target: PartitionTarget, state: ClusterState, *, asked: bool) -> Progress:
-    """Judge a partition; CANCELLED is back at its original replicas, once it was `asked` to go back."""
+    """Judge a partition.
+
+    CANCELLED is back at its original replicas, once it was `asked` to go back.
+    """
     if asked and judge(way_back(target), state, published=True) in _THERE:
         return Progress.CANCELLED
     return judge(target, state, published=True)
@@ -71,12 +82,18 @@ def _summary(found: Mapping[PartitionTarget, Progress], state: ClusterState) -> 
     back = [target for target, at in found.items() if at is Progress.CANCELLED]
     if back:
         yield f"{count(len(back), 'partition')} back at the original replicas"
-        if short := [each.partition for each in back if not _in_sync(each.partition, each.current or (), state)]:
+        if short := [
+            each.partition
+            for each in back
+            if not _in_sync(each.partition, each.current or (), state)
+        ]:
             yield f"not in sync: {name_some(short)}"
     if at_target := [target.partition for target, at in found.items() if at in _THERE]:
         yield f"{count(len(at_target), 'partition')} at the target"
     if away := [target.partition for target, at in found.items() if at is Progress.STALE]:
-        yield "elsewhere: " + name_some(f"{each} has {list(state.replicas(each) or ())}" for each in away)
+        yield "elsewhere: " + name_some(
+            f"{each} has {list(state.replicas(each) or ())}" for each in away
+        )
 
 
 def _in_sync(partition: TopicPartition, replicas: Iterable[int], state: ClusterState) -> bool:
@@ -87,13 +104,18 @@ def _in_sync(partition: TopicPartition, replicas: Iterable[int], state: ClusterS
 def by_reason(left: Mapping[TopicPartition, str]) -> list[str]:
     """Name the partitions that remain in flight, those with the same reason together."""
     reasons = dict.fromkeys(left.values())
-    return [f"{name_some(each for each, why in left.items() if why == reason)}: {reason}" for reason in reasons]
+    return [
+        f"{name_some(each for each, why in left.items() if why == reason)}: {reason}"
+        for reason in reasons
+    ]
 
 
 def _once_in_sync(
     targets: Iterable[PartitionTarget], left: Mapping[TopicPartition, str], state: ClusterState
 ) -> NextStep:
-    original = {broker for each in targets if each.partition in left for broker in each.current or ()}
+    original = {
+        broker for each in targets if each.partition in left for broker in each.current or ()
+    }
     dead = sorted(original - set(state.brokers))
     start = f"start {brokers_in_words(dead)}; " if dead else ""
     return start + command("cancel", "--foreign") + ", when an original replica is in sync"

@@ -1,4 +1,4 @@
-"""Rules that every kind of operation shares: pickup deadlines, controllers and requests of other tools."""
+"""Rules of all kinds of operations: pickup deadlines, controllers and other tools' requests."""
 
 from __future__ import annotations
 
@@ -29,25 +29,41 @@ if TYPE_CHECKING:
 
 
 class AskedTopics:
-    """The topics that steps of a kind asked for, those refused with the reasons, and those without an answer."""
+    """The topics that steps of a kind asked for, those refused with reasons, and the unanswered."""
 
     def __init__(self, kind: type[TopicStep], steps: Iterable[Step]) -> None:
         asked = [step for step in steps if isinstance(step, kind)]
         self.topics = {topic for step in asked for topic in step.topics}
-        self.refused = {topic: reason for step in asked for topic, reason in step.refused_topics.items()}
-        self.unanswered = {topic for step in asked if step.sending is Sending.UNANSWERED for topic in step.topics}
+        self.refused = {
+            topic: reason for step in asked for topic, reason in step.refused_topics.items()
+        }
+        self.unanswered = {
+            topic for step in asked if step.sending is Sending.UNANSWERED for topic in step.topics
+        }
 
 
 def overdue(memory: Memory, now: float) -> bool:
-    """Whether the latest step is past its pickup deadline, which is longer after a change of the controller."""
+    """Whether the latest step is past its pickup deadline.
+
+    The deadline is longer after a change of the controller.
+    """
     changed = memory.epoch_changed_at
-    recently = changed is not None and changed >= memory.step_seen_at - PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
-    since = max(memory.step_seen_at, changed) if recently and changed is not None else memory.step_seen_at
+    recently = (
+        changed is not None
+        and changed >= memory.step_seen_at - PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
+    )
+    since = (
+        max(memory.step_seen_at, changed)
+        if recently and changed is not None
+        else memory.step_seen_at
+    )
     limit = PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S if recently else PICKUP_DEADLINE_S
     return now - since > limit
 
 
-def before_publish(channel: Channel, observed: Observed, memory: Memory) -> AskListening | Wait | Finish | None:
+def before_publish(
+    channel: Channel, observed: Observed, memory: Memory
+) -> AskListening | Wait | Finish | None:
     """Return the action that must precede a publish on the channel, None where there is none."""
     if observed.state.controller is None:
         return Wait("the cluster has no controller")
@@ -71,14 +87,21 @@ def changing() -> Finish:
     """Finish: the cluster changed between reading and writing at every attempt."""
     return failed(
         StalePlanError(
-            f"The publish was refused {PUBLISH_ATTEMPTS} times: topics, brokers or the controller kept changing.",
-            next_step=command("diff", "FILE") + ", then " + command("apply", "FILE") + ", when the cluster is quiet",
+            f"The publish was refused {PUBLISH_ATTEMPTS} times: topics, brokers or the controller "
+            "kept changing.",
+            next_step=command("diff", "FILE")
+            + ", then "
+            + command("apply", "FILE")
+            + ", when the cluster is quiet",
         )
     )
 
 
 def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[TopicPartition]:
-    """Return the partitions whose topic was deleted and created again since their wave was published, by topic id."""
+    """Return the partitions whose topic was recreated since their wave was published.
+
+    Topics are compared by id.
+    """
     ids = {
         topic: topic_id
         for step in observed.steps
@@ -86,14 +109,26 @@ def made_again(partitions: Iterable[TopicPartition], observed: Observed) -> set[
         for topic, topic_id in step.intent.topic_ids.items()
     }
     now = observed.state.topics
-    other = {topic for topic, topic_id in ids.items() if topic in now and now[topic].topic_id not in {topic_id, None}}
+    other = {
+        topic
+        for topic, topic_id in ids.items()
+        if topic in now and now[topic].topic_id not in {topic_id, None}
+    }
     return {partition for partition in partitions if partition.topic in other}
 
 
-def accepted_by_controller(partitions: Iterable[TopicPartition], observed: Observed) -> set[TopicPartition]:
-    """Return the partitions whose last reassignment of ours the controller accepted: it has begun."""
-    last = {partition: step for step, intent in intents(observed.steps) for partition in intent.targets}
-    begun = {each for each, step in last.items() if isinstance(step, WaveStep) and step.sending is Sending.ANSWERED}
+def accepted_by_controller(
+    partitions: Iterable[TopicPartition], observed: Observed
+) -> set[TopicPartition]:
+    """Return the partitions whose last reassignment of ours was accepted: it has begun."""
+    last = {
+        partition: step for step, intent in intents(observed.steps) for partition in intent.targets
+    }
+    begun = {
+        each
+        for each, step in last.items()
+        if isinstance(step, WaveStep) and step.sending is Sending.ANSWERED
+    }
     return begun.intersection(partitions)
 
 
@@ -114,11 +149,20 @@ def occupied(channel_name: str, partitions: Iterable[TopicPartition] = ()) -> Bu
 
 def not_watching(channel_name: str, *, probed: bool) -> NotCompletedError:
     """Build the error for a controller that would not see a request."""
-    written = "only kadmin's own record and the probe node were written" if probed else "nothing was changed"
+    written = (
+        "only kadmin's own record and the probe node were written"
+        if probed
+        else "nothing was changed"
+    )
     return NotCompletedError(
-        f"The controller does not watch {channel_name} and would not see a plan written there; {written}.",
-        cause="the node was deleted or overwritten by hand; from Kafka 1.1 on that removes the watch",
-        next_step=command("heal") + ", then " + (command("resume") if probed else command("apply", "FILE")),
+        f"The controller does not watch {channel_name} and would not see a plan written there; "
+        f"{written}.",
+        cause=(
+            "the node was deleted or overwritten by hand; from Kafka 1.1 on that removes the watch"
+        ),
+        next_step=command("heal")
+        + ", then "
+        + (command("resume") if probed else command("apply", "FILE")),
     )
 
 
@@ -130,7 +174,11 @@ def probe_unanswered(channel_name: str) -> Finish:
 def awaiting_pickup(reason: str, memory: Memory, now: float) -> Wait:
     """Wait for the controller to start our request; after PICKUP_WARNING_S with a warning."""
     late = now - memory.step_seen_at > PICKUP_WARNING_S
-    warning = f"the controller has not started the request within {PICKUP_WARNING_S:g} s" if late else None
+    warning = (
+        f"the controller has not started the request within {PICKUP_WARNING_S:g} s"
+        if late
+        else None
+    )
     return Wait(reason, warning)
 
 
@@ -138,7 +186,8 @@ def not_picked_up(channel_name: str) -> Finish:
     """Finish: the controller did not start our request."""
     return unfinished(
         NotCompletedError(
-            f"The controller did not pick up {channel_name} within the deadline; no partition has changed.",
+            f"The controller did not pick up {channel_name} within the deadline; no partition has "
+            "changed.",
             cause="it does not watch the node (deleted or overwritten by hand), or is busy",
             next_step=command("heal") + ", then " + command("resume"),
         )

@@ -1,18 +1,18 @@
 """Rules of a preferred leader election.
 
-Controllers delete the node after one pass, successful or not. So only partitions that can succeed are requested
-(preferred replica alive and in the ISR), in batches, and the outcome is read from each partition's state, which is
-written before the node is deleted.
+Controllers delete the node after one pass, successful or not. So only partitions that can succeed
+are requested (preferred replica alive and in the ISR), in batches, and the outcome is read from
+each partition's state, which is written before the node is deleted.
 
-========================================================  =============================================
-seen                                                      action
-========================================================  =============================================
-our node or probe, past the pickup deadline               Finish: not picked up, can be resumed
-our node or probe                                         Wait
-any other node                                            Finish: busy, can be resumed
-partitions that can be elected, requested < 3 times       AskListening, then PublishElection
-nothing left to request                                   Finish with what is not led as preferred
-========================================================  =============================================
+===================================================  ========================================
+seen                                                 action
+===================================================  ========================================
+our node or probe, past the pickup deadline          Finish: not picked up, can be resumed
+our node or probe                                    Wait
+any other node                                       Finish: busy, can be resumed
+partitions that can be elected, requested < 3 times  AskListening, then PublishElection
+nothing left to request                              Finish with what is not led as preferred
+===================================================  ========================================
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ class ElectionWork(ListedOperationSpec):
     def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
         """Decide the next action of the election."""
         success = f"{count(len(self.targets), 'partition')} led as preferred"
-        return elect_scope(self.targets, observed, memory, now) or election_result(self.targets, observed, success)
+        return elect_scope(self.targets, observed, memory, now) or election_result(
+            self.targets, observed, success
+        )
 
     def in_flight(self, observed: Observed, _memory: Memory) -> bool:
         """Whether a request is pending."""
@@ -81,8 +83,13 @@ class ElectionWork(ListedOperationSpec):
         return tuple(map(str, off_preferred(self.targets, state)))
 
 
-def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Memory, now: float) -> Action | None:
-    """Return the next action of the election of these partitions, None where nothing more can be requested."""
+def elect_scope(
+    scope: Sequence[TopicPartition], observed: Observed, memory: Memory, now: float
+) -> Action | None:
+    """Return the next action of the election of these partitions.
+
+    It is None where nothing more can be requested.
+    """
     pending = observed.state.requests.election
     last = observed.steps[-1] if observed.steps else None
     if pending is not None:
@@ -98,9 +105,16 @@ def elect_scope(scope: Sequence[TopicPartition], observed: Observed, memory: Mem
             return (probe_unanswered if probing else not_picked_up)(pending.channel_name)
         reason = "the controller has not answered the probe yet" if probing else "electing"
         return awaiting_pickup(reason, memory, now)
-    asked = Counter(p for step in observed.steps if isinstance(step, ElectionStep) for p in step.partitions)
-    # A preferred replica that failed meanwhile may be back: it is requested again, after all others.
-    wanted = [partition for partition in electable(scope, observed.state) if asked[partition] < ELECTION_ATTEMPTS]
+    asked = Counter(
+        p for step in observed.steps if isinstance(step, ElectionStep) for p in step.partitions
+    )
+    # A preferred replica that failed meanwhile may be back: it is requested again, after all
+    # others.
+    wanted = [
+        partition
+        for partition in electable(scope, observed.state)
+        if asked[partition] < ELECTION_ATTEMPTS
+    ]
     wanted.sort(key=asked.__getitem__)
     if not wanted:
         return None
@@ -115,11 +129,13 @@ def election_result(scope: Sequence[TopicPartition], observed: Observed, success
         return Finish(OperationState.COMPLETED, success)
     refused = refused_by_cluster(observed.steps)
     reasons = "; ".join(
-        f"{partition}: {obstacle(partition, observed.state) or refused.get(partition)}" for partition in off[:5]
+        f"{partition}: {obstacle(partition, observed.state) or refused.get(partition)}"
+        for partition in off[:5]
     )
     return failed(
         NotCompletedError(
-            f"Not led by their preferred replica: {name_some(off)} ({len(off)} of {count(len(scope), 'partition')}).",
+            f"Not led by their preferred replica: {name_some(off)} ({len(off)} of "
+            f"{count(len(scope), 'partition')}).",
             cause=reasons,
             next_step=command("propose election", "--out", "PLAN")
             + ", when the preferred replicas are alive and in sync",
@@ -131,7 +147,9 @@ def _verdicts(plan: ElectionPlan, state: ClusterState, _: PlanHistory) -> Iterat
     absent = [topic for topic in plan.topics if topic not in state.topics]
     for topic in absent:
         yield Verdict(topic, None, Progress.STALE, "no such topic")
-    targets = scope_of(replace(plan, topics=tuple(topic for topic in plan.topics if topic not in absent)), state)
+    targets = scope_of(
+        replace(plan, topics=tuple(topic for topic in plan.topics if topic not in absent)), state
+    )
     off = set(off_preferred(targets, state))
     for partition in targets:
         if partition in off:
@@ -142,15 +160,24 @@ def _verdicts(plan: ElectionPlan, state: ClusterState, _: PlanHistory) -> Iterat
 
 
 def _scope(plan: ElectionPlan) -> set[str] | None:
-    return None if plan.all_partitions else {partition.topic for partition in plan.partitions} | set(plan.topics)
+    return (
+        None
+        if plan.all_partitions
+        else {partition.topic for partition in plan.partitions} | set(plan.topics)
+    )
 
 
 def examine_election(found: Examination, plan: ElectionPlan, state: ClusterState) -> Examination:
-    """Complete the examination of an election by the partitions that it would elect, and their leaders."""
+    """Complete the examination of an election by the partitions to be elected and their leaders."""
     scope = scope_of(plan, state)
     off = off_preferred(scope, state)
     leaders = leaders_elected(off, state)
-    return replace(found, work=ElectionWork(scope) if off else None, targets=tuple(map(str, off)), leaders=leaders)
+    return replace(
+        found,
+        work=ElectionWork(scope) if off else None,
+        targets=tuple(map(str, off)),
+        leaders=leaders,
+    )
 
 
 ELECTION = PlanKind(

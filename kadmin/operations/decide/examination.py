@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """Errors that refuse a plan on a state, and the work that it would do; `work` None: nothing to do.
+    """Errors that refuse a plan on a state, and the work that it would do.
 
-    `targets` names what an election would elect, a deletion delete or a recreation create; `lost_bytes` counts all
-    copies that a deletion deletes, None where unknown and for other plans. `leaders` are those of an election's targets
-    before and after it, -1 for none.
+    `work` None: nothing to do. `targets` names what an election would elect, a deletion delete or a
+    recreation create; `lost_bytes` counts all copies that a deletion deletes, None where unknown
+    and for other plans. `leaders` are those of an election's targets before and after it, -1 for
+    none.
     """
 
     refusals: tuple[KadminError, ...]
@@ -39,7 +40,10 @@ class Examination:
 
     @property
     def refusal(self) -> KadminError | None:
-        """Return the first refusal; a StalePlanError combines all of its type, so one run shows every mismatch."""
+        """Return the first refusal.
+
+        A StalePlanError combines all of its type, so one run shows every mismatch.
+        """
         first = next(iter(self.refusals), None)
         if not isinstance(first, StalePlanError):
             return first

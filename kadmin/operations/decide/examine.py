@@ -1,7 +1,7 @@
 """Examines a plan on a state of the cluster: the refusals, and the work that it would be.
 
-Rules and their order are those of kadmin.plan.rules. Refusals are returned, not raised: `diff` shows all of them,
-`apply` raises the first, with those that are alike.
+Rules and their order are those of kadmin.plan.rules. Refusals are returned, not raised: `diff`
+shows all of them, `apply` raises the first, with those that are alike.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Plan
 
 _NO_CHANGE = frozenset(
-    {codes.OTHER_CLUSTER, codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.SIZE_UNKNOWN, codes.TOO_BIG_FOR_A_WAVE}
+    {
+        codes.OTHER_CLUSTER,
+        codes.UNKNOWN_TOPIC,
+        codes.UNKNOWN_PARTITION,
+        codes.SIZE_UNKNOWN,
+        codes.TOO_BIG_FOR_A_WAVE,
+    }
 )
 """Refusals without work: names that do not exist, and moves that fit in no wave."""
 
@@ -38,7 +44,10 @@ def examine(
     facts: ClusterFacts | None = None,
     policy: Policy | None = None,
 ) -> Examination:
-    """Examine a plan on a state; `publish` bounds its waves, `facts` are what is known beyond the state."""
+    """Examine a plan on a state.
+
+    `publish` bounds its waves, `facts` are what is known beyond the state.
+    """
     world = ClusterView(state, facts or ClusterFacts(), live=True)
     found = check(plan, world, policy or Policy())
     refusing = [each for each in found if refuses(each)]

@@ -1,4 +1,7 @@
-"""Failures of a reassignment: changed by others, not accepted by the controller, target brokers not alive; the undo."""
+"""Failures of a reassignment, and the undo.
+
+Changed by others, not accepted by the controller, target brokers not alive.
+"""
 
 from __future__ import annotations
 
@@ -32,21 +35,34 @@ def changed_by_others(
 ) -> Finish:
     """Finish: partitions are neither as planned nor at their target, or their topic was recreated.
 
-    Of a topic that lost partitions, all that were `planned` and deleted are named. `cancelled` partitions have their
-    planned replicas again, after the controller had accepted their reassignment. `rollback` and `first` are parts of
-    the next step.
+    Of a topic that lost partitions, all that were `planned` and deleted are named. `cancelled`
+    partitions have their planned replicas again, after the controller had accepted their
+    reassignment. `rollback` and `first` are parts of the next step.
     """
     state, targets = observed.state, _with_deleted(stale, planned, observed.state)
     again_made = made_again((target.partition for target in targets), observed)
     gone = [target.partition for target in targets if state.replicas(target.partition) is None]
-    found = ", ".join(f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3])
-    again = f"; their topic was deleted and made again: {name_some(sorted(again_made))}" if again_made else ""
-    again += f"; accepted, and cancelled by another client: {name_some(sorted(cancelled))}" if cancelled else ""
+    found = ", ".join(
+        f"{w.partition} has {list(state.replicas(w.partition) or ())}" for w in targets[:3]
+    )
+    again = (
+        f"; their topic was deleted and made again: {name_some(sorted(again_made))}"
+        if again_made
+        else ""
+    )
+    again += (
+        f"; accepted, and cancelled by another client: {name_some(sorted(cancelled))}"
+        if cancelled
+        else ""
+    )
     next_step = first + command("diff", "FILE") + ", to see what changed"
     return failed(
         StalePlanError(
-            f"Changed by others since the plan was made: {name_some(w.partition for w in targets)}.",
-            cause=f"deleted: {name_some(gone)}" if gone else found + again + _elsewhere(targets, state),
+            "Changed by others since the plan was made: "
+            f"{name_some(w.partition for w in targets)}.",
+            cause=f"deleted: {name_some(gone)}"
+            if gone
+            else found + again + _elsewhere(targets, state),
             next_step=next_step + "; " + rollback if rollback else next_step,
         )
     )
@@ -56,7 +72,8 @@ def rejected(targets: Sequence[PartitionTarget], cause: str) -> Finish:
     """Finish: the controller did not accept targets."""
     return failed(
         NotCompletedError(
-            f"The controller did not accept the reassignment of {count(len(targets), 'partition')}: "
+            "The controller did not accept the reassignment of "
+            f"{count(len(targets), 'partition')}: "
             f"{name_some(target.partition for target in targets)}.",
             cause=cause,
             next_step=command("verify", "FILE") + ", then " + command("apply", "FILE"),
@@ -69,13 +86,16 @@ def dead_targets(targets: Iterable[PartitionTarget], state: ClusterState) -> lis
     return sorted({broker for target in targets for broker in target.replicas} - set(state.brokers))
 
 
-def dead_target(dead: Sequence[int], targets: Sequence[PartitionTarget], state: ClusterState) -> Finish:
+def dead_target(
+    dead: Sequence[int], targets: Sequence[PartitionTarget], state: ClusterState
+) -> Finish:
     """Finish: the controller would wait for dead brokers."""
     used = {broker for target in targets for broker in target.replicas}
     substitute = min(set(state.brokers) - used, default=min(state.brokers, default=None))
     return failed(
         StalePlanError(
-            f"Target brokers are not alive: {name_some(dead)}. The controller would wait for them without end.",
+            f"Target brokers are not alive: {name_some(dead)}. The controller would wait for them "
+            "without end.",
             cause=f"alive are {name_some(sorted(state.brokers), most=20)}",
             next_step=f"start broker {dead[0]}, or plan with broker {substitute} instead",
         )
@@ -90,12 +110,16 @@ def _elsewhere(targets: Sequence[PartitionTarget], state: ClusterState) -> str:
 def _with_deleted(
     stale: Collection[PartitionTarget], targets: Iterable[PartitionTarget], state: ClusterState
 ) -> list[PartitionTarget]:
-    """Return stale targets with those of every wave that were deleted from the same topics, in the plan's order."""
+    """Return stale targets with those of every wave that were deleted from the same topics.
+
+    They are in the plan's order.
+    """
     gone = {target.partition.topic for target in stale if state.replicas(target.partition) is None}
     return [
         target
         for target in targets
-        if target in stale or (target.partition.topic in gone and state.replicas(target.partition) is None)
+        if target in stale
+        or (target.partition.topic in gone and state.replicas(target.partition) is None)
     ]
 
 
@@ -106,13 +130,20 @@ def undo_of(operation_id: str, header: PlanHeader) -> NextStep:
     """
     undo = command("rollback", operation_id) + ", to undo the moves that were completed"
     undone = header.labels.get(ROLLS_BACK)
-    return undo if undone is None else command("rollback", undone) + ", to complete the rollback; or " + undo
+    return (
+        undo
+        if undone is None
+        else command("rollback", undone) + ", to complete the rollback; or " + undo
+    )
 
 
-def any_moved(published: Iterable[PartitionTarget], observed: Observed, read: Collection[str]) -> bool:
+def any_moved(
+    published: Iterable[PartitionTarget], observed: Observed, read: Collection[str]
+) -> bool:
     """Whether a published target was reached.
 
-    The topics that were `read` show it; of others, earlier waves count as reached, unless they were taken back.
+    The topics that were `read` show it; of others, earlier waves count as reached, unless they were
+    taken back.
     """
     state = observed.state
     taken_back = returned_by(observed.steps)

@@ -1,8 +1,9 @@
 """Reassignments of other tools: those in flight or requested that no operation on record asked for.
 
-From Kafka 2.4 on a topic lists the replicas that a reassignment adds and removes. Its replicas are then the target
-followed by those to be removed: without the added ones they are the original replicas, the kept ones in the order of
-the target. Kafka's own cancel returns to this list. Up to 2.3 the original replicas of a move in flight are not known.
+From Kafka 2.4 on a topic lists the replicas that a reassignment adds and removes. Its replicas are
+then the target followed by those to be removed: without the added ones they are the original
+replicas, the kept ones in the order of the target. Kafka's own cancel returns to this list. Up to
+2.3 the original replicas of a move in flight are not known.
 """
 
 from __future__ import annotations
@@ -21,15 +22,21 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
 
 
-def foreign_moves(state: ClusterState, ours: Iterable[PartitionTarget]) -> tuple[TopicPartition, ...]:
-    """Return the partitions that are reassigned to lists that no target of ours has, neither as goal nor as origin."""
+def foreign_moves(
+    state: ClusterState, ours: Iterable[PartitionTarget]
+) -> tuple[TopicPartition, ...]:
+    """Return the partitions that are reassigned to lists that no target of ours has.
+
+    Neither the goal nor the origin of a target is such a list.
+    """
     own_lists: dict[TopicPartition, set[Replicas | None]] = {}
     for target in ours:
         own_lists.setdefault(target.partition, set()).update({target.replicas, target.current})
     return tuple(
         partition
         for partition in in_flight(state)
-        if state.replicas(partition) is not None and _wanted(partition, state) not in own_lists.get(partition, ())
+        if state.replicas(partition) is not None
+        and _wanted(partition, state) not in own_lists.get(partition, ())
     )
 
 
@@ -39,18 +46,23 @@ def back_to_original(
     given: Mapping[TopicPartition, Replicas],
     orders: Mapping[TopicPartition, Replicas] | None = None,
 ) -> tuple[PartitionTarget, ...]:
-    """Return the targets that end these reassignments: `current` are the replicas now, `replicas` the original ones.
+    """Return the targets that end these reassignments.
 
-    `given` lists take precedence over those in the cluster. A move through the brokers' API returns to the replicas in
-    the cluster, in the order that `orders` has on record. Raises InvalidInputError for partitions whose original
+    `current` are the replicas now, `replicas` the original ones. `given` lists take precedence over
+    those in the cluster. A move through the brokers' API returns to the replicas in the cluster, in
+    the order that `orders` has on record. Raises InvalidInputError for partitions whose original
     replicas are not known, and for given ones that are not among the replicas now.
     """
     targets, unknown, strange = [], [], []
     for partition in partitions:
         now = state.replicas(partition) or ()
         found = _original(partition, state)
-        original = given.get(partition, found) if partition in requested(state) or found is None else found
-        if original is not None and sorted(ordered := (orders or {}).get(partition, ())) == sorted(original):
+        original = (
+            given.get(partition, found) if partition in requested(state) or found is None else found
+        )
+        if original is not None and sorted(ordered := (orders or {}).get(partition, ())) == sorted(
+            original
+        ):
             original = ordered
         if original is None:
             unknown.append(partition)
@@ -62,8 +74,10 @@ def back_to_original(
             targets.append(PartitionTarget(partition, original, now))
     if unknown:
         raise InvalidInputError(
-            f"The original replicas of {name_some(unknown)} are not known: this Kafka does not keep them.",
-            next_step=command("cancel", "--foreign", "--origin", "FILE") + ", with the replicas to return to",
+            f"The original replicas of {name_some(unknown)} are not known: this Kafka does not "
+            "keep them.",
+            next_step=command("cancel", "--foreign", "--origin", "FILE")
+            + ", with the replicas to return to",
         )
     if strange:
         raise InvalidInputError(
@@ -74,14 +88,20 @@ def back_to_original(
 
 
 def by_api(target: PartitionTarget, state: ClusterState) -> bool:
-    """Whether a reassignment is in flight without a pending request: it was started through the brokers' API."""
+    """Whether a reassignment is in flight without a pending request.
+
+    It was started through the brokers' API.
+    """
     topic, number = state.topics.get(target.partition.topic), target.partition.partition
     moving = topic is not None and topic.is_moving(number)
     return moving and target.partition not in requested(state)
 
 
 def requested(state: ClusterState) -> Mapping[TopicPartition, Replicas]:
-    """Return the entries of the pending request; empty where there is none, or it cannot be read."""
+    """Return the entries of the pending request.
+
+    Empty where there is none, or it cannot be read.
+    """
     pending = state.requests.reassignment
     return {} if pending is None or pending.entries is None else pending.entries
 

@@ -1,4 +1,7 @@
-"""The kinds of plans that operations execute: one entry in KINDS for each, and one module beside this one."""
+"""The kinds of plans that operations execute.
+
+There is an entry in KINDS for each, and a module beside this one.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ def kind_of(plan: Plan) -> PlanKind[Any]:
 
 
 def plan_type(kind: OperationKind) -> type[Plan] | None:
-    """Return the type of the plan that an operation executes; None for a heal, which has no plan."""
+    """Return the type of the plan that an operation executes.
+
+    None for a heal, which has no plan.
+    """
     found = _BY_OPERATION.get(kind)
     return None if found is None else found.plan
 
@@ -45,7 +51,7 @@ def plan_type(kind: OperationKind) -> type[Plan] | None:
 def record_of(
     kind: PlanKind[Any], plan: Plan, work: OperationSpec, state: ClusterState, holder: Holder
 ) -> OperationRecord:
-    """Return the record of the operation that executes a plan, from which `spec_of` rebuilds its work."""
+    """Return the record of a plan's operation, from which `spec_of` rebuilds its work."""
     record = OperationRecord(
         operation_id=holder.operation_id,
         kind=kind.kind,
@@ -63,7 +69,8 @@ def record_of(
 def spec_of(record: OperationRecord) -> OperationSpec:
     """Rebuild the work from a record alone, on any machine.
 
-    Raises InvalidInputError for a heal, which has no plan, and StalePlanError where the recorded plan was edited.
+    Raises InvalidInputError for a heal, which has no plan, and StalePlanError where the recorded
+    plan was edited.
     """
     if record.kind is OperationKind.HEAL:
         raise InvalidInputError(
@@ -73,11 +80,16 @@ def spec_of(record: OperationRecord) -> OperationSpec:
     if plan_digest(plan) != record.plan_digest:
         raise StalePlanError(
             f"The plan of operation {record.operation_id} is not the plan that was applied.",
-            cause=f"its record was edited: {record.plan_digest} was written, {plan_digest(plan)} is there",
+            cause=(
+                f"its record was edited: {record.plan_digest} was written, {plan_digest(plan)} is "
+                "there"
+            ),
             next_step=command("history"),
         )
     kind = _BY_OPERATION[record.kind]
     if not isinstance(plan, kind.plan):
-        raise InvalidInputError(f"Operation {record.operation_id} has no plan that can be executed.")
+        raise InvalidInputError(
+            f"Operation {record.operation_id} has no plan that can be executed."
+        )
     with decoding(f"The record of operation {record.operation_id}"):
         return kind.spec_of(plan, record)

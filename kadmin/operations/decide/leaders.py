@@ -1,8 +1,8 @@
-"""Leaders elected for partitions that had no replica alive and in sync, during the run or before it.
+"""Leaders elected for partitions without a replica alive and in sync, during or before the run.
 
-A broker of the last ISR that returns leads without a loss, and so does an eligible leader (KIP-966), which only the
-reading that an operation is recorded from shows. Every other leader comes from an unclean election: records may be
-gone.
+A broker of the last ISR that returns leads without a loss, and so does an eligible leader
+(KIP-966), which only the reading that an operation is recorded from shows. Every other leader comes
+from an unclean election: records may be gone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def watched_leaders(
             last = () if before is None else (*before.isr, *before.elr)
             without.setdefault(partition, frozenset((*found.isr, *found.elr, *last)))
         elif found.leader in state.brokers and (in_sync := without.pop(partition, None)):
-            # A run that began later does not have the last ISR, and records that were lost stay lost.
+            # A run that began later does not have the last ISR, and records that were lost stay
+            # lost.
             led[partition] = led.get(partition, True) and found.leader in in_sync
     return without, led
 
@@ -45,9 +46,17 @@ def leaders_in_words(
 
     `offline_before` had no leader when the operation was recorded.
     """
-    led = {each: state.states[each] for each in sorted(partitions) if _is_led(state.states.get(each), state)}
+    led = {
+        each: state.states[each]
+        for each in sorted(partitions)
+        if _is_led(state.states.get(each), state)
+    }
     unclean = {each: found for each, found in led.items() if memory.led_again.get(each) is False}
-    unseen = {each: found for each, found in led.items() if each in offline_before and each not in memory.led_again}
+    unseen = {
+        each: found
+        for each, found in led.items()
+        if each in offline_before and each not in memory.led_again
+    }
     return "; ".join(_said(unclean, unseen))
 
 
@@ -55,10 +64,18 @@ def _is_led(found: PartitionState | None, state: ClusterState) -> bool:
     return found is not None and found.leader in state.brokers
 
 
-def _said(unclean: dict[TopicPartition, PartitionState], unseen: dict[TopicPartition, PartitionState]) -> Iterator[str]:
+def _said(
+    unclean: dict[TopicPartition, PartitionState], unseen: dict[TopicPartition, PartitionState]
+) -> Iterator[str]:
     if unclean:
         names = name_some(f"{each} by broker {found.leader}" for each, found in unclean.items())
-        yield f"led by a broker that was not in the last ISR: {names}: records are lost, unless it was eligible (ELR)"
+        yield (
+            f"led by a broker that was not in the last ISR: {names}: records are lost, unless it "
+            "was eligible (ELR)"
+        )
     if unseen:
         names = name_some(f"{each} by broker {found.leader}" for each, found in unseen.items())
-        yield f"without a leader when the operation began, and led now: {names}: an unclean election loses records"
+        yield (
+            f"without a leader when the operation began, and led now: {names}: an unclean "
+            "election loses records"
+        )

@@ -1,29 +1,35 @@
 """Rules of a reassignment, for the current wave; the first row that matches counts.
 
-========================================================  =============================================
-seen                                                      action
-========================================================  =============================================
-in flight, for a topic that was made again since          TakeBack: that topic was not meant
-every partition done                                      elect where planned, then Advance
-our own probe still pending                               Wait, past the deadline Finish: not picked up
-a request with entries that are not ours                  Finish: busy, names them, can be resumed
-our request, no partition left that it could move         Finish: failed, a topic was deleted
-our request, nothing changed, past the pickup deadline    Finish: not picked up, can be resumed
-our request                                               Wait
-a partition running, and no union left behind             Wait; deleted and foreign ones are named at once
-a union without a request (up to 2.3)                     PublishWave again: it repairs
-a partition stale                                         Finish: failed, stale plan
-published, and the cluster refused a partition            Finish: failed, with its reason
-published, request gone, a partition unchanged            Finish: failed, rejected by the controller (1)
-accepted by an answer, unchanged past the deadline        Finish: failed, stale: another client cancelled it
-a partition waiting, a target broker not alive            Finish: failed, names broker and substitute
-a partition waiting, new trouble or too little room       Wait: the health gate, from the second wave on
-a partition waiting                                       AskListening, then PublishWave
-only settled partitions left                              Wait for the ISR
-========================================================  =============================================
+======================================================  ===========================================
+seen                                                    action
+======================================================  ===========================================
+in flight, for a topic that was made again since        TakeBack: that topic was not meant
+every partition done                                    elect where planned, then Advance
+our own probe still pending                             Wait, past the deadline Finish: not picked
+                                                        up
+a request with entries that are not ours                Finish: busy, names them, can be resumed
+our request, no partition left that it could move       Finish: failed, a topic was deleted
+our request, nothing changed, past the pickup deadline  Finish: not picked up, can be resumed
+our request                                             Wait
+a partition running, and no union left behind           Wait; deleted and foreign ones are named at
+                                                        once
+a union without a request (up to 2.3)                   PublishWave again: it repairs
+a partition stale                                       Finish: failed, stale plan
+published, and the cluster refused a partition          Finish: failed, with its reason
+published, request gone, a partition unchanged          Finish: failed, rejected by the controller
+                                                        (1)
+accepted by an answer, unchanged past the deadline      Finish: failed, stale: another client
+                                                        cancelled it
+a partition waiting, a target broker not alive          Finish: failed, names broker and substitute
+a partition waiting, new trouble or too little room     Wait: the health gate, from the second wave
+                                                        on
+a partition waiting                                     AskListening, then PublishWave
+only settled partitions left                            Wait for the ISR
+======================================================  ===========================================
 
-(1) Where the back-end says so; through the API the same targets are sent again after the pickup deadline.
-After the last wave every partition of the plan is checked again, then leaders are elected where the plan says so.
+(1) Where the back-end says so; through the API the same targets are sent again after the pickup
+deadline. After the last wave every partition of the plan is checked again, then leaders are elected
+where the plan says so.
 """
 
 from __future__ import annotations
@@ -34,14 +40,10 @@ from typing import TYPE_CHECKING, Any
 from kadmin.insight.diagnosis.health import health_of
 from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
-    HEALTH_POLL_S,
-    STALLED_S,
     Advance,
-    AskHealth,
     Finish,
     OperationSpec,
     PlanKind,
-    PublishWave,
     TakeBack,
     Tally,
     Wait,
@@ -49,7 +51,6 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.decide.common import (
     accepted_by_controller,
     awaiting_pickup,
-    before_publish,
     foreign_request,
     made_again,
     not_picked_up,
@@ -57,14 +58,26 @@ from kadmin.operations.decide.common import (
     probe_unanswered,
 )
 from kadmin.operations.decide.election import elect_scope, election_result
-from kadmin.operations.decide.failures import any_moved, changed_by_others, dead_target, dead_targets, rejected, undo_of
-from kadmin.operations.decide.troubles import troubles, without_source
+from kadmin.operations.decide.failures import (
+    any_moved,
+    changed_by_others,
+    undo_of,
+)
 from kadmin.operations.decide.verdicts import reassignment_verdicts
+from kadmin.operations.decide.wave import (
+    copying,
+    health_gate,
+    left_behind,
+    out_of_sync,
+    publish,
+    published,
+    refused_by,
+)
 from kadmin.operations.record.record import OperationKind, OperationState
-from kadmin.operations.record.steps import Channel, ProbeStep, refused_by_cluster, waves_of
+from kadmin.operations.record.steps import Channel, ProbeStep, waves_of
 from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
-from kadmin.plan.progress import Progress, is_union, judge
+from kadmin.plan.progress import Progress, judge
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -73,21 +86,18 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Assignment, ClusterState, PendingRequest, TopicPartition
     from kadmin.next_step import NextStep
     from kadmin.operations.decide.actions import Action, Memory, Observed
+    from kadmin.operations.decide.wave import Found
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.steps import Step
     from kadmin.plan.copied import Copied
     from kadmin.plan.model import PartitionTarget
 
-    Found = dict[Progress, list[PartitionTarget]]
-
-COPYING = "copying"
-"""The reason to wait where nothing is wrong."""
-
 
 @dataclass(frozen=True, slots=True)
 class ReassignmentWork(OperationSpec):
-    """A reassignment as recorded: waves of targets whose `current` is filled in, when to elect, and how to undo it.
+    """A reassignment as recorded.
 
+    It has waves of targets whose `current` is filled in, when to elect, and how to undo it.
     `skips_deleted`: what remains is reassigned where a topic was deleted meanwhile.
     """
 
@@ -126,7 +136,9 @@ class ReassignmentWork(OperationSpec):
             return _with_request(self, pending, observed, memory, now, found)
         return _without_request(self, observed, memory, now, found)
 
-    def existing(self, targets: tuple[PartitionTarget, ...], state: ClusterState) -> tuple[PartitionTarget, ...]:
+    def existing(
+        self, targets: tuple[PartitionTarget, ...], state: ClusterState
+    ) -> tuple[PartitionTarget, ...]:
         """Return targets whose topics were read, without those that are skipped."""
         if not self.skips_deleted:
             return targets
@@ -150,7 +162,12 @@ class ReassignmentWork(OperationSpec):
     def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:
         """Name the partitions that are not at their target."""
         finished = set(self._finished(observed, memory))
-        return tuple(str(target.partition) for wave in self.waves for target in wave if target not in finished)
+        return tuple(
+            str(target.partition)
+            for wave in self.waves
+            for target in wave
+            if target not in finished
+        )
 
     def copied(self, observed: Observed, memory: Memory) -> Copied | None:
         """Add up the bytes of the copies of all waves; None where a size is unknown."""
@@ -162,24 +179,28 @@ class ReassignmentWork(OperationSpec):
         return self.waves[memory.wave] if memory.wave < len(self.waves) else ()
 
     def undone_by(self, observed: Observed, memory: Memory | None) -> NextStep | None:
-        """Return the command to undo the moves; None where nothing was moved. Without memory, all topics were read."""
+        """Return the command to undo the moves; None where nothing was moved.
+
+        Without memory, all topics were read.
+        """
         read = self.topics(None if memory is None else memory.wave)
-        return self.rollback if any_moved(published_targets(self, observed.steps), observed, read) else None
+        return (
+            self.rollback
+            if any_moved(published_targets(self, observed.steps), observed, read)
+            else None
+        )
 
     def _finished(self, observed: Observed, memory: Memory) -> list[PartitionTarget]:
         finished = [target for wave in self.waves[: memory.wave] for target in wave]
         running, state = self.wave(memory), observed.state
-        return finished + [each for each in running if judge(each, state, published=True) is Progress.DONE]
+        return finished + [
+            each for each in running if judge(each, state, published=True) is Progress.DONE
+        ]
 
 
 def published_targets(work: ReassignmentWork, steps: Iterable[Step]) -> list[PartitionTarget]:
     """Return the targets of the waves that steps published, in order."""
     return [target for index in sorted(set(waves_of(steps))) for target in work.waves[index]]
-
-
-def published(observed: Observed, memory: Memory) -> bool:
-    """Whether a step on record published the current wave."""
-    return memory.wave in waves_of(observed.steps)
 
 
 def _sort(targets: Iterable[PartitionTarget], observed: Observed, *, published: bool) -> Found:
@@ -191,14 +212,28 @@ def _sort(targets: Iterable[PartitionTarget], observed: Observed, *, published: 
     return found
 
 
-def _recreated_while_moving(wave: Iterable[PartitionTarget], observed: Observed) -> list[TopicPartition]:
-    """Return partitions in flight whose topic was deleted and recreated: the request was for the old topic."""
-    running = [each.partition for each in wave if judge(each, observed.state, published=False) is Progress.RUNNING]
+def _recreated_while_moving(
+    wave: Iterable[PartitionTarget], observed: Observed
+) -> list[TopicPartition]:
+    """Return partitions in flight whose topic was deleted and recreated.
+
+    The request was for the old topic.
+    """
+    running = [
+        each.partition
+        for each in wave
+        if judge(each, observed.state, published=False) is Progress.RUNNING
+    ]
     return sorted(made_again(running, observed))
 
 
 def _with_request(
-    work: ReassignmentWork, request: PendingRequest, observed: Observed, memory: Memory, now: float, found: Found
+    work: ReassignmentWork,
+    request: PendingRequest,
+    observed: Observed,
+    memory: Memory,
+    now: float,
+    found: Found,
 ) -> Action:
     wave = work.wave(memory)
     if request.probe and observed.steps and isinstance(observed.steps[-1], ProbeStep):
@@ -209,47 +244,70 @@ def _with_request(
     if blocked := _blocked(work, request, observed, memory, found):
         return blocked
     untouched = not request.touched and all(
-        observed.state.replicas(target.partition) == target.current for target in wave if target.partition in entries
+        observed.state.replicas(target.partition) == target.current
+        for target in wave
+        if target.partition in entries
     )
     if not untouched:
-        return _copying(found, observed, memory, now)
+        return copying(found, observed, memory, now)
     if overdue(memory, now):
         return not_picked_up(request.channel_name)
     return awaiting_pickup("waiting for the controller", memory, now)
 
 
 def _blocked(
-    work: ReassignmentWork, request: PendingRequest, observed: Observed, memory: Memory, found: Found
+    work: ReassignmentWork,
+    request: PendingRequest,
+    observed: Observed,
+    memory: Memory,
+    found: Found,
 ) -> Finish | None:
-    """Finish where the request is not ours, or names deleted topics alone; None where it is ours and can end."""
+    """Finish where the request is not ours, or names deleted topics alone.
+
+    None where it is ours and can end.
+    """
     if request.entries is None:
         return foreign_request(request.channel_name)
     ours = {target.partition: target.replicas for target in work.wave(memory)}
-    if foreign := [each for each, replicas in request.entries.items() if ours.get(each) != replicas]:
+    if foreign := [
+        each for each, replicas in request.entries.items() if ours.get(each) != replicas
+    ]:
         return foreign_request(request.channel_name, foreign)
     if request.entries and all(observed.state.replicas(each) is None for each in request.entries):
         rollback = work.undone_by(observed, memory)
-        return changed_by_others(found[Progress.STALE], observed, work.targets, rollback, command("heal") + "; then ")
+        return changed_by_others(
+            found[Progress.STALE], observed, work.targets, rollback, command("heal") + "; then "
+        )
     return None
 
 
-def _without_request(work: ReassignmentWork, observed: Observed, memory: Memory, now: float, found: Found) -> Action:
+def _without_request(
+    work: ReassignmentWork, observed: Observed, memory: Memory, now: float, found: Found
+) -> Action:
     waiting, stale = found[Progress.WAITING], found[Progress.STALE]
     if running := found[Progress.RUNNING]:
-        unions = [target for target in running if _left_behind(target, observed)]
-        copying = len(unions) < len(running)
-        return _copying(found, observed, memory, now) if copying else _publish(unions, observed, memory)
+        unions = [target for target in running if left_behind(target, observed)]
+        if len(unions) < len(running):
+            return copying(found, observed, memory, now)
+        return publish(unions, observed, memory)
     if stale:
         return changed_by_others(stale, observed, work.targets, work.undone_by(observed, memory))
     if not waiting:
-        return _out_of_sync()
-    return _refused(waiting, observed, memory) or _unchanged(work, waiting, observed, memory, now)
+        return out_of_sync()
+    return refused_by(waiting, observed, memory) or _unchanged(work, waiting, observed, memory, now)
 
 
 def _unchanged(
-    work: ReassignmentWork, waiting: Sequence[PartitionTarget], observed: Observed, memory: Memory, now: float
+    work: ReassignmentWork,
+    waiting: Sequence[PartitionTarget],
+    observed: Observed,
+    memory: Memory,
+    now: float,
 ) -> Action:
-    """Publish partitions that are as planned, unless the cluster may lag behind or another client cancelled them."""
+    """Publish partitions that are as planned.
+
+    Leave them out where the cluster may lag behind or another client cancelled them.
+    """
     if published(observed, memory) and not overdue(memory, now):
         return awaiting_pickup("waiting until the cluster shows the change", memory, now)
     if cancelled := accepted_by_controller((target.partition for target in waiting), observed):
@@ -257,56 +315,7 @@ def _unchanged(
         rollback = work.undone_by(observed, memory)
         return changed_by_others(targets, observed, work.targets, rollback, cancelled=cancelled)
     to_come = (tuple(waiting), *work.waves[memory.wave + 1 :])
-    return _health_gate(to_come, observed, memory, now) or _publish(waiting, observed, memory)
-
-
-def _publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Action:
-    dead = dead_targets(targets, observed.state)
-    if dead:
-        return dead_target(dead, targets, observed.state)
-    blocked = before_publish(Channel.REASSIGNMENT, observed, memory)
-    return blocked or PublishWave(memory.wave, tuple(targets))
-
-
-def _health_gate(
-    to_come: tuple[tuple[PartitionTarget, ...], ...], observed: Observed, memory: Memory, now: float
-) -> Action | None:
-    # Before the first wave the record was made from the state that it would be compared with.
-    if not waves_of(observed.steps):
-        return None
-    seen = memory.health
-    if seen is None or seen.wave != memory.wave or (seen.trouble and now - seen.at >= HEALTH_POLL_S):
-        return AskHealth(to_come)
-    return Wait(f"health gate: {'; '.join(seen.trouble)}") if seen.trouble else None
-
-
-def _copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wait:
-    names, running = _open(found), found[Progress.RUNNING]
-    dead, stuck = dead_targets(running, observed.state), without_source(running, observed.state)
-    stalled_min = int((now - memory.changed_at) // STALLED_S)
-    reason = COPYING
-    if dead:
-        reason = f"target brokers that are not alive: {name_some(dead)}"
-    elif stuck:
-        reason = f"no replica is alive and in sync: {name_some(stuck)}"
-    elif stalled_min:
-        what = "copy" if _measured(running, observed) else "ISR"
-        reason = f"stalled: no {what} has grown for {stalled_min} min: {name_some(names, most=3)}"
-    return Wait(reason, "; ".join(troubles(found, dead, stuck, observed.state)) or None)
-
-
-def _measured(targets: Iterable[PartitionTarget], observed: Observed) -> bool:
-    """Whether brokers reported the bytes of every new replica."""
-    return all(target.partition in observed.on_disk.get(broker, ()) for target in targets for broker in target.added)
-
-
-def _out_of_sync() -> Wait:
-    return Wait("under-replicated at the target, waiting for the in-sync replicas")
-
-
-def _open(found: Found) -> tuple[str, ...]:
-    pending = (target.partition for progress in Progress if progress is not Progress.DONE for target in found[progress])
-    return tuple(map(str, sorted(pending)))
+    return health_gate(to_come, observed, memory, now) or publish(waiting, observed, memory)
 
 
 def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
@@ -316,9 +325,11 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
     if lost:
         return changed_by_others(lost, observed, work.targets, work.undone_by(observed, memory))
     if len(found[Progress.DONE]) < len(targets):
-        return _out_of_sync()
+        return out_of_sync()
     partitions = [target.partition for target in targets]
-    success = f"{count(len(partitions), 'partition')} at the target{_skipped(work.targets, targets)}"
+    success = (
+        f"{count(len(partitions), 'partition')} at the target{_skipped(work.targets, targets)}"
+    )
     if work.elect is Elect.AT_END:
         action = elect_scope(partitions, observed, memory, now)
         if action is not None:
@@ -330,31 +341,16 @@ def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now:
 
 def _skipped(planned: Sequence[PartitionTarget], existing: Sequence[PartitionTarget]) -> str:
     gone = len(planned) - len(existing)
-    topics = sorted({each.partition.topic for each in planned} - {each.partition.topic for each in existing})
+    topics = sorted(
+        {each.partition.topic for each in planned} - {each.partition.topic for each in existing}
+    )
     return f", {gone} skipped: deleted were {name_some(topics)}" if gone else ""
 
 
-def _left_behind(target: PartitionTarget, observed: Observed) -> bool:
-    if observed.capabilities.lagging_reads:  # the controller is still at work
-        return False
-    state = observed.state
-    topic, number = state.topics[target.partition.topic], target.partition.partition
-    moving = topic.is_moving(number)
-    return not moving and is_union(target, topic.replicas[number])
-
-
-def _refused(waiting: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Finish | None:
-    reasons = refused_by_cluster(observed.steps)
-    refused = [target for target in waiting if target.partition in reasons]
-    if refused:
-        return rejected(refused, "; ".join(dict.fromkeys(reasons[target.partition] for target in refused)))
-    if waiting and not observed.capabilities.explains_refusals and published(observed, memory):
-        return rejected(waiting, "rejected by the controller; see the log of the controller's broker")
-    return None
-
-
 def _work_of(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWork:
-    targets = tuple(replace(target, current=record.origin[target.partition]) for target in plan.reassignments)
+    targets = tuple(
+        replace(target, current=record.origin[target.partition]) for target in plan.reassignments
+    )
     waves = tuple(tuple(targets[position] for position in wave) for wave in record.waves)
     rollback = undo_of(record.operation_id, plan.header)
     return ReassignmentWork(waves, targets, plan.elect, rollback, plan.allow_topics_deleted)

@@ -32,32 +32,55 @@ def examine_reassignment(
     state = world.state
     change = diff(plan, state, publish, world.facts)
     waves = tuple(wave.reassignments for wave in change.waves)
-    throttle = None if plan.throttle is None else throttle_of(plan.throttle, waves, state, world.facts.inbound)
-    found = _with_disk_space(replace(found, change=change, throttle=throttle), plan, change, world.facts)
+    throttle = (
+        None
+        if plan.throttle is None
+        else throttle_of(plan.throttle, waves, state, world.facts.inbound)
+    )
+    found = _with_disk_space(
+        replace(found, change=change, throttle=throttle), plan, change, world.facts
+    )
     at_target = not change.pending and all(
         judge(target, state, published=False) is Progress.DONE for target in plan.reassignments
     )
-    to_elect = plan.elect is not Elect.NONE and electable([each.partition for each in plan.reassignments], state)
+    to_elect = plan.elect is not Elect.NONE and electable(
+        [each.partition for each in plan.reassignments], state
+    )
     if at_target and not to_elect:
         return found
     filled = {target.partition: target for wave in waves for target in wave}
     targets = tuple(filled.get(target.partition, target) for target in plan.reassignments)
-    return replace(found, work=ReassignmentWork(waves, targets, plan.elect, skips_deleted=plan.allow_topics_deleted))
+    return replace(
+        found,
+        work=ReassignmentWork(waves, targets, plan.elect, skips_deleted=plan.allow_topics_deleted),
+    )
 
 
-def _with_disk_space(found: Examination, plan: Plan, change: PlanDiff, facts: ClusterFacts) -> Examination:
-    """Refuse waves for which a broker lacks disk space; warn of brokers that were asked and do not report theirs.
+def _with_disk_space(
+    found: Examination, plan: Plan, change: PlanDiff, facts: ClusterFacts
+) -> Examination:
+    """Refuse waves for which a broker lacks disk space.
 
-    Warn of partitions of unknown size, too, whose copies cannot be compared with the disk space.
+    Warn of brokers that were asked and do not report theirs. Warn of partitions of unknown size,
+    too, whose copies cannot be compared with the disk space.
     """
     lacking = check_disk_space([wave.reassignments for wave in change.waves], facts.usable)
     receivers = {broker for target in change.pending for broker in target.added}
     unavailable = {broker for broker in receivers if facts.usable.get(broker, 0) is None}
     if unavailable:
-        unknown = f"room on disk is not known (Kafka 3.3 and later report it): {brokers_in_words(unavailable)}"
+        unknown = (
+            "room on disk is not known (Kafka 3.3 and later report it): "
+            f"{brokers_in_words(unavailable)}"
+        )
         found = replace(found, warnings=(*found.warnings, unknown))
-    limited = {broker for broker, usable in facts.usable.items() if usable is not None} | facts.capacities.keys()
-    unsized = [each.partition for each in change.pending if each.size_bytes is None and limited & set(each.added)]
+    limited = {
+        broker for broker, usable in facts.usable.items() if usable is not None
+    } | facts.capacities.keys()
+    unsized = [
+        each.partition
+        for each in change.pending
+        if each.size_bytes is None and limited & set(each.added)
+    ]
     if unsized:
         which = f"{count(len(unsized), 'partition')}, whose size is not known: {name_some(unsized)}"
         found = replace(found, warnings=(*found.warnings, f"room cannot be checked for {which}"))

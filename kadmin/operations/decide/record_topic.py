@@ -1,4 +1,7 @@
-"""Decides where the topic of lock and record is placed: on live brokers, over racks, on none that a plan empties."""
+"""Decides where the topic of lock and record is placed.
+
+It goes to live brokers, spread over racks, and to none that a plan empties.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,13 @@ def emptied_brokers(targets: Iterable[PartitionTarget], state: ClusterState) -> 
     return frozenset(held - wanted)
 
 
-def choose_brokers(racks: Mapping[int, str | None], avoid: Collection[int], partitions: int) -> Mapping[int, Replicas]:
+def choose_brokers(
+    racks: Mapping[int, str | None], avoid: Collection[int], partitions: int
+) -> Mapping[int, Replicas]:
     """Return the replicas of each partition; `racks` are those of the live brokers.
 
-    Brokers to `avoid` hold replicas only where the others are too few. Then racks count, then an even share of
-    replicas and of preferred leaders, then the lowest id.
+    Brokers to `avoid` hold replicas only where the others are too few. Then racks count, then an
+    even share of replicas and of preferred leaders, then the lowest id.
     """
     shares: Counter[int] = Counter()
     leads: Counter[int] = Counter()
@@ -46,7 +51,13 @@ def choose_brokers(racks: Mapping[int, str | None], avoid: Collection[int], part
             chosen.append(
                 min(
                     (broker for broker in racks if broker not in chosen),
-                    key=lambda broker: (broker in avoid, used[racks[broker]], shares[broker], leads[broker], broker),
+                    key=lambda broker: (
+                        broker in avoid,
+                        used[racks[broker]],
+                        shares[broker],
+                        leads[broker],
+                        broker,
+                    ),
                 )
             )
         shares.update(chosen)

@@ -1,17 +1,17 @@
 """Rules of a recreation: config and topic in one step, one topic per step.
 
-========================================================  =============================================
-seen, per topic                                           meaning
-========================================================  =============================================
-exists, every partition with a leader, step on record     done
-exists, no step on record, or refused                     created by others: Finish, busy
-exists, step on record                                    Wait for leaders; past the deadline Finish
-absent, refused with a reason                             Finish: failed
-absent, step without an answer                            past the deadline to be published again
-absent, step on record                                    deleted again: Finish
-absent, being deleted                                     Wait
-absent                                                    to be published, in the plan's order
-========================================================  =============================================
+=====================================================  ==========================================
+seen, per topic                                        meaning
+=====================================================  ==========================================
+exists, every partition with a leader, step on record  done
+exists, no step on record, or refused                  created by others: Finish, busy
+exists, step on record                                 Wait for leaders; past the deadline Finish
+absent, refused with a reason                          Finish: failed
+absent, step without an answer                         past the deadline to be published again
+absent, step on record                                 deleted again: Finish
+absent, being deleted                                  Wait
+absent                                                 to be published, in the plan's order
+=====================================================  ==========================================
 """
 
 from __future__ import annotations
@@ -67,8 +67,12 @@ class RecreationWork(ListedOperationSpec):
             return _make(absent, observed, memory, now)
         without = [recipe.topic for recipe in recipes if not is_whole(recipe, state)]
         if not without:
-            return Finish(OperationState.COMPLETED, f"{count(len(recipes), 'topic')} created again, empty")
-        return _leaderless(without) if overdue(memory, now) else Wait("the controller chooses leaders")
+            return Finish(
+                OperationState.COMPLETED, f"{count(len(recipes), 'topic')} created again, empty"
+            )
+        return (
+            _leaderless(without) if overdue(memory, now) else Wait("the controller chooses leaders")
+        )
 
     def open(self, state: ClusterState) -> tuple[str, ...]:
         """Name the topics with a partition that is absent or has no leader."""
@@ -76,11 +80,17 @@ class RecreationWork(ListedOperationSpec):
 
 
 def _failure(recipes: Sequence[TopicRecipe], observed: Observed) -> Finish | None:
-    """Finish where a topic was made by others, refused, or deleted again; None where all is well."""
+    """Finish where a topic was made by others, refused, or deleted again.
+
+    None where all is well.
+    """
     asked, there = AskedTopics(CreationStep, observed.steps), observed.state.topics
-    # Where the first request was not answered, the second one is refused because the first was carried out.
+    # Where the first request was not answered, the second one is refused because the first was
+    # carried out.
     refused = {
-        topic: reason for topic, reason in asked.refused.items() if topic not in asked.unanswered or topic not in there
+        topic: reason
+        for topic, reason in asked.refused.items()
+        if topic not in asked.unanswered or topic not in there
     }
     names = [recipe.topic for recipe in recipes]
     made = asked.topics - refused.keys()
@@ -107,8 +117,12 @@ def _created_by_others(topics: Sequence[str]) -> Finish:
     return failed(
         BusyError(
             f"{name_some(topics)} was created by another client; it was left unchanged.",
-            cause="brokers create topics automatically for producers and consumers, or another tool did",
-            next_step=command("recreate", "ID") + ", after the topic was deleted; or kafka-topics.sh --alter",
+            cause=(
+                "brokers create topics automatically for producers and consumers, or another tool "
+                "did"
+            ),
+            next_step=command("recreate", "ID")
+            + ", after the topic was deleted; or kafka-topics.sh --alter",
         )
     )
 

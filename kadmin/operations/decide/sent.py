@@ -1,4 +1,7 @@
-"""Targets that the steps of operations on record sent to the controller; targets of a plan alone do not count."""
+"""Targets that the steps of operations on record sent to the controller.
+
+Targets of a plan alone do not count.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,10 @@ _REASSIGNS = {OperationKind.REASSIGNMENT, OperationKind.CANCELLATION}
 
 
 def sent_lists(record: OperationRecord, steps: Iterable[Step], state: ClusterState) -> Lists:
-    """Return the replicas that an operation requested, by partition: targets of waves, and originals to return to.
+    """Return the replicas that an operation requested, by partition.
 
-    Leaves out requests that were refused, not sent, or for an earlier topic of the same name.
+    They are the targets of waves, and originals to return to. Leaves out requests that were
+    refused, not sent, or for an earlier topic of the same name.
     """
     found: dict[TopicPartition, frozenset[Replicas]] = {}
     for step in published_by(steps):
@@ -40,11 +44,14 @@ def sent_lists(record: OperationRecord, steps: Iterable[Step], state: ClusterSta
 
 
 def askers(
-    moves: Mapping[TopicPartition, Replicas], listings: Iterable[Listing], lists_of: Callable[[Listing], Lists]
+    moves: Mapping[TopicPartition, Replicas],
+    listings: Iterable[Listing],
+    lists_of: Callable[[Listing], Lists],
 ) -> dict[TopicPartition, Listing]:
-    """Return the latest operation that requested each move in flight; moves that none requested are left out.
+    """Return the latest operation that requested each move in flight.
 
-    `moves` are targets by partition, `listings` come oldest first, `lists_of` is `sent_lists` of one of them.
+    Moves that none requested are left out. `moves` are targets by partition, `listings` come oldest
+    first, `lists_of` is `sent_lists` of one of them.
     """
     found: dict[TopicPartition, Listing] = {}
     for listing in reversed(tuple(listings)):
@@ -61,10 +68,16 @@ def askers(
 def _asked(record: OperationRecord, step: ReassigningStep) -> Mapping[TopicPartition, Replicas]:
     if step.intent is not None:
         # To end a reassignment is to ask for the original replicas.
-        targets = {each: target or record.origin.get(each) for each, target in step.intent.targets.items()}
+        targets = {
+            each: target or record.origin.get(each) for each, target in step.intent.targets.items()
+        }
         return {each: target for each, target in targets.items() if target}
     if isinstance(step, WaveStep) and isinstance(work := spec_of(record), ReassignmentWork):
         return {target.partition: target.replicas for target in work.waves[step.wave]}
     if isinstance(step, CancelStep):
-        return {partition: record.origin[partition] for partition in step.partitions if partition in record.origin}
+        return {
+            partition: record.origin[partition]
+            for partition in step.partitions
+            if partition in record.origin
+        }
     return {}

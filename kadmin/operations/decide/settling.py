@@ -1,13 +1,16 @@
-"""Rules of requests that were never answered: they may be applied late, so an operation that sent some ends late.
+"""Rules of requests that were never answered.
 
-==============================================================  =======================================
-next action                                                     with such requests
-==============================================================  =======================================
-Finish, the operation ends, for less than SETTLE_S              Wait
-anything else                                                   the same
-==============================================================  =======================================
+They may be applied late, so an operation that sent some ends late.
 
-What is applied meanwhile is read and decided on as at any other time: a cancelled operation takes it back.
+==================================================  ==================
+next action                                         with such requests
+==================================================  ==================
+Finish, the operation ends, for less than SETTLE_S  Wait
+anything else                                       the same
+==================================================  ==================
+
+What is applied meanwhile is read and decided on as at any other time: a cancelled operation takes
+it back.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.actions import Action, Memory, Observed
 
 SETTLE_S = 90.0
-"""Brokers forward a request to the controller for 60 s; the rest is for a broker that was frozen."""
+"""Brokers forward a request to the controller for 60 s; the rest is for a broker that was
+frozen."""
 
 
 def settles(action: Action, observed: Observed) -> bool:

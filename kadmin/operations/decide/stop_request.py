@@ -1,18 +1,19 @@
 """Rules of a request to pause or cancel: no new wave is published, the running one is completed.
 
-========================================================  =============================================
-next action without the request                           with it
-========================================================  =============================================
-Finish that leaves the operation unfinished (1)           Finish: cancelled, with what is in its way
-Wait for what was asked for, which has stalled (1)        Finish: cancelled, with what it waits for
-any other Finish, Advance, Wait for its own wave          the same
-a publish that repairs a published wave                   the same
-any other Wait                                            Finish: paused or cancelled
-any other publish, or a question that precedes one        Finish: paused or cancelled
-========================================================  =============================================
+==================================================  ==========================================
+next action without the request                     with it
+==================================================  ==========================================
+Finish that leaves the operation unfinished (1)     Finish: cancelled, with what is in its way
+Wait for what was asked for, which has stalled (1)  Finish: cancelled, with what it waits for
+any other Finish, Advance, Wait for its own wave    the same
+a publish that repairs a published wave             the same
+any other Wait                                      Finish: paused or cancelled
+any other publish, or a question that precedes one  Finish: paused or cancelled
+==================================================  ==========================================
 
-(1) Of a request to cancel anything but a reassignment, which `cancel --now` ends: nothing else takes back an election,
-a deletion or a creation, and what they wait for may never come. The operation then ends, and the cluster goes on.
+(1) Of a request to cancel anything but a reassignment, which `cancel --now` ends: nothing else
+takes back an election, a deletion or a creation, and what they wait for may never come. The
+operation then ends, and the cluster goes on.
 """
 
 from __future__ import annotations
@@ -21,8 +22,17 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
-from kadmin.operations.decide.actions import STALLED_S, Advance, AskListening, Finish, PublishWave, TakeBack, Wait
-from kadmin.operations.decide.reassignment import ReassignmentWork, published
+from kadmin.operations.decide.actions import (
+    STALLED_S,
+    Advance,
+    AskListening,
+    Finish,
+    PublishWave,
+    TakeBack,
+    Wait,
+)
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.wave import published
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import Channel
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
@@ -37,7 +47,9 @@ if TYPE_CHECKING:
 _QUIET = "nothing is in flight"
 
 
-def apply_stop_request(action: Action, work: OperationSpec, observed: Observed, memory: Memory, now: float) -> Action:
+def apply_stop_request(
+    action: Action, work: OperationSpec, observed: Observed, memory: Memory, now: float
+) -> Action:
     """Return the action with the stop request, from the action without it."""
     request = observed.request
     if request is None:
@@ -62,8 +74,13 @@ def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Me
     return (asks_for_wave or isinstance(action, PublishWave)) and published(observed, memory)
 
 
-def _in_its_way(action: Action, work: OperationSpec, request: StopRequest, *, stalled: bool) -> KadminError | None:
-    """Return the error that names the obstacle of an operation that cannot be reverted; None without one."""
+def _in_its_way(
+    action: Action, work: OperationSpec, request: StopRequest, *, stalled: bool
+) -> KadminError | None:
+    """Return the error that names the obstacle of an operation that cannot be reverted.
+
+    None without one.
+    """
     if request.stop is not Stop.CANCEL or isinstance(work, ReassignmentWork):
         return None
     if isinstance(action, Finish) and not action.state.finished:
@@ -79,11 +96,16 @@ def _given_up(request: StopRequest, in_way: KadminError) -> Finish:
         cause=in_way.cause,
         next_step=command("doctor"),
     )
-    return Finish(OperationState.CANCELLED, f"{in_way.message.removesuffix('.')}; {request.asked}", error)
+    return Finish(
+        OperationState.CANCELLED, f"{in_way.message.removesuffix('.')}; {request.asked}", error
+    )
 
 
 def stopped(request: StopRequest, rollback: NextStep | None, what: str = _QUIET) -> Finish:
-    """Finish because of a request; `rollback` is the next step after a cancellation that leaves something moved."""
+    """Finish because of a request.
+
+    `rollback` is the next step after a cancellation that leaves something moved.
+    """
     paused = request.stop is Stop.PAUSE
     state = OperationState.PAUSED if paused else OperationState.CANCELLED
     return Finish(
@@ -92,6 +114,8 @@ def stopped(request: StopRequest, rollback: NextStep | None, what: str = _QUIET)
         StoppedByRequestError(
             f"The operation was {state.value}: {what}.",
             cause=str(request),
-            next_step=command("resume") + ", or " + command("cancel") if paused else rollback or command("history"),
+            next_step=command("resume") + ", or " + command("cancel")
+            if paused
+            else rollback or command("history"),
         ),
     )

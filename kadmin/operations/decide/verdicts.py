@@ -17,14 +17,28 @@ if TYPE_CHECKING:
     from kadmin.plan.model import PartitionTarget, ReassignmentPlan
 
 
-def reassignment_verdicts(plan: ReassignmentPlan, state: ClusterState, executed: PlanHistory) -> Iterator[Verdict]:
-    """Yield the verdict on each partition; `executed` is the history of the plan in operations on record."""
+def reassignment_verdicts(
+    plan: ReassignmentPlan, state: ClusterState, executed: PlanHistory
+) -> Iterator[Verdict]:
+    """Yield the verdict on each partition.
+
+    `executed` is the history of the plan in operations on record.
+    """
     for target in plan.reassignments:
-        partition, current = target.partition, target.current or executed.origin.get(target.partition)
-        progress = judge(replace(target, current=current), state, published=partition in executed.partitions)
+        partition, current = (
+            target.partition,
+            target.current or executed.origin.get(target.partition),
+        )
+        progress = judge(
+            replace(target, current=current), state, published=partition in executed.partitions
+        )
         if progress is Progress.WAITING and executed.cancelled:
             progress = Progress.CANCELLED
-        if progress is Progress.DONE and plan.elect is not Elect.NONE and not _led_by_first(target, state):
+        if (
+            progress is Progress.DONE
+            and plan.elect is not Elect.NONE
+            and not _led_by_first(target, state)
+        ):
             progress = Progress.SETTLED
         detail = "" if progress is Progress.DONE else _detail(target, state)
         yield Verdict(partition.topic, partition.partition, progress, detail)

@@ -21,7 +21,7 @@ from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.session import held
-from kadmin.operations.throttles.operation import record_throttle
+from kadmin.operations.throttles.changes import record_throttle
 from kadmin.plan.model import DeletionPlan, ReassignmentPlan
 from kadmin.wording import name_some
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of an apply or resume: the operation (None where there was nothing to do) and a sentence."""
+    """The result of an apply or resume: the operation (None: nothing to do) and a sentence."""
 
     operation_id: Annotated[str | None, "Id of the operation; null when there was nothing to do."]
     message: Annotated[str, "The result in a sentence."]
@@ -57,14 +57,19 @@ class Preview:
     listening: Listening | None
 
     def settled(self, *, dry_run: bool) -> Outcome | None:
-        """Return the outcome where there is nothing more to do, else None; raises the first refusal."""
+        """Return the outcome where there is nothing more to do, else None.
+
+        Raises the first refusal.
+        """
         if (refusal := self.examination.refusal) is not None:
             raise refusal
         if self.examination.work is None:
             return Outcome(None, "nothing to do")
         if not dry_run:
             return None
-        asked = "" if self.listening is Listening.LISTENING else "; controller listening: not checked"
+        asked = (
+            "" if self.listening is Listening.LISTENING else "; controller listening: not checked"
+        )
         return Outcome(None, f"dry run: nothing was changed{asked}")
 
 
@@ -75,13 +80,17 @@ def prepare(
     policy: Policy | None = None,
     throttle: ThrottleSpec | None = None,
 ) -> Preview:
-    """Read the cluster, examine the plan, and check that the controller watches its znodes; nothing is written.
+    """Read the cluster, examine the plan, and check that the controller watches its znodes.
 
-    `given` are facts from files; brokers are asked for other facts that the plan needs. `throttle` replaces the plan's
-    own.
+    Nothing is written. `given` are facts from files; brokers are asked for other facts that the
+    plan needs. `throttle` replaces the plan's own.
     """
     state, facts, examination = _study(context, _throttled(plan, throttle), given, policy)
-    refusals = [*_recording(context), *examination.refusals, *_unexecutable(context.backend, examination)]
+    refusals = [
+        *_recording(context),
+        *examination.refusals,
+        *_unexecutable(context.backend, examination),
+    ]
     channel = None if examination.work is None else examination.work.channel
     listening = None
     if channel is not None and state.controller is not None:
@@ -101,7 +110,8 @@ def apply(
 ) -> Outcome:
     """Execute a plan: lock, read and examine again, record, run, release; `given` as in `prepare`.
 
-    `throttle` replaces the plan's own; the record has the unchanged plan, so that `verify` finds it.
+    `throttle` replaces the plan's own; the record has the unchanged plan, so that `verify` finds
+    it.
     """
     with held(context, context.new_holder(), lock_timeout_s, _to_avoid(context, plan)) as session:
         _stop_if_asked(context)
@@ -126,7 +136,7 @@ def apply(
 
 
 def _recording(context: Context) -> Iterator[KadminError]:
-    """Yield the errors that keep an operation from being recorded: an unfinished one, an unsafe store."""
+    """Yield the errors that prevent an operation's record: an unfinished one, an unsafe store."""
     if unfinished := context.operations.unfinished():
         yield _unfinished(unfinished, context.operations.lock.holder())
     try:
@@ -136,18 +146,20 @@ def _recording(context: Context) -> Iterator[KadminError]:
 
 
 def _unexecutable(backend: Backend, examination: Examination) -> Iterator[KadminError]:
-    """Yield the errors of a store of metadata that would accept requests which are then not executed."""
+    """Yield the errors of a store of metadata that would accept requests without an effect."""
     store, work, throttle = backend.metadata_store, examination.work, examination.throttle
     if store is None:
         return
     if throttle is not None and (backlog := store.config_backlog()):
         yield backlog
-    if work is not None and (denied := store.denied(work, () if throttle is None else throttle.values)):
+    if work is not None and (
+        denied := store.denied(work, () if throttle is None else throttle.values)
+    ):
         yield denied
 
 
 def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:
-    """Return the brokers that get no replica of the topic for lock and record: those that the plan empties."""
+    """Return the brokers that the plan empties: they get no replica of lock and record's topic."""
     if not isinstance(plan, ReassignmentPlan) or not context.operations.lock.to_create():
         return frozenset()
     state = context.backend.read({target.partition.topic for target in plan.reassignments})
@@ -155,7 +167,11 @@ def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:
 
 
 def _throttled(plan: Plan, throttle: ThrottleSpec | None) -> Plan:
-    return plan if throttle is None or not isinstance(plan, ReassignmentPlan) else replace(plan, throttle=throttle)
+    return (
+        plan
+        if throttle is None or not isinstance(plan, ReassignmentPlan)
+        else replace(plan, throttle=throttle)
+    )
 
 
 def _stop_if_asked(context: Context) -> None:
@@ -184,7 +200,8 @@ def _study(
     examination = examine(plan, state, context.backend.capabilities.publish, facts, policy)
     if refused is not None:
         examination = replace(examination, refusals=(refused, *examination.refusals))
-    # A target that is reached is judged like any other assignment: it is the plan's target, or the plan is stale.
+    # A target that is reached is judged like any other assignment: it is the plan's target, or the
+    # plan is stale.
     if late := tuple(each for each in late_requests(context, state) if each.last is None):
         examination = replace(examination, refusals=(_late(late), *examination.refusals))
     return state, facts, examination
@@ -192,8 +209,11 @@ def _study(
 
 def _late(late: tuple[LateRequest, ...]) -> BusyError:
     return BusyError(
-        f"Requests of finished operations, never answered, were applied late and reassign: {name_some(late)}.",
-        next_step=command("cancel", "--foreign") + ", which takes them back; then " + command("apply", "FILE"),
+        "Requests of finished operations, never answered, were applied late and reassign: "
+        f"{name_some(late)}.",
+        next_step=command("cancel", "--foreign")
+        + ", which takes them back; then "
+        + command("apply", "FILE"),
     )
 
 
@@ -202,13 +222,17 @@ def _changes(plan: ReassignmentPlan, state: ClusterState) -> bool:
 
 
 def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:
-    # When a deletion is applied again its topics are gone; the history shows whether kadmin deleted them.
+    # When a deletion is applied again its topics are gone; the history shows whether kadmin deleted
+    # them.
     completed = [
         listing
         for listing in context.operations.listings()
-        if listing.kind is OperationKind.DELETION and listing.status.state is OperationState.COMPLETED
+        if listing.kind is OperationKind.DELETION
+        and listing.status.state is OperationState.COMPLETED
     ]
-    records = context.read_each(completed, lambda each: context.operations.record(each.operation_id))
+    records = context.read_each(
+        completed, lambda each: context.operations.record(each.operation_id)
+    )
     return set(topics) <= {recipe.topic for record in records.values() for recipe in record.recipes}
 
 
@@ -216,7 +240,11 @@ def _unfinished(unfinished: tuple[Listing, ...], holder: Holder | None) -> BusyE
     first = unfinished[0]
     name, cause = first.operation_id, f"started {first.created_at} by {first.author}"
     heals = first.kind is OperationKind.HEAL
-    next_step = command("heal") if heals else command("resume", name) + ", or " + command("cancel", name)
+    next_step = (
+        command("heal") if heals else command("resume", name) + ", or " + command("cancel", name)
+    )
     if is_run_by(name, holder):
         cause, next_step = f"runner {holder} is at work", command("status")
-    return BusyError(f"Operation {name} ({first.kind}) is unfinished.", cause=cause, next_step=next_step)
+    return BusyError(
+        f"Operation {name} ({first.kind}) is unfinished.", cause=cause, next_step=next_step
+    )

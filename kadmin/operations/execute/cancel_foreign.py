@@ -1,4 +1,7 @@
-"""Ends reassignments of other tools (`cancel --foreign`); the cancellation is an operation on record."""
+"""Ends reassignments of other tools (`cancel --foreign`).
+
+The cancellation is an operation on record.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,13 @@ if TYPE_CHECKING:
 NOTHING_FOREIGN = Outcome(None, "no reassignment of another tool is in flight")
 
 
-def plan_cancellation(context: Context, given: Mapping[TopicPartition, Replicas]) -> tuple[PartitionTarget, ...]:
-    """Return the reassignments to end, each with the replicas that it returns to; nothing is written.
+def plan_cancellation(
+    context: Context, given: Mapping[TopicPartition, Replicas]
+) -> tuple[PartitionTarget, ...]:
+    """Return the reassignments to end, each with the replicas that it returns to.
 
-    `given` are original replicas by partition, needed where the cluster does not keep them. Raises InvalidInputError
-    where they are missing.
+    Nothing is written. `given` are original replicas by partition, needed where the cluster does
+    not keep them. Raises InvalidInputError where they are missing.
     """
     context.backend.check()
     return _plan(context, context.backend.read(), given)
@@ -50,7 +55,9 @@ def cancel_foreign(
     Raises BusyError where others are in flight by then.
     """
     with _held(context, lock_timeout_s) as session:
-        context.clock.stop_if_asked("nothing was recorded or published", command("cancel", "--foreign"))
+        context.clock.stop_if_asked(
+            "nothing was recorded or published", command("cancel", "--foreign")
+        )
         state = context.backend.read()
         targets = _plan(context, state, given)
         if not targets:
@@ -73,7 +80,10 @@ def cancel_foreign(
 
 @contextmanager
 def _held(context: Context, lock_timeout_s: float) -> Iterator[Session]:
-    """Hold the lock; raises BusyError that names the operation to pause where a runner of kadmin's holds it."""
+    """Hold the lock.
+
+    Raises BusyError that names the operation to pause where a runner of kadmin's holds it.
+    """
     with ExitStack() as stack:
         try:
             session = stack.enter_context(held(context, context.new_holder(), lock_timeout_s))
@@ -88,8 +98,13 @@ def _to_pause(context: Context, busy: BusyError) -> BusyError | None:
         if is_run_by(listing.operation_id, other):
             return BusyError(
                 busy.message,
-                cause="cancel --foreign is an operation of its own, under the lock; a paused operation holds none",
-                next_step=command("pause", listing.operation_id) + "; then " + command("cancel", "--foreign"),
+                cause=(
+                    "cancel --foreign is an operation of its own, under the lock; a paused "
+                    "operation holds none"
+                ),
+                next_step=command("pause", listing.operation_id)
+                + "; then "
+                + command("cancel", "--foreign"),
             )
     return None
 
@@ -99,7 +114,9 @@ def _plan(
 ) -> tuple[PartitionTarget, ...]:
     pending = state.requests.reassignment
     if pending is not None and pending.entries is None:
-        raise NotCompletedError(f"{pending.channel_name} cannot be decoded.", next_step=command("heal"))
+        raise NotCompletedError(
+            f"{pending.channel_name} cannot be decoded.", next_step=command("heal")
+        )
     moves, orders = foreign_moves(state, _ours(context, state)), {}
     if context.backend.capabilities.restores_lists:
         orders = {**_orders_on_record(context, moves, state), **given}
@@ -110,7 +127,10 @@ def _plan(
 
 
 def _ours(context: Context, state: ClusterState) -> Iterator[PartitionTarget]:
-    """Yield the targets that unfinished operations sent; a target that is only in their plan explains no move."""
+    """Yield the targets that unfinished operations sent.
+
+    A target that is only in their plan explains no move.
+    """
     for listing in context.operations.unfinished():
         if listing.status.state is OperationState.PREPARING or listing.kind is OperationKind.HEAL:
             continue
@@ -126,7 +146,7 @@ def _ours(context: Context, state: ClusterState) -> Iterator[PartitionTarget]:
 def _orders_on_record(
     context: Context, partitions: Iterable[TopicPartition], state: ClusterState
 ) -> dict[TopicPartition, Replicas]:
-    """Return the original replicas of partitions that are reassigned now, in their last order on record.
+    """Return the original replicas of partitions in flight, in their last order on record.
 
     Partitions are left out if no operation requested or recorded their original replicas.
     """
@@ -146,7 +166,7 @@ def _orders_on_record(
 
 
 def _asked(context: Context, operation_id: str) -> list[Mapping[TopicPartition, Replicas | None]]:
-    """Return the replicas that an operation asked for, the last request first, and those that it found."""
+    """Return the replicas that an operation asked for, last request first, and the originals."""
     sent = [intent.targets for _, intent in intents(context.operations.steps(operation_id))]
     return [*reversed(sent), context.operations.record(operation_id).origin]
 

@@ -1,4 +1,7 @@
-"""Changes the throttle of an unfinished reassignment: by a request to its runner, or here where there is none."""
+"""Changes the throttle of an unfinished reassignment.
+
+It does so by a request to its runner, or here where there is none.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.session import held
 from kadmin.operations.throttles.by_hand import Planned, Written
-from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record, is_there
+from kadmin.operations.throttles.changes import is_there
+from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record
 from kadmin.plan.copying import sized, throttle_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy
@@ -37,19 +41,25 @@ if TYPE_CHECKING:
 
 
 def unfinished_reassignment(context: Context) -> str | None:
-    """Return the id of the unfinished reassignment, whose throttle can be changed; None where there is none."""
+    """Return the id of the unfinished reassignment, whose throttle can be changed.
+
+    None where there is none.
+    """
     context.backend.check()
     for listing in context.operations.unfinished():
-        if listing.kind is OperationKind.REASSIGNMENT and listing.status.state is not OperationState.PREPARING:
+        if (
+            listing.kind is OperationKind.REASSIGNMENT
+            and listing.status.state is not OperationState.PREPARING
+        ):
             return listing.operation_id
     return None
 
 
 def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
-    """Return the rate of a throttle in bytes per second, for the copies that the operation has left.
+    """Return a throttle's rate in bytes per second, for the copies that the operation has left.
 
-    For `finish_in` the brokers are asked for sizes that the plan does not have. Raises InvalidInputError where sizes
-    are unknown, or nothing is left to copy.
+    For `finish_in` the brokers are asked for sizes that the plan does not have. Raises
+    InvalidInputError where sizes are unknown, or nothing is left to copy.
     """
     work = _work(context, operation_id)
     state = context.backend.read(work.topics())
@@ -58,7 +68,9 @@ def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
         left = _sized(left, state, context.backend.brokers(state))
     throttle = throttle_of(wanted, left, state, {})
     if throttle is None:
-        raise InvalidInputError(f"Operation {operation_id} has nothing left to copy.", next_step=command("status"))
+        raise InvalidInputError(
+            f"Operation {operation_id} has nothing left to copy.", next_step=command("status")
+        )
     return throttle.rate
 
 
@@ -70,11 +82,14 @@ def plan_change(context: Context, operation_id: str, rate: int) -> Planned:
     return Planned(merge(only_readable(wanted, found, {}), found))
 
 
-def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout_s: float) -> Written:
+def change_throttle(
+    context: Context, operation_id: str, rate: int, lock_timeout_s: float
+) -> Written:
     """Change the throttle of an operation, and return once every config has the rate.
 
-    Without a runner the change is put on record under the lock, and set if something of the operation is in flight;
-    otherwise `kadmin resume` sets it. Raises NotCompletedError where the runner does not answer.
+    Without a runner the change is put on record under the lock, and set if something of the
+    operation is in flight; otherwise `kadmin resume` sets it. Raises NotCompletedError where the
+    runner does not answer.
     """
     planned = plan_change(context, operation_id, rate)
     now = context.clock.timestamp()
@@ -82,11 +97,19 @@ def change_throttle(context: Context, operation_id: str, rate: int, lock_timeout
     with context.clock.deferring_signals():
         context.operations.ask_throttle(operation_id, request)
         kept = _await(context, operation_id, request)
-    return Written(planned, _take_over(context, operation_id, request, lock_timeout_s) if kept is None else kept)
+    return Written(
+        planned,
+        _take_over(context, operation_id, request, lock_timeout_s) if kept is None else kept,
+    )
 
 
-def _await(context: Context, operation_id: str, request: ThrottleRequest) -> tuple[ForeignValue, ...] | None:
-    """Wait until the runner has set the rate; returns the values of others that it kept, None without a runner."""
+def _await(
+    context: Context, operation_id: str, request: ThrottleRequest
+) -> tuple[ForeignValue, ...] | None:
+    """Wait until the runner has set the rate.
+
+    Returns the values of others that it kept, None without a runner.
+    """
     give_up: float | None = None
     while True:
         holder = context.operations.lock.holder()
@@ -125,12 +148,18 @@ def _take_over(
         if in_flight_of(work, context.backend.read(work.topics())):
             throttling.set_up(session.lease)
         else:
-            context.tell(events.Note(f"nothing is in flight; to set these values: {command('resume', operation_id)}"))
+            context.tell(
+                events.Note(
+                    f"nothing is in flight; to set these values: {command('resume', operation_id)}"
+                )
+            )
     return _compare(context, operation_id)[1]
 
 
-def _compare(context: Context, operation_id: str) -> tuple[tuple[ConfigEntity, ...], tuple[ForeignValue, ...]]:
-    """Return the entities that lack the throttle on record, and the values of other clients that are kept."""
+def _compare(
+    context: Context, operation_id: str
+) -> tuple[tuple[ConfigEntity, ...], tuple[ForeignValue, ...]]:
+    """Return entities without the throttle on record, and the kept values of other clients."""
     operations = context.operations
     throttle = current_throttle(operations.record(operation_id), operations.steps(operation_id))
     if throttle is None:
@@ -138,19 +167,27 @@ def _compare(context: Context, operation_id: str) -> tuple[tuple[ConfigEntity, .
     state = context.backend.read(_work(context, operation_id).topics())
     changes = {entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)}
     found = context.backend.read_configs(changes)
-    edits = edits_to_set({entity: keys for entity, keys in changes.items() if entity in found}, found)
+    edits = edits_to_set(
+        {entity: keys for entity, keys in changes.items() if entity in found}, found
+    )
     return tuple(sorted(edits.values)), edits.kept
 
 
 def _work(context: Context, operation_id: str) -> ReassignmentWork:
     work = spec_of(context.operations.record(operation_id))
     if not isinstance(work, ReassignmentWork):
-        raise InvalidInputError(f"Operation {operation_id} is no reassignment.", next_step=command("history"))
+        raise InvalidInputError(
+            f"Operation {operation_id} is no reassignment.", next_step=command("history")
+        )
     return work
 
 
 def _left(wave: Sequence[PartitionTarget], state: ClusterState) -> list[PartitionTarget]:
-    return [target for target in wave if judge(target, state, published=True) in {Progress.WAITING, Progress.RUNNING}]
+    return [
+        target
+        for target in wave
+        if judge(target, state, published=True) in {Progress.WAITING, Progress.RUNNING}
+    ]
 
 
 def _sized(

@@ -28,9 +28,9 @@ OUTAGE_S = 60.0
 class Loop(Generic[Seen, Action]):
     """The parts of a loop.
 
-    `act` carries out an action; it returns the reason to wait before the next reading, None to read at once. `on_wait`
-    is called at every wait. `past_deadline` builds the error at the command's end. `kept` describes the state after a
-    signal, `again` is the command that resumes.
+    `act` carries out an action; it returns the reason to wait before the next reading, None to read
+    at once. `on_wait` is called at every wait. `past_deadline` builds the error at the command's
+    end. `kept` describes the state after a signal, `again` is the command that resumes.
     """
 
     observe: Callable[[], Seen]
@@ -45,9 +45,9 @@ class Loop(Generic[Seen, Action]):
 def follow(loop: Loop[Seen, Action], context: Context) -> tuple[Finish, Seen]:
     """Observe, decide and act until an action is Finish; returns it with the last observation.
 
-    While the cluster is unreachable the loop observes again, for OUTAGE_S. No action is repeated without observing.
-    Raises StoppedError on a signal. At the command's end it raises the error of `past_deadline`, or of an outage that
-    lasted until then.
+    While the cluster is unreachable the loop observes again, for OUTAGE_S. No action is repeated
+    without observing. Raises StoppedError on a signal. At the command's end it raises the error of
+    `past_deadline`, or of an outage that lasted until then.
     """
     clock, warned, give_up = context.clock, "", None
     unanswered: UnreachableError | None = None
@@ -59,7 +59,9 @@ def follow(loop: Loop[Seen, Action], context: Context) -> tuple[Finish, Seen]:
             if isinstance(action, Finish):
                 return action, seen
             if clock.over:
-                raise unanswered or loop.past_deadline(action.reason if isinstance(action, Wait) else None, seen)
+                raise unanswered or loop.past_deadline(
+                    action.reason if isinstance(action, Wait) else None, seen
+                )
             wait = action if isinstance(action, Wait) else _acted(loop.act(action, seen))
         except UnreachableError as lost:
             unanswered, give_up = lost, _outlast(lost, give_up, loop.again, context)
@@ -77,7 +79,9 @@ def _acted(reason: str | None) -> Wait | None:
     return None if reason is None else Wait(reason)
 
 
-def _outlast(lost: UnreachableError, give_up: float | None, again: NextStep, context: Context) -> float:
+def _outlast(
+    lost: UnreachableError, give_up: float | None, again: NextStep, context: Context
+) -> float:
     """Wait for an unreachable cluster and return when to give up; refusals are raised at once."""
     clock = context.clock
     if type(lost) is not UnreachableError or clock.stop_signal is not None:
@@ -87,6 +91,10 @@ def _outlast(lost: UnreachableError, give_up: float | None, again: NextStep, con
         raise UnreachableError(
             lost.message, cause=lost.cause, next_step=again + ", when the cluster is reachable"
         ) from lost
-    context.tell(events.Note(f"the cluster does not answer; waiting, the operation is on record: {lost.message}"))
+    context.tell(
+        events.Note(
+            f"the cluster does not answer; waiting, the operation is on record: {lost.message}"
+        )
+    )
     clock.wait(POLL_S)
     return give_up

@@ -25,18 +25,22 @@ _ASKING_S = 20.0
 
 
 def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: Observed) -> str:
-    """Name the added copies that are still on disk, or why that is unknown; empty where there are none.
+    """Name the added copies that are still on disk, or why that is unknown.
 
-    Kafka from 2.6 on, up to some 3.x, ignores its own request to remove a copy that had not caught up. A broker that
-    is not alive keeps its copies in every version.
+    Empty where there are none. Kafka from 2.6 on, up to some 3.x, ignores its own request to remove
+    a copy that had not caught up. A broker that is not alive keeps its copies in every version.
     """
     clock, state = context.clock, observed.state
     cancelled = returned_by(observed.steps)
     if not cancelled or clock.until - clock.now() < _ASKING_S:
         return ""
-    added = {broker for target in targets if target.partition in cancelled for broker in target.replicas}
+    added = {
+        broker for target in targets if target.partition in cancelled for broker in target.replicas
+    }
     away = sorted(added - set(state.brokers))
-    unknown = f"; brokers that are not alive may keep unused copies: {name_some(away)}" if away else ""
+    unknown = (
+        f"; brokers that are not alive may keep unused copies: {name_some(away)}" if away else ""
+    )
     for _ in clock.poll(_REMOVAL_S):
         try:
             disks = log_dirs_of(state, context.backend.brokers(state))
@@ -50,6 +54,10 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
             if partition in cancelled
         ]
         if not left:
-            unread = [error.message for broker in sorted(added) for error in disks.failed_dirs.get(broker, ())]
+            unread = [
+                error.message
+                for broker in sorted(added)
+                for error in disks.failed_dirs.get(broker, ())
+            ]
             return f"{_UNKNOWN_COPIES}{' '.join(unread)}{unknown}" if unread else unknown
     return f"; unused copies stay on disk, see {command('doctor')}: {name_some(left)}{unknown}"

@@ -44,10 +44,13 @@ def read_live(context: Context, given: ClusterFacts) -> ClusterView:
     return ClusterView(state, with_disks(given, state, context.backend.brokers(state)))
 
 
-def review_operation(context: Context, operation_id: str | None, given: ClusterFacts) -> OperationReview:
-    """Read an operation, the last for None; for a reassignment the brokers are asked for bytes per partition.
+def review_operation(
+    context: Context, operation_id: str | None, given: ClusterFacts
+) -> OperationReview:
+    """Read an operation, the last for None.
 
-    Raises InvalidInputError where there is none, NotCompletedError where it cannot be read.
+    For a reassignment the brokers are asked for bytes per partition. Raises InvalidInputError where
+    there is none, NotCompletedError where it cannot be read.
     """
     state = read_state(context)
     timeline = read_timeline(context, operation_id)
@@ -56,5 +59,8 @@ def review_operation(context: Context, operation_id: str | None, given: ClusterF
     read_at = "; ".join([f"at {context.clock.timestamp()}", *cluster.why_unsized])
     holder = context.operations.lock.holder()
     return OperationReview(
-        timeline, cluster, read_at, holder if is_run_by(timeline.record.operation_id, holder) else None
+        timeline,
+        cluster,
+        read_at,
+        holder if is_run_by(timeline.record.operation_id, holder) else None,
     )

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 def with_high_watermarks(
     context: Context, record: OperationRecord, state: ClusterState
 ) -> tuple[OperationRecord, str | None]:
-    """Return the record of a new operation, completed by the high watermarks of its partitions, and a warning.
+    """Return the record of a new operation, and a warning.
 
-    The warning names the unknown ones; it is None where there are none, and where the brokers are not to be asked.
+    The record is completed by the high watermarks of its partitions. The warning names the unknown
+    ones; it is None where there are none, and where the brokers are not to be asked.
     """
     if record.health is None or context.backend.brokers(state).servers.unasked:
         return record, None
@@ -38,9 +39,10 @@ def with_high_watermarks(
 def with_losses(
     context: Context, record: OperationRecord, finish: Finish, observed: Observed, memory: Memory
 ) -> Finish:
-    """Return the end of an operation with the losses and elections that others caused; each is also a note.
+    """Return the end of an operation with the losses and elections that others caused.
 
-    Where records are lost, an operation that succeeded or was stopped by a request ends with an error.
+    Each is also a note. Where records are lost, an operation that succeeded or was stopped by a
+    request ends with an error.
     """
     lost, unknown = _losses(context, record, observed)
     offline = () if record.health is None else record.health.offline

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 class Runner:
-    """Runs one recorded operation under a lease until it is finished, stopped, or past its deadline."""
+    """Runs a recorded operation under a lease until it is finished, stopped, or out of time."""
 
     def __init__(self, session: Session, record: OperationRecord) -> None:
         context, work = session.context, spec_of(record)
@@ -73,16 +73,20 @@ class Runner:
         self._other_tools = OtherTools(context, work)
         self._health_gate = HealthGate(context, record, self._other_tools)
         self._throttling = Throttling(context, record, work)
-        self._replica_bytes = ReplicaBytes(work, context.backend.brokers, context.clock, context.tell)
+        self._replica_bytes = ReplicaBytes(
+            work, context.backend.brokers, context.clock, context.tell
+        )
         self._pace = Pace(work)
 
     def run(self, seen: ClusterState | None = None, warning: str | None = None) -> str:
-        """Run the operation to its end and return the success message; raises the error that ended it.
+        """Run the operation to its end and return the success message.
 
-        `seen` is the reading from which a new operation was recorded; `warning` names facts that it lacked.
+        Raises the error that ended it. `seen` is the reading from which a new operation was
+        recorded; `warning` names facts that it lacked.
 
-        At the command's end, or on a signal, the operation can be resumed. The throttle is set before the first wave,
-        except by a run that only stops the operation. It is removed at the end unless partitions are in flight.
+        At the command's end, or on a signal, the operation can be resumed. The throttle is set
+        before the first wave, except by a run that only stops the operation. It is removed at the
+        end unless partitions are in flight.
         """
         operation_id = self._record.operation_id
         loop: Loop[Observed, Action] = Loop(
@@ -122,7 +126,11 @@ class Runner:
         state = context.backend.read(topics)
         pending = state.requests.reassignment
         superseding = cancelling or isinstance(self._work, CancellationWork)
-        named = {each.topic for each in pending.entries or ()} if superseding and pending is not None else set()
+        named = (
+            {each.topic for each in pending.entries or ()}
+            if superseding and pending is not None
+            else set()
+        )
         if not named <= topics:
             state = context.backend.read(topics | named)
         self._steps = self._session.steps()
@@ -152,7 +160,9 @@ class Runner:
         self._answered = request
         self._note(request.asked)
         now = self._context.clock.timestamp()
-        self._session.set_status(OperationStatus(OperationState.RUNNING, now, str(request), answered=request))
+        self._session.set_status(
+            OperationStatus(OperationState.RUNNING, now, str(request), answered=request)
+        )
 
     def _decide(self, observed: Observed) -> Action:
         action, memory, now = self._next(observed), self._memory, self._context.clock.now()
@@ -207,7 +217,9 @@ class Runner:
         trouble, note = self._health_gate.look(action.waves)
         if note is not None:
             self._note(note)
-        self._memory = replace(self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble))
+        self._memory = replace(
+            self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble)
+        )
 
     def _publish(self, action: Publish, observed: Observed) -> str | None:
         step, affected = step_of(action, len(self._steps) + 1, self._context.clock.timestamp())
@@ -220,12 +232,18 @@ class Runner:
             case PublishOutcome.PUBLISHED:
                 self._context.tell(events.StepPublished(step.kind, affected, step.number))
             case PublishOutcome.UNANSWERED:
-                self._note(f"step {step.number} was not answered; the cluster shows what becomes of it")
+                self._note(
+                    f"step {step.number} was not answered; the cluster shows what becomes of it"
+                )
             case PublishOutcome.CHANGED:
                 self._note("the cluster changed since it was read; reading it again")
                 self._memory = replace(self._memory, attempts=self._memory.attempts + 1)
             case PublishOutcome.OCCUPIED:
-                channel = Channel.ELECTION if isinstance(action, PublishElection) else Channel.REASSIGNMENT
+                channel = (
+                    Channel.ELECTION
+                    if isinstance(action, PublishElection)
+                    else Channel.REASSIGNMENT
+                )
                 raise occupied(self._context.backend.channel_name(channel))
             case PublishOutcome.LOST_LOCK:
                 self._session.regain()
@@ -239,8 +257,12 @@ class Runner:
             case Postponed():
                 return result.reason
             case PublishOutcome.PUBLISHED:
-                attempt = 1 + sum(isinstance(each, CancelStep) for each in published_by(self._steps))
-                self._context.tell(events.StepPublished(step.kind, len(affected), step.number, attempt))
+                attempt = 1 + sum(
+                    isinstance(each, CancelStep) for each in published_by(self._steps)
+                )
+                self._context.tell(
+                    events.StepPublished(step.kind, len(affected), step.number, attempt)
+                )
             case PublishOutcome.LOST_LOCK:
                 self._session.regain()
             case PublishOutcome.UNANSWERED:
@@ -258,7 +280,11 @@ class Runner:
             left = copies_left(self._context, () if work is None else work.targets, observed)
             rollback = None if work is None else work.undone_by(observed, None)
             finish = replace(finish, message=finish.message + left)
-            finish = finish if finish.error is not None else stopped(observed.request, rollback, finish.message)
+            finish = (
+                finish
+                if finish.error is not None
+                else stopped(observed.request, rollback, finish.message)
+            )
         elif isinstance(self._work, CancellationWork) and finish.error is None:
             left = copies_left(self._context, self._work.ended, observed)
             finish = replace(finish, message=finish.message + left)
@@ -269,18 +295,26 @@ class Runner:
             remains = self._session.write(lambda lease: self._throttling.end(lease, settles=ends))
             if remains is not None:
                 self._note(f"{remains.message} {remains.cause}")
-                stopped_well = finish.error is None or isinstance(finish.error, StoppedByRequestError)
+                stopped_well = finish.error is None or isinstance(
+                    finish.error, StoppedByRequestError
+                )
                 error = remains if stopped_well else finish.error
-                finish = replace(finish, message=f"{finish.message}; {remains.message}", error=error)
+                finish = replace(
+                    finish, message=f"{finish.message}; {remains.message}", error=error
+                )
             now, removed = self._context.clock.timestamp(), self._throttling.removed
-            self._session.set_status(OperationStatus(finish.state, now, finish.message, throttle_removed=removed))
-            self._context.tell(events.StateChanged(finish.state.value, finish.message, finish.lost_records))
+            self._session.set_status(
+                OperationStatus(finish.state, now, finish.message, throttle_removed=removed)
+            )
+            self._context.tell(
+                events.StateChanged(finish.state.value, finish.message, finish.lost_records)
+            )
         if finish.error is not None:
             raise finish.error
         return finish.message
 
     def _forget_request(self, refusal: KadminError) -> None:
-        """Drop a request to cancel that was refused before anything was taken back: `resume` then resumes."""
+        """Drop a request to cancel that was refused before any effect: `resume` then resumes."""
         if not any(isinstance(step, CancelStep) for step in published_by(self._steps)):
             why = f"the request to cancel was refused: {refusal.message}"
             status = OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), why)
@@ -298,7 +332,9 @@ class Runner:
             self._note(note)
             # `status` reads the topics of the operation alone.
             now = self._context.clock.timestamp()
-            self._session.set_status(OperationStatus(OperationState.RUNNING, now, self._other_tools.message))
+            self._session.set_status(
+                OperationStatus(OperationState.RUNNING, now, self._other_tools.message)
+            )
 
     def _progress(self, observed: Observed, reason: str) -> None:
         now, throttle = self._context.clock.now(), self._throttling.rate

@@ -32,7 +32,10 @@ def find_unfinished(context: Context, operation_id: str | None) -> str | None:
 
 
 def find_resumable(context: Context, operation_id: str | None) -> str | None:
-    """Return as `find_unfinished` does; raises UnreachableError where the cluster does not answer."""
+    """Return as `find_unfinished` does.
+
+    Raises UnreachableError where the cluster does not answer.
+    """
     context.backend.check()
     return find_unfinished(context, operation_id)
 
@@ -55,12 +58,21 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
             return _already_finished(context, unfinished)
         asked = session.request()
         if asked is None or asked.stop is Stop.PAUSE:
-            session.reopen(OperationStatus(OperationState.RUNNING, session.holder.started_at, by=str(context.author)))
+            session.reopen(
+                OperationStatus(
+                    OperationState.RUNNING, session.holder.started_at, by=str(context.author)
+                )
+            )
         return Outcome(unfinished, Runner(session, record).run())
 
 
 def stop(
-    context: Context, operation_id: str | None, kind: Stop, lock_timeout_s: float, *, allow_foreign: bool = False
+    context: Context,
+    operation_id: str | None,
+    kind: Stop,
+    lock_timeout_s: float,
+    *,
+    allow_foreign: bool = False,
 ) -> Outcome:
     """Pause or cancel an operation: by a request to its runner, or here where there is none.
 
@@ -110,9 +122,12 @@ def _record_of(session: Session) -> OperationRecord | None:
     state = operations.status(operation_id).state
     if state is OperationState.PREPARING:
         now = session.context.clock.timestamp()
-        session.set_status(OperationStatus(OperationState.DISCARDED, now, "its record was incomplete"))
+        session.set_status(
+            OperationStatus(OperationState.DISCARDED, now, "its record was incomplete")
+        )
         raise NotCompletedError(
-            f"Operation {operation_id} has an incomplete record and is discarded; nothing was published.",
+            f"Operation {operation_id} has an incomplete record and is discarded; nothing was "
+            "published.",
             next_step=command("apply", "FILE"),
         )
     return None if state.finished else operations.record(operation_id)
@@ -136,11 +151,18 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
         now = context.clock.now()
         if give_up is None:
             give_up = min(now + patience(holder), context.clock.until)
-            context.tell(events.Note(f"waiting at most {give_up - now:.0f} s for an answer of runner {holder}"))
+            context.tell(
+                events.Note(
+                    f"waiting at most {give_up - now:.0f} s for an answer of runner {holder}"
+                )
+            )
         if now >= give_up:
             raise NotCompletedError(
-                f"Runner {holder} holds the lock and has not answered; the request stays on record.",
-                next_step=command("status") + "; for a stuck runner: " + command("lock release", operation_id),
+                f"Runner {holder} holds the lock and has not answered; the request stays on "
+                "record.",
+                next_step=command("status")
+                + "; for a stuck runner: "
+                + command("lock release", operation_id),
             )
         context.clock.wait(POLL_S)
 
@@ -149,8 +171,13 @@ def _effect(context: Context, operation_id: str, request: StopRequest) -> str:
     if request.stop is Stop.CANCEL_NOW:
         return f"takes the running wave back; see {command('status')}"
     stops = f"stops when the running wave is done; see {command('status')}"
-    if request.stop is Stop.CANCEL and context.operations.record(operation_id).kind is OperationKind.REASSIGNMENT:
-        return f"{stops}; to take that wave back at once: {command('cancel', '--now', operation_id)}"
+    if (
+        request.stop is Stop.CANCEL
+        and context.operations.record(operation_id).kind is OperationKind.REASSIGNMENT
+    ):
+        return (
+            f"{stops}; to take that wave back at once: {command('cancel', '--now', operation_id)}"
+        )
     return stops
 
 
@@ -158,12 +185,15 @@ def _require_reassignment(context: Context, operation_id: str) -> None:
     # Before the request is on record: the runner could not follow it, and nothing replaces it.
     kind = context.operations.record(operation_id).kind
     if kind is not OperationKind.REASSIGNMENT:
-        raise NotCompletedError(f"A running {kind} cannot be taken back.", next_step=command("cancel", operation_id))
+        raise NotCompletedError(
+            f"A running {kind} cannot be taken back.", next_step=command("cancel", operation_id)
+        )
 
 
 def patience(holder: Holder) -> float:
     """Return the seconds to wait for an answer of a runner."""
-    # A runner that has ended keeps its lock for one session timeout; a live one may be reading a large cluster.
+    # A runner that has ended keeps its lock for one session timeout; a live one may be reading a
+    # large cluster.
     return 2 * holder.expires_s
 
 

@@ -1,1 +1,1 @@
-"""Observers of a run: each looks at the cluster beside the loop, and returns what is to be noted."""
+"""Observers of a run: each looks at the cluster beside the loop, and returns notes."""

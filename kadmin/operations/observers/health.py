@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class HealthGate:
-    """Compares the cluster with its health on record; finds other tools, and disks that the next waves would fill."""
+    """Compares the cluster with its health on record.
+
+    Finds other tools, and disks that the next waves would fill.
+    """
 
     def __init__(self, context: Context, record: OperationRecord, others: OtherTools) -> None:
         self._context = context
@@ -30,8 +33,13 @@ class HealthGate:
         self._others = others
         self._reports_space = True
 
-    def look(self, waves: Sequence[Sequence[PartitionTarget]]) -> tuple[tuple[str, ...], str | None]:
-        """Return the troubles before the waves, and a note on what was unhealthy before the operation, if anything."""
+    def look(
+        self, waves: Sequence[Sequence[PartitionTarget]]
+    ) -> tuple[tuple[str, ...], str | None]:
+        """Return the troubles before the waves.
+
+        Also return a note on what was unhealthy before the operation, if anything.
+        """
         state = self._context.backend.read(with_configs=True)
         before, now = self._record.health, health_of(state)
         troubles = () if before is None else new_trouble(before, state, self._record.origin)
@@ -42,10 +50,13 @@ class HealthGate:
             note = f"unhealthy before the operation, or part of it: {name_some(unhealthy)}"
         return (*troubles, *self._shortages(waves, state)), note
 
-    def _shortages(self, waves: Sequence[Sequence[PartitionTarget]], state: ClusterState) -> tuple[str, ...]:
+    def _shortages(
+        self, waves: Sequence[Sequence[PartitionTarget]], state: ClusterState
+    ) -> tuple[str, ...]:
         """Name the brokers that lack disk space for the waves, by the log dirs of live brokers.
 
-        Unknown space is enough. Brokers are asked no more once none reports its space: that costs time at every wave.
+        Unknown space is enough. Brokers are asked no more once none reports its space: that costs
+        time at every wave.
         """
         if not self._reports_space or not any(target.added for wave in waves for target in wave):
             return ()

@@ -19,7 +19,10 @@ LOOK_AROUND_S = 5.0
 
 
 class OtherTools:
-    """Finds the partitions that other tools reassign beside a reassignment; beside other operations, none."""
+    """Finds the partitions that other tools reassign beside a reassignment.
+
+    Beside other operations, none.
+    """
 
     def __init__(self, context: Context, work: OperationSpec) -> None:
         self._context = context
@@ -28,15 +31,22 @@ class OtherTools:
         self._known: tuple[TopicPartition, ...] = ()
 
     def moving(self, state: ClusterState) -> tuple[TopicPartition, ...]:
-        """Return the partitions that other tools reassign, without those that have no replica to copy from."""
+        """Return the partitions that other tools reassign and that have a replica to copy from."""
         if not isinstance(self._work, ReassignmentWork):
             return ()
-        return tuple(each for each in foreign_moves(state, self._work.targets) if not lacks_source(each, state))
+        return tuple(
+            each
+            for each in foreign_moves(state, self._work.targets)
+            if not lacks_source(each, state)
+        )
 
     @property
     def message(self) -> str:
         """The reassignments of the last look in a sentence, '' where there were none."""
-        text = f"another tool reassigns {name_some(self._known)}; the next wave waits until they are done"
+        text = (
+            f"another tool reassigns {name_some(self._known)}; the next wave waits until they are "
+            "done"
+        )
         return text if self._known else ""
 
     def look(self) -> str | None:
@@ -50,4 +60,8 @@ class OtherTools:
         found, before = self.moving(self._context.backend.read()), self._known
         self._look_at = clock.now() + max(LOOK_AROUND_S, 10 * (clock.now() - began))
         self._known = found
-        return None if found == before else self.message or "no other tool reassigns partitions any more"
+        return (
+            None
+            if found == before
+            else self.message or "no other tool reassigns partitions any more"
+        )

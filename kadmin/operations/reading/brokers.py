@@ -1,4 +1,7 @@
-"""Asks brokers for their disks, their settings and their groups; groups of old consumers are in ZooKeeper."""
+"""Asks brokers for their disks, their settings and their groups.
+
+Groups of old consumers are in ZooKeeper.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,13 @@ DELETES_TOPICS = "delete.topic.enable"
 CREATES_TOPICS = "auto.create.topics.enable"
 
 
-def log_dirs_of(state: ClusterState, brokers: LiveBrokers, *, bootstrap_s: float | None = None) -> LogDirs:
-    """Ask the live brokers for the bytes of every replica on their disks (DescribeLogDirs, 1.1 and later).
+def log_dirs_of(
+    state: ClusterState, brokers: LiveBrokers, *, bootstrap_s: float | None = None
+) -> LogDirs:
+    """Ask live brokers for the bytes of replicas on their disks (DescribeLogDirs, 1.1 and later).
 
-    Raises NotCompletedError or UnreachableError where a broker does not answer, or can read none of its directories.
+    Raises NotCompletedError or UnreachableError where a broker does not answer, or can read none of
+    its directories.
     """
     found = brokers.log_dirs(state.brokers, bootstrap_s=bootstrap_s)
     for error in found.failed.values():
@@ -41,38 +47,55 @@ def log_dirs_of(state: ClusterState, brokers: LiveBrokers, *, bootstrap_s: float
 def unused_copies(
     state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int]]
 ) -> dict[int, dict[TopicPartition, int]]:
-    """Return the copies on disk, of topics that exist, whose broker is no replica: bytes by broker and partition."""
+    """Return the copies on disk, of topics that exist, whose broker is no replica.
+
+    They are bytes by broker and partition.
+    """
     unused = {
-        broker: {p: size for p, size in sizes.items() if broker not in (state.replicas(p) or (broker,))}
+        broker: {
+            p: size for p, size in sizes.items() if broker not in (state.replicas(p) or (broker,))
+        }
         for broker, sizes in held.items()
     }
     return {broker: sizes for broker, sizes in unused.items() if sizes}
 
 
 def with_disks(given: ClusterFacts, state: ClusterState, brokers: LiveBrokers) -> ClusterFacts:
-    """Complete given facts by bytes per partition and disk space, which the live brokers are asked for.
+    """Complete given facts by the live brokers' bytes per partition and disk space.
 
-    Bytes that were given take precedence. What brokers do not answer is in `disks_unavailable`; nothing is raised.
+    Bytes that were given take precedence. What brokers do not answer is in `disks_unavailable`;
+    nothing is raised.
     """
     return _with_disks(given, state, _Questions(brokers))
 
 
-def with_usage(given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str]) -> ClusterFacts:
-    """Complete given facts by the groups of topics, whether brokers delete and auto-create topics, and their disks.
+def with_usage(
+    given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str]
+) -> ClusterFacts:
+    """Complete given facts by the groups of topics.
 
-    What brokers do not answer is in `unavailable` and `disks_unavailable`; nothing is raised.
+    Add whether brokers delete and auto-create topics, and their disks. What brokers do not answer
+    is in `unavailable` and `disks_unavailable`; nothing is raised.
     """
     questions = _Questions(backend.brokers(state))
-    return _with_disks(_with_groups_and_settings(given, backend, state, topics, questions), state, questions)
+    return _with_disks(
+        _with_groups_and_settings(given, backend, state, topics, questions), state, questions
+    )
 
 
-def with_guards(given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str]) -> ClusterFacts:
-    """Complete given facts as `with_usage` does, and by the topics that brokers flag as internal."""
+def with_guards(
+    given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str]
+) -> ClusterFacts:
+    """Complete given facts as `with_usage`, and by topics that brokers flag as internal."""
     questions = _Questions(backend.brokers(state))
     facts = _with_groups_and_settings(given, backend, state, topics, questions)
     flags = questions.ask_flags([topic for topic in topics if topic in state.topics])
     internal = frozenset(topic for topic, flagged in flags.items() if flagged)
-    return _with_disks(replace(facts, internal_topics=internal, unavailable=questions.unavailable), state, questions)
+    return _with_disks(
+        replace(facts, internal_topics=internal, unavailable=questions.unavailable),
+        state,
+        questions,
+    )
 
 
 def groups_in_metadata(backend: Backend, topics: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
@@ -81,7 +104,11 @@ def groups_in_metadata(backend: Backend, topics: Iterable[str]) -> Mapping[str, 
 
 
 def _with_groups_and_settings(
-    given: ClusterFacts, backend: Backend, state: ClusterState, topics: Collection[str], questions: _Questions
+    given: ClusterFacts,
+    backend: Backend,
+    state: ClusterState,
+    topics: Collection[str],
+    questions: _Questions,
 ) -> ClusterFacts:
     old = groups_in_metadata(backend, topics)
     groups = questions.ask_groups(state)
@@ -107,11 +134,14 @@ def _with_disks(given: ClusterFacts, state: ClusterState, questions: _Questions)
     )
 
 
-def sizes_of(state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int]]) -> dict[TopicPartition, int]:
-    """Return the bytes of each partition that is read or on disk: those of its leader, from which copies are made.
+def sizes_of(
+    state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int]]
+) -> dict[TopicPartition, int]:
+    """Return the bytes of each partition that is read or on disk.
 
-    Replicas of a compacted topic differ. Where the leader did not answer, the largest in-sync replica counts; others
-    are stale. Of a partition whose state was not read, the largest copy counts.
+    They are those of its leader, from which copies are made. Replicas of a compacted topic differ.
+    Where the leader did not answer, the largest in-sync replica counts; others are stale. Of a
+    partition whose state was not read, the largest copy counts.
     """
     copies: dict[TopicPartition, dict[int, int]] = {}
     for broker, sizes in held.items():
@@ -129,63 +159,87 @@ def sizes_of(state: ClusterState, held: Mapping[int, Mapping[TopicPartition, int
     return found
 
 
-def groups_of(brokers: LiveBrokers, state: ClusterState) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
-    """Return the topics of each group that keeps its offsets in Kafka, and what brokers did not answer."""
+def groups_of(
+    brokers: LiveBrokers, state: ClusterState
+) -> tuple[Mapping[str, frozenset[str]], tuple[str, ...]]:
+    """Return the topics of groups with offsets in Kafka, and what brokers did not answer."""
     questions = _Questions(brokers)
     groups = questions.ask_groups(state)
     return groups.topics, questions.unavailable
 
 
 def refused_credentials(backend: Backend, state: ClusterState) -> NotAuthorizedError | None:
-    """Return the error where a change would run without the facts from brokers: they refuse the client's credentials.
+    """Return the error where a change would run without the facts from brokers.
 
-    Those facts are sizes, disk space and consumers.
+    They refuse the client's credentials. Those facts are sizes, disk space and consumers.
     """
-    return backend.brokers(state).refused_credentials() if backend.capabilities.asks_brokers_beside else None
+    return (
+        backend.brokers(state).refused_credentials()
+        if backend.capabilities.asks_brokers_beside
+        else None
+    )
 
 
 def _hidden_topics(state: ClusterState, found: LogDirs, brokers: LiveBrokers) -> tuple[str, ...]:
-    """Name the topics that brokers hold and may not show, in a sentence; nothing where there are none.
+    """Name the topics that brokers hold and may not show, in a sentence.
 
-    Brokers leave topics that may not be described out of their metadata, without an error.
+    Nothing where there are none. Brokers leave topics that may not be described out of their
+    metadata, without an error.
     """
     if not state.may_hide_topics:
         return ()
-    left_out = {partition.topic for sizes in found.sizes.values() for partition in sizes} - state.topics.keys()
+    left_out = {
+        partition.topic for sizes in found.sizes.values() for partition in sizes
+    } - state.topics.keys()
     if not left_out:
         return ()
     hidden = brokers.hidden_topics(left_out)
     if not hidden:
         return ()
-    return (f"the right Describe is missing on {count(len(hidden), 'topic')}: {name_some(hidden)}; not shown",)
+    return (
+        (
+            f"the right Describe is missing on {count(len(hidden), 'topic')}: "
+            f"{name_some(hidden)}; not shown"
+        ),
+    )
 
 
 def _not_listed(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
-    """Say how many partitions have no folder yet at brokers that answered, for a reading through them."""
+    """Say how many partitions lack a folder at brokers that answered a reading through them."""
     if not state.may_hide_topics:
         return ()
     missing = sum(
-        any(broker in found.sizes and partition not in found.sizes[broker] for broker in partition_state.isr)
+        any(
+            broker in found.sizes and partition not in found.sizes[broker]
+            for broker in partition_state.isr
+        )
         for partition, partition_state in state.states.items()
     )
     if not missing:
         return ()
-    return (f"{count(missing, 'partition')} not on disk yet at an in-sync broker: sizes are incomplete",)
+    return (
+        f"{count(missing, 'partition')} not on disk yet at an in-sync broker: sizes are incomplete",
+    )
 
 
 def held_by(state: ClusterState, brokers: LiveBrokers) -> tuple[Mapping[int, int], tuple[str, ...]]:
     """Return the bytes on the disks of each live broker, and the reasons for unknown ones."""
     found, unavailable = _Questions(brokers).ask_disks(state)
     return (
-        {broker: sum(sizes.values()) for broker, sizes in found.sizes.items() if broker not in found.failed_dirs},
+        {
+            broker: sum(sizes.values())
+            for broker, sizes in found.sizes.items()
+            if broker not in found.failed_dirs
+        },
         (*unavailable, *_hidden_topics(state, found, brokers)),
     )
 
 
 def usable_of(found: LogDirs) -> dict[int, int | None]:
-    """Return the usable bytes on disk of each broker that answered, None where it does not report them.
+    """Return the usable bytes on disk of each broker that answered.
 
-    Those that failed are left out: `not_described` has their errors.
+    A broker that does not report them has None. Those that failed are left out: `not_described` has
+    their errors.
     """
     return {**dict.fromkeys(found.sizes), **found.usable}
 
@@ -193,7 +247,8 @@ def usable_of(found: LogDirs) -> dict[int, int | None]:
 def not_described(found: LogDirs) -> tuple[str, ...]:
     """Return the reasons that the disks of some brokers, or single directories, are unknown."""
     return tuple(
-        f"bytes on disk of broker {broker} are not known: {error.message}" for broker, error in found.failed.items()
+        f"bytes on disk of broker {broker} are not known: {error.message}"
+        for broker, error in found.failed.items()
     ) + tuple(
         f"bytes in a log directory are not known: {error.message}"
         for errors in found.failed_dirs.values()
@@ -202,9 +257,10 @@ def not_described(found: LogDirs) -> tuple[str, ...]:
 
 
 def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bool) -> bool | None:
-    """Return a switch: one broker with `decisive` is enough for it, the other value needs all; None where unknown.
+    """Return a switch: one broker with `decisive` is enough for it, the other value needs all.
 
-    The controller deletes topics, and any broker may become it; any broker creates topics.
+    None where unknown. The controller deletes topics, and any broker may become it; any broker
+    creates topics.
     """
     found = {each.get(name) for each in settings.values()}
     if str(decisive).lower() in found:
@@ -213,7 +269,10 @@ def switch(settings: Mapping[int, Mapping[str, str]], name: str, *, decisive: bo
 
 
 class _Questions:
-    """Asks one question after the other; after one without an answer, brokers are not asked again."""
+    """Asks one question after the other.
+
+    After one without an answer, brokers are not asked again.
+    """
 
     def __init__(self, brokers: LiveBrokers) -> None:
         self.brokers = brokers
@@ -234,9 +293,15 @@ class _Questions:
         return found, not_described(found)
 
     def ask_groups(self, state: ClusterState) -> Groups:
-        """Return the groups that live brokers coordinate; a partition of their offsets without a leader hides some."""
+        """Return the groups that live brokers coordinate.
+
+        A partition of their offsets without a leader hides some.
+        """
         if leaderless := _leaderless_offsets(state):
-            self._miss(f"groups that keep their offsets in {name_some(leaderless)} were not seen", "no leader")
+            self._miss(
+                f"groups that keep their offsets in {name_some(leaderless)} were not seen",
+                "no leader",
+            )
         try:
             groups = self._ask(lambda: self.brokers.groups(state.brokers))
         except KadminError as error:
@@ -246,7 +311,9 @@ class _Questions:
             self._miss(what, reason)
         return groups
 
-    def ask_settings(self, state: ClusterState, names: Sequence[str]) -> Mapping[int, Mapping[str, str]]:
+    def ask_settings(
+        self, state: ClusterState, names: Sequence[str]
+    ) -> Mapping[int, Mapping[str, str]]:
         """Return settings of each live broker, none of one that does not answer."""
         unknown = f"{DELETES_TOPICS} of {{}} is not known (before 1.0 it is off by default)"
         try:
@@ -285,11 +352,18 @@ class _Questions:
 
 
 def _leaderless_offsets(state: ClusterState) -> list[TopicPartition]:
-    """Return the partitions of groups' offsets without a leader: no broker coordinates the groups there."""
+    """Return the partitions of groups' offsets without a leader.
+
+    No broker coordinates their groups.
+    """
     topic = state.topics.get(OFFSETS)
     partitions = () if topic is None else topic.partitions()
-    return [each for each in partitions if each not in state.states or state.states[each].leader < 0]
+    return [
+        each for each in partitions if each not in state.states or state.states[each].leader < 0
+    ]
 
 
 def _users(topic: str, old: Iterable[str], groups: Groups) -> tuple[str, ...]:
-    return tuple(sorted({*old, *(group for group, topics in groups.topics.items() if topic in topics)}))
+    return tuple(
+        sorted({*old, *(group for group, topics in groups.topics.items() if topic in topics)})
+    )

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
 
 def coordinators(context: Context, groups: Sequence[str]) -> Table:
-    """Return the coordinator of each group, existing or not; raises StalePlanError without an offsets topic."""
+    """Return the coordinator of each group, existing or not.
+
+    Raises StalePlanError without an offsets topic.
+    """
     state = _read(context, [OFFSETS])
     topic = state.topics.get(OFFSETS)
     if topic is None:
         raise StalePlanError(
-            f"There is no topic {OFFSETS}.", cause="brokers create it for the first group that commits"
+            f"There is no topic {OFFSETS}.",
+            cause="brokers create it for the first group that commits",
         )
     rows = []
     for group in groups:
@@ -48,7 +52,9 @@ def disturbances(context: Context, plan: Plan) -> tuple[Table, tuple[str, ...]]:
     before = placements_of(state)
     changes = changed(before, planned(plan, before, state))
     topics = sorted({was.partition.topic for was, _ in changes})
-    in_kafka, unavailable = groups_of(context.backend.brokers(state), state) if changes else ({}, ())
+    in_kafka, unavailable = (
+        groups_of(context.backend.brokers(state), state) if changes else ({}, ())
+    )
     used: dict[str, list[str]] = {}
     for topic, groups in groups_in_metadata(context.backend, topics).items():
         for group in groups:

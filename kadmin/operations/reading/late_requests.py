@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def late_requests(context: Context, state: ClusterState | None = None) -> tuple[LateRequest, ...]:
-    """Return the late requests that are in flight or reached their target, in `state` where it is given.
+    """Return the late requests that are in flight or at their target, in `state` if it is given.
 
-    A target counts as reached late where a later request on record asked for other replicas. A move in flight belongs
-    to the latest operation that requested it.
+    A target counts as reached late where a later request on record asked for other replicas. A move
+    in flight belongs to the latest operation that requested it.
     """
     if not context.backend.capabilities.late_requests:
         return ()
@@ -43,7 +43,8 @@ def late_among(
 ) -> tuple[LateRequest, ...]:
     """Do as `late_requests` with the `steps` of each of the `listings`, which come oldest first.
 
-    `askers_in` returns the latest operation that asked for each move in flight; it is called where that matters.
+    `askers_in` returns the latest operation that asked for each move in flight; it is called where
+    that matters.
     """
     whole = [each for each in reversed(listings) if _whole(each)]
     watched = [
@@ -56,7 +57,9 @@ def late_among(
     if not watched:
         return ()
     if state is None:
-        state = context.backend.read({each.topic for _, _, intent in watched for each in intent.targets})
+        state = context.backend.read(
+            {each.topic for _, _, intent in watched for each in intent.targets}
+        )
     moving, last = set(in_flight(state)), _last_asked(steps[each.operation_id] for each in whole)
     asked = askers_in(state)
     late: dict[TopicPartition, LateRequest] = {}
@@ -68,7 +71,10 @@ def late_among(
                     late.setdefault(partition, found)
             elif (wanted := last[partition]) != target:
                 origin = context.operations.record(listing.operation_id).origin
-                late.setdefault(partition, found.reached(wanted, before_operation=origin.get(partition) == wanted))
+                late.setdefault(
+                    partition,
+                    found.reached(wanted, before_operation=origin.get(partition) == wanted),
+                )
     return tuple(late[partition] for partition in sorted(late))
 
 
@@ -77,7 +83,10 @@ def _whole(listing: Listing) -> bool:
 
 
 def _last_asked(steps: Iterable[Iterable[Step]]) -> Mapping[TopicPartition, Replicas]:
-    """Return the replicas that were asked for last, by partition; `steps` of the latest operation come first."""
+    """Return the replicas that were asked for last, by partition.
+
+    `steps` of the latest operation come first.
+    """
     last: dict[TopicPartition, Replicas] = {}
     for each in steps:
         asked: dict[TopicPartition, Replicas] = {}
@@ -85,7 +94,9 @@ def _last_asked(steps: Iterable[Iterable[Step]]) -> Mapping[TopicPartition, Repl
             if step.sending is not Sending.NOT_APPLIED:
                 targets = intent.targets.items()
                 asked |= {
-                    partition: target for partition, target in targets if target and partition not in step.refused
+                    partition: target
+                    for partition, target in targets
+                    if target and partition not in step.refused
                 }
         last = asked | last
     return last
@@ -94,7 +105,11 @@ def _last_asked(steps: Iterable[Iterable[Step]]) -> Mapping[TopicPartition, Repl
 def _arrived(intent: Intent, state: ClusterState) -> Iterator[tuple[TopicPartition, Replicas]]:
     for partition, target in intent.targets.items():
         topic = state.topics.get(partition.topic)
-        if topic is None or target is None or intent.topic_ids.get(topic.name) not in {topic.topic_id, None}:
+        if (
+            topic is None
+            or target is None
+            or intent.topic_ids.get(topic.name) not in {topic.topic_id, None}
+        ):
             continue
         if partition.partition in topic.replicas and topic.target(partition.partition) == target:
             yield partition, target

@@ -1,4 +1,4 @@
-"""Asks whether the controller would see a request, where requests are written into a store of metadata."""
+"""Asks if the controller would see a request where requests go into a store of metadata."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 
 def listening_of(backend: Backend, channel: Channel, state: ClusterState) -> Listening:
-    """Return whether the controller would see a request on the channel; one that answers each request does."""
+    """Return whether the controller would see a request on the channel.
+
+    One that answers each request does.
+    """
     store = backend.metadata_store
     return Listening.LISTENING if store is None else store.listening(channel, state)

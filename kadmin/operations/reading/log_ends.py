@@ -1,4 +1,4 @@
-"""Asks the leaders of partitions for the ends of their logs, when an operation begins and when it ends."""
+"""Asks the leaders of partitions for the ends of their logs, at an operation's start and end."""
 
 from __future__ import annotations
 
@@ -42,17 +42,25 @@ class HighWatermarks:
 
 @dataclass(frozen=True, slots=True)
 class EpochEnds:
-    """End offsets of leader epochs in the logs of the leaders in `state`; `unknown`: reasons for missing ones."""
+    """End offsets of leader epochs in the logs of the leaders in `state`.
+
+    `unknown`: reasons for missing ones.
+    """
 
     offsets: Mapping[TopicPartition, int]
     unknown: tuple[str, ...]
     state: ClusterState
 
 
-def read_high_watermarks(context: Context, partitions: Iterable[TopicPartition], state: ClusterState) -> HighWatermarks:
+def read_high_watermarks(
+    context: Context, partitions: Iterable[TopicPartition], state: ClusterState
+) -> HighWatermarks:
     """Ask the leaders of partitions for their high watermarks; nothing is raised."""
     led, unknown = _by_leader(dict.fromkeys(partitions, 0), state)
-    found, failed = _ask(led, lambda: context.backend.brokers(state).log_offsets(led, LogEnd.LAST, context.clock.until))
+    found, failed = _ask(
+        led,
+        lambda: context.backend.brokers(state).log_offsets(led, LogEnd.LAST, context.clock.until),
+    )
     unknown += failed
     high_watermarks: dict[TopicPartition, HighWatermark] = {}
     for each in found:
@@ -70,8 +78,8 @@ def read_epoch_ends(
 ) -> EpochEnds:
     """Ask the present leaders for the end offsets of the high watermarks' epochs in their logs.
 
-    Partitions that were deleted, or made again after `steps`, are left out. A new leader that does not lead yet is
-    asked again. Raises as `Backend.read` does.
+    Partitions that were deleted, or made again after `steps`, are left out. A new leader that does
+    not lead yet is asked again. Raises as `Backend.read` does.
     """
     clock = context.clock
     ends: dict[TopicPartition, int] = {}
@@ -80,7 +88,9 @@ def read_epoch_ends(
         left = before.keys() & state.states.keys() - ends.keys()
         left -= made_again(left, Observed(state, steps, context.backend.capabilities))
         led, unknown = _by_leader({each: before[each].leader_epoch for each in sorted(left)}, state)
-        found, failed = _ask(led, partial(context.backend.brokers(state).epoch_ends, led, clock.until))
+        found, failed = _ask(
+            led, partial(context.backend.brokers(state).epoch_ends, led, clock.until)
+        )
         refused = Counter[str]()
         for each in found:
             ends |= each.offsets
@@ -90,8 +100,10 @@ def read_epoch_ends(
     return EpochEnds(ends, _in_words(unknown + failed + refused), state)
 
 
-def _by_leader(epochs: Mapping[TopicPartition, int], state: ClusterState) -> tuple[Led, Counter[str]]:
-    """Return the partitions to ask each live leader for, and the number of partitions without one."""
+def _by_leader(
+    epochs: Mapping[TopicPartition, int], state: ClusterState
+) -> tuple[Led, Counter[str]]:
+    """Return the partitions to ask each live leader for, and the number without one."""
     led: dict[int, dict[TopicPartition, int]] = {}
     unknown = Counter[str]()
     for partition, epoch in epochs.items():
@@ -103,7 +115,9 @@ def _by_leader(epochs: Mapping[TopicPartition, int], state: ClusterState) -> tup
     return led, unknown
 
 
-def _ask(led: Led, question: Callable[[], FromBrokers[LogOffsets]]) -> tuple[tuple[LogOffsets, ...], Counter[str]]:
+def _ask(
+    led: Led, question: Callable[[], FromBrokers[LogOffsets]]
+) -> tuple[tuple[LogOffsets, ...], Counter[str]]:
     """Return the answers of brokers, and the number of partitions without one by reason."""
     if not led:
         return (), Counter()

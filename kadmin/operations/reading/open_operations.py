@@ -29,9 +29,17 @@ def lock_held(context: Context) -> LockHeld | None:
     return None if holder is None else LockHeld(holder.operation_id, str(holder))
 
 
-def open_operation(context: Context, listing: Listing, lock: LockHeld | None, state: ClusterState) -> OpenOperation:
-    """Return an operation on record with the replicas that it asked for; raises as `OperationStore.record` does."""
-    author, has_runner = listing.author, lock is not None and lock.operation_id == listing.operation_id
+def open_operation(
+    context: Context, listing: Listing, lock: LockHeld | None, state: ClusterState
+) -> OpenOperation:
+    """Return an operation on record with the replicas that it asked for.
+
+    Raises as `OperationStore.record` does.
+    """
+    author, has_runner = (
+        listing.author,
+        lock is not None and lock.operation_id == listing.operation_id,
+    )
     described = listing.described_state(has_runner=has_runner)
     # When a runner was interrupted is not on record.
     since = " since" if described == listing.status.state else ", its state last changed at"
@@ -47,19 +55,28 @@ def open_operation(context: Context, listing: Listing, lock: LockHeld | None, st
         work = spec_of(record)
     except InvalidInputError:  # a heal has no plan
         return found
-    elects = work.elect is not Elect.NONE if isinstance(work, ReassignmentWork) else isinstance(work, ElectionWork)
+    elects = (
+        work.elect is not Elect.NONE
+        if isinstance(work, ReassignmentWork)
+        else isinstance(work, ElectionWork)
+    )
     lists = sent_lists(record, context.operations.steps(listing.operation_id), state)
     return replace(found, lists=lists, elects=elects)
 
 
-def lists_sent(context: Context, listing: Listing, state: ClusterState) -> Mapping[TopicPartition, frozenset[Replicas]]:
+def lists_sent(
+    context: Context, listing: Listing, state: ClusterState
+) -> Mapping[TopicPartition, frozenset[Replicas]]:
     """Return the replicas that an operation on record asked for, by partition."""
     operations, operation_id = context.operations, listing.operation_id
     return sent_lists(operations.record(operation_id), operations.steps(operation_id), state)
 
 
 def askers_on_record(context: Context, state: ClusterState) -> dict[TopicPartition, Listing]:
-    """Return the latest operation on record that asked for each reassignment in flight; others are left out."""
+    """Return the latest operation on record that asked for each reassignment in flight.
+
+    Others are left out.
+    """
     moves = moves_in_flight(state)
     listings = context.operations.listings() if moves else ()
 

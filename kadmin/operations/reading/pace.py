@@ -28,8 +28,13 @@ class Pace:
         self._samples: tuple[Sample, ...] = ()
         self._waits_for_brokers = False
 
-    def progress(self, observed: Observed, memory: Memory, now: float, throttle: int | None, reason: str) -> Progressed:
-        """Return the progress at `now`; a plan is counted again only where something changed: it may be large."""
+    def progress(
+        self, observed: Observed, memory: Memory, now: float, throttle: int | None, reason: str
+    ) -> Progressed:
+        """Return the progress at `now`.
+
+        A plan is counted again only where something changed: it may be large.
+        """
         seen = (memory.fingerprint, memory.wave)
         fresh = bool(observed.on_disk) and observed.on_disk is not self._on_disk
         if fresh or seen != self._seen:
@@ -44,7 +49,7 @@ class Pace:
         return Progressed(**asdict(self._tally), rate=rate, eta_s=eta_s, reason=reason)
 
     def _is_news(self, now: float) -> bool:
-        """Whether a new sample is due: partitions were completed, and the last sample is old enough."""
+        """Whether a new sample is due: partitions were completed, the last sample is old enough."""
         found, samples = self._tally, self._samples
         if not samples or found.done == found.total:
             return True

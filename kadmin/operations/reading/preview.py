@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanPreview:
-    """A plan examined on a cluster's state. `read_from` names the source of the state, and when it was read."""
+    """A plan examined on a cluster's state.
+
+    `read_from` names the source of the state, and when it was read.
+    """
 
     plan: Plan
     read_from: str
@@ -31,14 +34,22 @@ class PlanPreview:
     examination: Examination
 
 
-def preview_snapshot(plan: Plan, folder: Path, sizes: Mapping[TopicPartition, int], policy: Policy) -> PlanPreview:
+def preview_snapshot(
+    plan: Plan, folder: Path, sizes: Mapping[TopicPartition, int], policy: Policy
+) -> PlanPreview:
     """Examine a plan on the snapshot of one cluster; `sizes` take precedence."""
     found = read_inventory(folder)
-    return preview_cluster(plan, found.single(), f"snapshot {folder}, taken at {found.taken_at}", sizes, policy)
+    return preview_cluster(
+        plan, found.single(), f"snapshot {folder}, taken at {found.taken_at}", sizes, policy
+    )
 
 
 def preview_cluster(
-    plan: Plan, cluster: ClusterInventory, read_from: str, sizes: Mapping[TopicPartition, int], policy: Policy
+    plan: Plan,
+    cluster: ClusterInventory,
+    read_from: str,
+    sizes: Mapping[TopicPartition, int],
+    policy: Policy,
 ) -> PlanPreview:
     """Examine a plan on one cluster of an inventory; `sizes` take precedence."""
     state, facts, publish = state_of(cluster), facts_of(cluster, sizes), publish_limits_of(cluster)

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from kadmin.plan.copied import OnDisk, Sizes
 
 PATIENCE_S = 1.0
-"""The most that it takes to find a broker, and then to have all answers: the runner waits for them."""
+"""The most that it takes to find a broker, and then to have all answers: the runner waits for
+them."""
 SILENCE_S = 30.0
-"""Seconds for which a broker that missed two samples in a row is not asked again: one may be a pause."""
+"""Seconds for which a broker that missed two samples in a row is not asked again: one may be a
+pause."""
 
 
 class BrokerBackoff:
@@ -40,7 +42,10 @@ class BrokerBackoff:
         return self._until.get(broker, now) <= now
 
     def heard(self, found: LogDirs, now: float) -> dict[int, KadminError]:
-        """Record the answers to one sample; return the brokers that are not asked from now on, with their errors."""
+        """Record the answers to one sample.
+
+        Return the brokers that are not asked from now on, with their errors.
+        """
         lasting = {
             broker: error
             for broker, error in found.failed.items()
@@ -52,14 +57,18 @@ class BrokerBackoff:
 
 
 class ReplicaBytes:
-    """Asks brokers for the bytes of replicas in flight, over connections that stay open; close it, or use `with`.
+    """Asks brokers for the bytes of replicas in flight, over connections that stay open.
 
-    Nothing is raised: while a broker does not answer, its last answer counts, and copies that are whole. A note says so
-    once.
+    Close it, or use `with`. Nothing is raised: while a broker does not answer, its last answer
+    counts, and copies that are whole. A note says so once.
     """
 
     def __init__(
-        self, work: OperationSpec, brokers_of: Callable[[ClusterState], LiveBrokers], clock: Clock, tell: EventSink
+        self,
+        work: OperationSpec,
+        brokers_of: Callable[[ClusterState], LiveBrokers],
+        clock: Clock,
+        tell: EventSink,
     ) -> None:
         self._work = work
         self._brokers_of = brokers_of
@@ -85,14 +94,19 @@ class ReplicaBytes:
             self._brokers = None
 
     def measure(self, observed: Observed, memory: Memory) -> Observed:
-        """Return the observation with the brokers' last answers; they are asked where SAMPLE_S have passed."""
+        """Return the observation with the brokers' last answers.
+
+        They are asked where SAMPLE_S have passed.
+        """
         now = self._clock.now()
         in_time = self._due <= now < self._clock.until - 2 * PATIENCE_S
         if isinstance(self._work, ReassignmentWork) and in_time:
             self._sample(self._work, observed, memory, now)
         return replace(observed, sizes=self._sizes, on_disk=self._on_disk)
 
-    def _sample(self, work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> None:
+    def _sample(
+        self, work: ReassignmentWork, observed: Observed, memory: Memory, now: float
+    ) -> None:
         state, moving = observed.state, copying(work.wave(memory), observed.state)
         unsized = [
             target
@@ -120,7 +134,9 @@ class ReplicaBytes:
         self._on_disk = {**self._on_disk, **answered}
         self._sizes = {**self._sizes, **sizes_told((*moving, *unsized), state, found.sizes)}
 
-    def _ask(self, wanted: Mapping[int, Collection[TopicPartition]], state: ClusterState) -> LogDirs:
+    def _ask(
+        self, wanted: Mapping[int, Collection[TopicPartition]], state: ClusterState
+    ) -> LogDirs:
         try:
             if self._brokers is None:
                 self._brokers = self._brokers_of(state)

@@ -32,7 +32,10 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """At every multiple of `every_s` since 1970, which five minutes make :00, :05 and so on, for `for_s` seconds."""
+    """At every multiple of `every_s` since 1970, for `for_s` seconds.
+
+    Five minutes make :00, :05 and so on.
+    """
 
     every_s: int
     for_s: int
@@ -46,8 +49,13 @@ class Schedule:
         return max(0, math.floor(now_s / self.every_s) - math.floor(due_s / self.every_s))
 
 
-def sample_once(take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], tell: EventSink) -> Sampled:
-    """Take one sample, and note the questions that brokers did not answer; raises as `take` and `write` do."""
+def sample_once(
+    take: Callable[[], LoadSample], write: Callable[[LoadSample], Path], tell: EventSink
+) -> Sampled:
+    """Take one sample, and note the questions that brokers did not answer.
+
+    Raises as `take` and `write` do.
+    """
     sample = take()
     done = Sampled(sample, write(sample))
     for line in sample.unavailable:
@@ -62,10 +70,10 @@ def sample_repeatedly(
     tell: EventSink,
     schedule: Schedule,
 ) -> Sampled:
-    """Take a sample now, and then at each time of the schedule; a time that passes meanwhile is skipped.
+    """Take a sample now, and then at each time of the schedule.
 
-    An error before the first sample is written is raised; later that sample is skipped, with a note. A signal raises
-    StoppedError between two samples.
+    A time that passes meanwhile is skipped. An error before the first sample is written is raised;
+    later that sample is skipped, with a note. A signal raises StoppedError between two samples.
     """
     with clock.deferring_signals():
         end, due_s = clock.now() + schedule.for_s, clock.utc().timestamp()
@@ -80,7 +88,9 @@ def sample_repeatedly(
                     tell(events.Note(line))
             except (UnreachableError, NotCompletedError) as error:
                 # A run that is started again at once meets the last sample of the run before.
-                if done is None and (not isinstance(error, SampleExistsError) or clock.now() >= end):
+                if done is None and (
+                    not isinstance(error, SampleExistsError) or clock.now() >= end
+                ):
                     raise
                 missed += 1
                 tell(events.Note(f"no sample at {begun}: {error.message}"))
@@ -93,7 +103,10 @@ def sample_repeatedly(
 
 
 def _wait(clock: Clock, due_s: float, done: Sampled | None) -> None:
-    """Wait for a time of the wall clock; raises StoppedError, or NotCompletedError at the command's end."""
+    """Wait for a time of the wall clock.
+
+    Raises StoppedError, or NotCompletedError at the command's end.
+    """
     kept = "no sample was written"
     if done is not None:
         kept = f"{done.file.parent} has {count(done.samples, 'sample')} of this run"
@@ -101,7 +114,8 @@ def _wait(clock: Clock, due_s: float, done: Sampled | None) -> None:
         clock.stop_if_asked(kept, "repeat the command: it goes on in the same folder")
         if clock.over:
             raise NotCompletedError(
-                f"Not finished within --timeout; {kept}.", next_step="run it again with a longer --timeout"
+                f"Not finished within --timeout; {kept}.",
+                next_step="run it again with a longer --timeout",
             )
         clock.wait(left_s)
 

@@ -34,11 +34,16 @@ class Snapshot:
 
 
 def take_snapshot(context: Context, given: ClusterFacts) -> Snapshot:
-    """Read the whole cluster, and ask the brokers for facts that were not given (sizes: 1.1 and later)."""
+    """Read the whole cluster, and ask the brokers for facts that were not given.
+
+    Sizes are known from 1.1 on.
+    """
     state = read_state(context)
     facts = with_usage(given, context.backend, state, state.topics)
     return Snapshot(
-        inventory_of(state, facts.sizes, context.clock.timestamp(), facts, context.backend.capabilities.mode),
+        inventory_of(
+            state, facts.sizes, context.clock.timestamp(), facts, context.backend.capabilities.mode
+        ),
         len(state.brokers),
         len(state.topics),
         sum(len(topic.replicas) for topic in state.topics.values()),

@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """An unfinished operation. Record and progress are None for a heal, and while the record is incomplete.
+    """An unfinished operation.
 
-    The progress has a rate once it was read again, a time left while a runner is at work: without one no later wave
-    begins. `throttle` is the present one. `waits_for` is the reason for which a runner would wait or stop on the
-    present cluster; empty where the next request can be published. `unknown` is the reason that the cluster was not
-    read.
+    Record and progress are None for a heal, and while the record is incomplete. The progress has a
+    rate once it was read again, a time left while a runner is at work: without one no later wave
+    begins. `throttle` is the present one. `waits_for` is the reason for which a runner would wait
+    or stop on the present cluster; empty where the next request can be published. `unknown` is the
+    reason that the cluster was not read.
     """
 
     listing: Listing
@@ -50,10 +51,11 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The unfinished operations, the holder of the lock, and requests of finished operations that arrived late.
+    """The unfinished operations and the holder of the lock.
 
-    `holder_died`: the holder's process was on this machine, and is not there any more; its lock is not free yet.
-    `undecodable` are the errors of what is on record and cannot be decoded.
+    Requests of finished operations that arrived late are beside them. `holder_died`: the holder's
+    process was on this machine, and is not there any more; its lock is not free yet. `undecodable`
+    are the errors of what is on record and cannot be decoded.
     """
 
     operations: tuple[Unfinished, ...]
@@ -68,7 +70,10 @@ class Status:
 
 
 class StatusReader:
-    """Reads the status again and again: each record once; a stall is known once nothing has changed for its time."""
+    """Reads the status again and again: each record once.
+
+    A stall is known once nothing has changed for its time.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -109,11 +114,20 @@ class StatusReader:
         try:
             return operations.unfinished(), []
         except UndecodableError as error:
-            return tuple(each for each in operations.listings() if not each.status.state.finished), [error]
+            return tuple(
+                each for each in operations.listings() if not each.status.state.finished
+            ), [error]
 
     def read_one(self, operation_id: str) -> Unfinished:
-        """Read one operation that is unfinished; what is on record alone where the cluster does not answer."""
-        found = next(each for each in self._context.operations.listings() if each.operation_id == operation_id)
+        """Read one operation that is unfinished.
+
+        What is on record alone where the cluster does not answer.
+        """
+        found = next(
+            each
+            for each in self._context.operations.listings()
+            if each.operation_id == operation_id
+        )
         try:
             return self._read(found, None)
         except UnreachableError as lost:
@@ -130,7 +144,7 @@ class StatusReader:
         return Unfinished(listing, record, throttle=throttle, unknown=unknown)
 
     def _with_request(self, listing: Listing) -> Listing:
-        """Return the listing with a request that no runner has confirmed yet: the next one obeys it."""
+        """Return the listing with a request that no runner confirmed yet: the next one obeys it."""
         request = self._context.operations.request(listing.operation_id)
         if request is None or request.asked in listing.status.message:
             return listing
@@ -138,7 +152,8 @@ class StatusReader:
         return replace(listing, status=replace(listing.status, message=message))
 
     def _replica_bytes(self, work: OperationSpec) -> ReplicaBytes:
-        # The runner notes brokers that do not answer: a note here would break the drawing on a terminal.
+        # The runner notes brokers that do not answer: a note here would break the drawing on a
+        # terminal.
         context = self._context
         return ReplicaBytes(work, context.backend.brokers, context.clock, lambda _: None)
 
@@ -164,7 +179,9 @@ class StatusReader:
         self._memories[operation_id] = memory = remember(memory, observed, now)
         action, throttle = decide(work, observed, memory, now), current_throttle(record, steps)
         action = settle(action, observed, memory, now)
-        progress = pace.progress(observed, memory, now, None if throttle is None else throttle.rate, "")
+        progress = pace.progress(
+            observed, memory, now, None if throttle is None else throttle.rate, ""
+        )
         if not is_run_by(operation_id, holder):
             progress = replace(progress, eta_s=None)
         return Unfinished(listing, record, progress, throttle, _waits_for(action))

@@ -1,8 +1,9 @@
 """Timeline of an operation, from its record, steps and states. Pure, except for `read_timeline`.
 
-A step records its time of publishing. Its end is known only from the next step, or from the pause or the end of the
-operation, so a span ends at the latest possible time. A runner that was interrupted leaves nothing: where the
-operation was resumed before that time, the end of the span is unknown.
+A step records its time of publishing. Its end is known only from the next step, or from the pause
+or the end of the operation, so a span ends at the latest possible time. A runner that was
+interrupted leaves nothing: where the operation was resumed before that time, the end of the span is
+unknown.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ _INSTANT = frozenset({StepKind.THROTTLE})
 class StepSpan:
     """One publish: its time, and the latest time at which it was done (None: unknown).
 
-    Times are seconds since the operation was recorded. `count` is of partitions or topics, None where unknown.
-    `moved_bytes` are those copied, None where a size is unknown.
+    Times are seconds since the operation was recorded. `count` is of partitions or topics, None
+    where unknown. `moved_bytes` are those copied, None where a size is unknown.
     """
 
     step: Step
@@ -68,8 +69,9 @@ class StepSpan:
 class Timeline:
     """An operation with its spans in order. `targets` are those of a reassignment.
 
-    `changes` are the statuses since the start; of an operation of an older version only the last is known. `took_s` is
-    from the record to the end, or until it was read; None where a time cannot be parsed.
+    `changes` are the statuses since the start; of an operation of an older version only the last is
+    known. `took_s` is from the record to the end, or until it was read; None where a time cannot be
+    parsed.
     """
 
     record: OperationRecord
@@ -82,7 +84,10 @@ class Timeline:
 
     @property
     def to_copy_bytes(self) -> int | None:
-        """Bytes that the whole reassignment copies, by the plan's sizes or as `apply` measured; None where unknown."""
+        """Bytes that the whole reassignment copies, by the plan's sizes or as `apply` measured.
+
+        None where unknown.
+        """
         planned_bytes = copied_bytes(self.targets)
         return self.listing.to_copy_bytes if planned_bytes is None else planned_bytes
 
@@ -105,7 +110,10 @@ class TimelineEventKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """A start, a pause, a resumption, an end, or the step of `span`; `status` is that of a change."""
+    """A start, a pause, a resumption, an end, or the step of `span`.
+
+    `status` is that of a change.
+    """
 
     at: str
     turn: TimelineEventKind
@@ -119,22 +127,37 @@ def read_timeline(context: Context, operation_id: str | None) -> Timeline:
 
     Raises InvalidInputError where there is none, NotCompletedError where it cannot be read.
     """
-    listings = [each for each in context.operations.listings() if operation_id in (None, each.operation_id)]
+    listings = [
+        each for each in context.operations.listings() if operation_id in (None, each.operation_id)
+    ]
     if not listings:
-        wanted = "No operation is on record." if operation_id is None else f"There is no operation {operation_id}."
+        wanted = (
+            "No operation is on record."
+            if operation_id is None
+            else f"There is no operation {operation_id}."
+        )
         raise InvalidInputError(wanted, next_step=command("history"))
     found = listings[-1]
     if not found.status.state.has_record:
         raise NotCompletedError(
-            f"Operation {found.operation_id} ({found.status.state}) has an incomplete record; nothing was published.",
+            f"Operation {found.operation_id} ({found.status.state}) has an incomplete record; "
+            "nothing was published.",
             next_step=command("history") if found.status.state.finished else command("status"),
         )
-    record, steps = context.operations.record(found.operation_id), context.operations.steps(found.operation_id)
+    record, steps = (
+        context.operations.record(found.operation_id),
+        context.operations.steps(found.operation_id),
+    )
     return timeline(record, found, steps, context.clock.timestamp())
 
 
-def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step], read_at: str) -> Timeline:
-    """Return the timeline of an operation as it was read at a time; config writes that were answered are left out."""
+def timeline(
+    record: OperationRecord, listing: Listing, steps: Sequence[Step], read_at: str
+) -> Timeline:
+    """Return the timeline of an operation as it was read at a time.
+
+    Config writes that were answered are left out.
+    """
     steps = [step for step in steps if not _is_answered_write(step)]
     work = None if record.kind is OperationKind.HEAL else spec_of(record)
     status = listing.status
@@ -153,17 +176,27 @@ def timeline(record: OperationRecord, listing: Listing, steps: Sequence[Step], r
     spans: list[StepSpan] = []
     for at, step in enumerate(steps):
         later = [
-            start for start, each in zip(starts[at + 1 :], steps[at + 1 :], strict=True) if each.kind not in _INSTANT
+            start
+            for start, each in zip(starts[at + 1 :], steps[at + 1 :], strict=True)
+            if each.kind not in _INSTANT
         ]
-        until = starts[at] if step.kind in _INSTANT else _end(starts[at], [*later, *stops], resumptions)
+        until = (
+            starts[at] if step.kind in _INSTANT else _end(starts[at], [*later, *stops], resumptions)
+        )
         spans.append(StepSpan(step, starts[at], until, _count(step, work), _bytes(step, work)))
     targets = work.targets if isinstance(work, ReassignmentWork) else ()
-    took = seconds_between(record.created_at, status.updated_at if status.state.finished else read_at)
+    took = seconds_between(
+        record.created_at, status.updated_at if status.state.finished else read_at
+    )
     return Timeline(record, listing, changes, targets, len(record.waves), tuple(spans), took)
 
 
 def _is_answered_write(step: Step) -> bool:
-    return isinstance(step, ThrottleStep) and step.throttle is None and step.sending is not Sending.UNANSWERED
+    return (
+        isinstance(step, ThrottleStep)
+        and step.throttle is None
+        and step.sending is not Sending.UNANSWERED
+    )
 
 
 def moments(found: Timeline) -> tuple[TimelineEvent, ...]:
@@ -176,7 +209,10 @@ def moments(found: Timeline) -> tuple[TimelineEvent, ...]:
 
 
 def _moment(change: OperationStatus) -> TimelineEvent | None:
-    """Return the moment of a change of the status; None for the one that ends the writing of the record."""
+    """Return the moment of a change of the status.
+
+    None for the one that ends the writing of the record.
+    """
     state = change.state
     if state.finished:
         return TimelineEvent(change.updated_at, TimelineEventKind.ENDED, status=change)
@@ -184,29 +220,46 @@ def _moment(change: OperationStatus) -> TimelineEvent | None:
         return TimelineEvent(change.updated_at, TimelineEventKind.PAUSED, status=change)
     if change.by:
         return TimelineEvent(change.updated_at, TimelineEventKind.RESUMED, change.by, change)
-    return TimelineEvent(change.updated_at, TimelineEventKind.ASKED, status=change) if change.message else None
+    return (
+        TimelineEvent(change.updated_at, TimelineEventKind.ASKED, status=change)
+        if change.message
+        else None
+    )
 
 
-def _end(start: float | None, later: Sequence[float | None], resumptions: Sequence[float | None]) -> float | None:
-    """Return the first of the later times; None where a time is unknown, or the operation was resumed before it."""
+def _end(
+    start: float | None, later: Sequence[float | None], resumptions: Sequence[float | None]
+) -> float | None:
+    """Return the first of the later times.
+
+    None where a time is unknown, or the operation was resumed before it.
+    """
     if start is None or None in later or None in resumptions:
         return None
     end = min((each for each in later if each is not None and each >= start), default=None)
-    interrupted = end is not None and any(each is not None and start < each <= end for each in resumptions)
+    interrupted = end is not None and any(
+        each is not None and start < each <= end for each in resumptions
+    )
     return None if interrupted else end
 
 
 def progress_of(found: Timeline, state: ClusterState) -> dict[TopicPartition, Progress]:
     """Judge the partitions of a reassignment on the current cluster, with what was published."""
     waves = waves_of(span.step for span in found.spans)
-    published = {at for index, wave in enumerate(found.record.waves) if index in waves for at in wave}
+    published = {
+        at for index, wave in enumerate(found.record.waves) if index in waves for at in wave
+    }
     return {
-        target.partition: judge(target, state, published=at in published) for at, target in enumerate(found.targets)
+        target.partition: judge(target, state, published=at in published)
+        for at, target in enumerate(found.targets)
     }
 
 
 def seconds_between(earlier: str, later: str) -> float | None:
-    """Return the seconds between two ISO 8601 times; None where one cannot be parsed, or they are in reverse order."""
+    """Return the seconds between two ISO 8601 times.
+
+    None where one cannot be parsed, or they are in reverse order.
+    """
     try:
         seconds = (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
     except (ValueError, TypeError):
@@ -237,7 +290,14 @@ def _bytes(step: Step, work: OperationSpec | None) -> int | None:
     if wave is None:
         return (
             0
-            if step.kind in {StepKind.ELECTION, StepKind.PROBE, StepKind.DELETION, StepKind.CREATION, StepKind.THROTTLE}
+            if step.kind
+            in {
+                StepKind.ELECTION,
+                StepKind.PROBE,
+                StepKind.DELETION,
+                StepKind.CREATION,
+                StepKind.THROTTLE,
+            }
             else None
         )
     return copied_bytes(wave)

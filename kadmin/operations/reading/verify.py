@@ -56,7 +56,9 @@ def _published(context: Context, plan: Plan) -> PlanHistory:
         if listing.plan_digest == digest and listing.status.state is not OperationState.PREPARING
     ]
     records = [context.operations.record(listing.operation_id) for listing in listings]
-    origin = {partition: replicas for record in records for partition, replicas in record.origin.items()}
+    origin = {
+        partition: replicas for record in records for partition, replicas in record.origin.items()
+    }
     partitions = frozenset(each for record in records for each in _partitions(context, record))
     cancelled = bool(listings) and listings[-1].status.state is OperationState.CANCELLED
     return PlanHistory(origin, partitions, cancelled)
@@ -66,4 +68,7 @@ def _partitions(context: Context, record: OperationRecord) -> set[TopicPartition
     work = spec_of(record)
     if not isinstance(work, ReassignmentWork):
         return set()
-    return {target.partition for target in published_targets(work, context.operations.steps(record.operation_id))}
+    return {
+        target.partition
+        for target in published_targets(work, context.operations.steps(record.operation_id))
+    }

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class LostLockError(BusyError):
-    """The lock was lost: another process released it, or our session or lease expired; `successor` took it over."""
+    """The lock was lost: another process released it, or our session or lease expired.
+
+    `successor` took it over.
+    """
 
     def __init__(
         self,
@@ -34,7 +37,10 @@ EXPIRY_GRACE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The holder of the lock: its process, its operation, its start time, and the timeout of its session in seconds."""
+    """The holder of the lock.
+
+    It has its process, its operation, its start time, and the timeout of its session in seconds.
+    """
 
     author: Author
     operation_id: str
@@ -52,9 +58,9 @@ class Holder:
 
 
 def died_here(holder: Holder | None, author: Author, *, exists: bool) -> bool:
-    """Whether a holder ran as this user on this machine, `author`, and its process ended; `exists`: its pid is in use.
+    """Whether a holder ran as this user on this machine, `author`, and its process ended.
 
-    False for a holder on another machine, or of another user.
+    `exists`: its pid is in use. False for a holder on another machine, or of another user.
     """
     return holder is not None and str(holder.author) == str(author) and not exists
 
@@ -68,19 +74,25 @@ def held_lock(holder: Holder) -> BusyError:
 
 
 def require_held_for(operation_id: str, holder: Holder | None) -> Holder:
-    """Return the holder of a lock that is released by hand; raises where it is free, or held for another operation."""
+    """Return the holder of a lock that is released by hand.
+
+    Raises where it is free, or held for another operation.
+    """
     if holder is None:
         raise InvalidInputError("The lock is free.", next_step=command("lock show"))
     if holder.operation_id != operation_id:
         raise BusyError(
-            f"The lock is held for operation {holder.operation_id}, not {operation_id}.", cause=f"holder: {holder}"
+            f"The lock is held for operation {holder.operation_id}, not {operation_id}.",
+            cause=f"holder: {holder}",
         )
     return holder
 
 
 def changed_lock() -> BusyError:
     """Build the error for a lock that could not be released by hand."""
-    return BusyError("Another process changed the lock at the same time.", next_step=command("lock show"))
+    return BusyError(
+        "Another process changed the lock at the same time.", next_step=command("lock show")
+    )
 
 
 def is_run_by(operation_id: str | None, holder: Holder | None) -> bool:
@@ -108,7 +120,8 @@ def lost_lock(successor: Holder | None = None) -> LostLockError:
         )
     who = f"{successor.author} (pid {successor.author.pid})"
     return LostLockError(
-        f"The lock was lost: {who} took over, for operation {successor.operation_id}; nothing more was written.",
+        f"The lock was lost: {who} took over, for operation {successor.operation_id}; nothing "
+        "more was written.",
         cause=cause,
         next_step=command("status"),
         successor=successor,

@@ -8,8 +8,8 @@
     operations/<id>/throttle     a change of the throttle, written without the lock
     operations/<id>/steps/<n>    one for each publish and each change of the throttle, six digits
 
-A key is matched whole, and an id is one that `new_operation_id` makes, because any writer of the topic chooses its
-keys, and a key becomes the path of a file.
+A key is matched whole, and an id is one that `new_operation_id` makes, because any writer of the
+topic chooses its keys, and a key becomes the path of a file.
 """
 
 from __future__ import annotations

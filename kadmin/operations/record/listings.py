@@ -1,4 +1,7 @@
-"""All operations on record by their statuses; one that cannot be decoded is left out, with a note."""
+"""All operations on record by their statuses.
+
+One that cannot be decoded is left out, with a note.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class Listings:
-    """Decodes statuses: tuples of operation id, location for messages, and value, oldest operation first.
+    """Decodes statuses, oldest operation first.
 
-    `note` is called once for each operation that is left out.
+    They are tuples of operation id, location for messages, and value. `note` is called once for
+    each operation that is left out.
     """
 
     def __init__(self, note: Callable[[str], None]) -> None:
@@ -34,7 +38,10 @@ class Listings:
         return found
 
     def unfinished(self, statuses: Statuses) -> tuple[Listing, ...]:
-        """Return the operations that are not finished; an undecodable one may be one of them, and raises."""
+        """Return the operations that are not finished.
+
+        An undecodable one may be one of them, and raises.
+        """
         found, undecodable = _decoded(statuses)
         for error in undecodable.values():
             raise error

@@ -1,4 +1,7 @@
-"""Decoders of the parts of values on record, from JSON; each raises TypeError or ValueError for a wrong value."""
+"""Decoders of the parts of values on record, from JSON.
+
+Each raises TypeError or ValueError for a wrong value.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,9 @@ def load_numbers(value: Iterable[int]) -> Replicas:
 
 def load_assignment(value: Iterable[list[Any]]) -> Assignment:
     """Return replicas by partition."""
-    return {load_partition(topic, number): load_numbers(replicas) for topic, number, replicas in value}
+    return {
+        load_partition(topic, number): load_numbers(replicas) for topic, number, replicas in value
+    }
 
 
 def load_recipe(value: Mapping[str, Any]) -> TopicRecipe:
@@ -94,7 +99,9 @@ def load_changes(value: Mapping[str, Any]) -> ConfigChanges:
     for text, keys in value.items():
         entity = ConfigEntity.parse(text)
         for key, change in keys.items():
-            if not is_throttle(entity, key) or not (entity.is_topic or entity.broker_id is not None):
+            if not is_throttle(entity, key) or not (
+                entity.is_topic or entity.broker_id is not None
+            ):
                 raise ValueError(f"{key} of {text} is no throttle of an operation")
             require_any(str, *change.values())
         changes[entity] = {key: ConfigChange(**change) for key, change in keys.items()}
@@ -118,7 +125,10 @@ def load_stop_request(value: Mapping[str, Any]) -> StopRequest:
 
 
 def load_answered(status: Mapping[str, Any]) -> StopRequest | None:
-    """Return the request to stop that a status confirms; a runner of an older version confirms it by its text alone."""
+    """Return the request to stop that a status confirms.
+
+    A runner of an older version confirms it by its text alone.
+    """
     if "answered" not in status:
         return StopRequest.parse(status["message"])
     return None if status["answered"] is None else load_stop_request(status["answered"])
@@ -138,4 +148,7 @@ def load_high_watermarks(health: Mapping[str, Any]) -> dict[TopicPartition, High
     """Return the high watermarks, which are kept beside the health."""
     marks = health.get("high_watermarks", ())  # records of older versions have none
     require(int, *(value for mark in marks for value in mark[2:]))
-    return {load_partition(topic, number): HighWatermark(offset, epoch) for topic, number, offset, epoch in marks}
+    return {
+        load_partition(topic, number): HighWatermark(offset, epoch)
+        for topic, number, offset, epoch in marks
+    }

@@ -43,7 +43,9 @@ class OperationKind(StrEnum):
 
 
 class OperationState(StrEnum):
-    """The state of an operation. A paused one is resumed or cancelled; a cancelled one can only be rolled back.
+    """The state of an operation.
+
+    A paused one is resumed or cancelled; a cancelled one can only be rolled back.
 
     The store refuses every other transition (see TRANSITIONS)::
 
@@ -91,7 +93,8 @@ def require_transition(
 ) -> None:
     """Raise KadminError where an operation may not go from one state to the other: a bug in kadmin.
 
-    `confirm` raises LostLockError where the lock was lost: its new holder may have ended the operation.
+    `confirm` raises LostLockError where the lock was lost: its new holder may have ended the
+    operation.
     """
     if after not in TRANSITIONS[before]:
         confirm()
@@ -112,7 +115,10 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class ThrottleRecord:
-    """The throttle of an operation: `rate` in bytes per second, and each config value before and with it."""
+    """The throttle of an operation.
+
+    `rate` in bytes per second, and each config value before and with it.
+    """
 
     rate: int
     changes: ConfigChanges
@@ -128,13 +134,15 @@ class HighWatermark:
 
 @dataclass(frozen=True, slots=True)
 class OperationRecord:
-    """The immutable part. `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
+    """The immutable part.
 
-    `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes` the topics that a
-    deletion deletes or a recreation creates, `topic_ids` the ids of those to be deleted, where the cluster has ids;
-    `health` is that of the cluster when the record was made, `high_watermarks` the high watermarks at that time, as
-    far as leaders answered. `file_digest` is the sha256 of the bytes of the plan's file, `to_copy_bytes` the bytes to
-    copy, by the sizes on disk where the plan gives none. Both are kept beside the status, where versions without these
+    `plan_text` is the plan as canonical JSON; `origin` the ordered replicas before any write.
+    `waves` hold positions in the plan's list; `targets` the partitions of an election; `recipes`
+    the topics that a deletion deletes or a recreation creates, `topic_ids` the ids of those to be
+    deleted, where the cluster has ids; `health` is that of the cluster when the record was made,
+    `high_watermarks` the high watermarks at that time, as far as leaders answered. `file_digest` is
+    the sha256 of the bytes of the plan's file, `to_copy_bytes` the bytes to copy, by the sizes on
+    disk where the plan gives none. Both are kept beside the status, where versions without these
     fields skip them: a record that was read has none.
     """
 
@@ -176,10 +184,11 @@ class OperationRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperationStatus:
-    """The status of an operation: state, time of the last change, message; `by` is the user who resumed it.
+    """The status of an operation: state, time of the last change, message.
 
-    `answered` is the request to stop that the runner confirms: it stops at the next safe point.
-    `throttle_removed`: the operation's throttle is removed from every broker and topic.
+    `by` is the user who resumed it. `answered` is the request to stop that the runner confirms: it
+    stops at the next safe point. `throttle_removed`: the operation's throttle is removed from every
+    broker and topic.
     """
 
     state: OperationState
@@ -199,9 +208,9 @@ class OperationStatus:
 class Listing:
     """One line of `history`.
 
-    `changes` are the statuses since the operation was recorded, `file_digest` the sha256 of the plan's file as it was
-    applied, `to_copy_bytes` what it was to copy, `plan_name` and `rolls_back` are as in the record: none in
-    older records.
+    `changes` are the statuses since the operation was recorded, `file_digest` the sha256 of the
+    plan's file as it was applied, `to_copy_bytes` what it was to copy, `plan_name` and `rolls_back`
+    are as in the record: none in older records.
     """
 
     operation_id: str
@@ -224,7 +233,10 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class StoredOperation:
-    """An operation as a store keeps it, encoded: status, record, steps by name, and request to change the throttle."""
+    """An operation as a store keeps it, encoded.
+
+    It has status, record, steps by name, and request to change the throttle.
+    """
 
     operation_id: str
     status: bytes

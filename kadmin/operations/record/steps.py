@@ -69,8 +69,8 @@ class Sending(StrEnum):
 class Intent:
     """A request to reassign partitions, on record before it is sent.
 
-    `targets` are ordered replicas by partition, None to end its reassignment; `topic_ids` and `leader_epochs` are those
-    that were read before.
+    `targets` are ordered replicas by partition, None to end its reassignment; `topic_ids` and
+    `leader_epochs` are those that were read before.
     """
 
     targets: Mapping[TopicPartition, Replicas | None]
@@ -80,9 +80,10 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class ThrottleChange:
-    """A change of the throttle while the operation runs: the new rate, and the values that it adds or replaces.
+    """A change of the throttle while the operation runs.
 
-    `request` asked for it. One change may take several steps; all but the last have no request.
+    It has the new rate, and the values that it adds or replaces. `request` asked for it. One change
+    may take several steps; all but the last have no request.
     """
 
     rate: int
@@ -92,7 +93,11 @@ class ThrottleChange:
 
 @dataclass(frozen=True, slots=True)
 class StepOnRecord:
-    """One step; `sending` is the outcome of a request that is sent after its step, None where both are one write."""
+    """One step.
+
+    `sending` is the outcome of a request that is sent after its step, None where both are one
+    write.
+    """
 
     kind: ClassVar[StepKind]
     number: int
@@ -102,7 +107,10 @@ class StepOnRecord:
 
 @dataclass(frozen=True, slots=True)
 class ProbeStep(StepOnRecord):
-    """A probe of a channel: a harmless request, which a controller that watches the channel finishes at once."""
+    """A probe of a channel.
+
+    It is a harmless request, which a controller that watches the channel finishes at once.
+    """
 
     kind = StepKind.PROBE
     channel: Channel
@@ -118,7 +126,10 @@ class ThrottleStep(StepOnRecord):
 
 @dataclass(frozen=True, slots=True)
 class ReassigningStep(StepOnRecord):
-    """A request to reassign partitions: the reasons for refused ones, and the `intent` of a request to brokers."""
+    """A request to reassign partitions.
+
+    It has the reasons for refused ones, and the `intent` of a request to brokers.
+    """
 
     refused: Mapping[TopicPartition, str] = field(default_factory=dict, kw_only=True)
     intent: Intent | None = field(default=None, kw_only=True)
@@ -142,7 +153,10 @@ class CancelStep(ReassigningStep):
 
 @dataclass(frozen=True, slots=True)
 class ElectionStep(StepOnRecord):
-    """An election of preferred leaders; `refused` are the partitions that the cluster refused, with its reasons."""
+    """An election of preferred leaders.
+
+    `refused` are the partitions that the cluster refused, with its reasons.
+    """
 
     kind = StepKind.ELECTION
     partitions: tuple[TopicPartition, ...]
@@ -151,7 +165,10 @@ class ElectionStep(StepOnRecord):
 
 @dataclass(frozen=True, slots=True)
 class TopicStep(StepOnRecord):
-    """A change of whole topics; `refused_topics` are the topics that the cluster refused, with its reasons."""
+    """A change of whole topics.
+
+    `refused_topics` are the topics that the cluster refused, with its reasons.
+    """
 
     topics: tuple[str, ...]
     refused_topics: Mapping[str, str] = field(default_factory=dict)
@@ -180,14 +197,26 @@ class HealStep(StepOnRecord):
 
 
 Step: TypeAlias = (
-    ProbeStep | ThrottleStep | WaveStep | CancelStep | ElectionStep | DeletionStep | CreationStep | HealStep
+    ProbeStep
+    | ThrottleStep
+    | WaveStep
+    | CancelStep
+    | ElectionStep
+    | DeletionStep
+    | CreationStep
+    | HealStep
 )
 
 
 def published_by(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return the steps whose request was sent to the controller, or may have been; throttle steps are left out."""
+    """Return the steps whose request was sent to the controller, or may have been.
+
+    Throttle steps are left out.
+    """
     return tuple(
-        step for step in steps if not isinstance(step, ThrottleStep) and step.sending is not Sending.NOT_APPLIED
+        step
+        for step in steps
+        if not isinstance(step, ThrottleStep) and step.sending is not Sending.NOT_APPLIED
     )
 
 
@@ -205,7 +234,9 @@ def intents(steps: Iterable[Step]) -> Iterator[tuple[ReassigningStep, Intent]]:
 
 def returned_by(steps: Iterable[Step]) -> frozenset[TopicPartition]:
     """Return the partitions that cancelling steps returned to their original replicas."""
-    return frozenset(each for step in steps if isinstance(step, CancelStep) for each in step.partitions)
+    return frozenset(
+        each for step in steps if isinstance(step, CancelStep) for each in step.partitions
+    )
 
 
 def refused_by_cluster(steps: Iterable[Step]) -> Mapping[TopicPartition, str]:
@@ -215,17 +246,26 @@ def refused_by_cluster(steps: Iterable[Step]) -> Mapping[TopicPartition, str]:
 
 
 def writes_unanswered(steps: Iterable[Step]) -> bool:
-    """Whether a request to set or remove the throttle is unanswered: it may be applied at any later time."""
-    return any(isinstance(step, ThrottleStep) and step.sending is Sending.UNANSWERED for step in steps)
+    """Whether a request on the throttle is unanswered: it may be applied at any later time."""
+    return any(
+        isinstance(step, ThrottleStep) and step.sending is Sending.UNANSWERED for step in steps
+    )
 
 
 def throttle_changes(steps: Iterable[Step]) -> Iterator[ThrottleChange]:
     """Yield the changes of the throttle in order."""
-    return (step.throttle for step in steps if isinstance(step, ThrottleStep) and step.throttle is not None)
+    return (
+        step.throttle
+        for step in steps
+        if isinstance(step, ThrottleStep) and step.throttle is not None
+    )
 
 
 def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> ThrottleRecord | None:
-    """Return the throttle of an operation, with the changes by its steps; None without a throttle."""
+    """Return the throttle of an operation, with the changes by its steps.
+
+    None without a throttle.
+    """
     throttle = record.throttle
     for change in throttle_changes(steps):
         before: ConfigChanges = {} if throttle is None else throttle.changes

@@ -1,6 +1,7 @@
 """A request to pause or cancel an operation, written by another process without the lock.
 
-The runner reads it in every round and obeys it when the running wave is done. It confirms the request in its status.
+The runner reads it in every round and obeys it when the running wave is done. It confirms the
+request in its status.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ class StoppedByRequestError(NotCompletedError):
 
 @dataclass(frozen=True, slots=True)
 class StopRequest:
-    """A request to stop, with author and time; `allow_foreign` lets CANCEL_NOW start entries of other tools."""
+    """A request to stop, with author and time.
+
+    `allow_foreign` lets CANCEL_NOW start entries of other tools.
+    """
 
     stop: Stop
     by: str
@@ -44,14 +48,19 @@ class StopRequest:
 
     @classmethod
     def parse(cls, text: str) -> StopRequest | None:
-        """Return the request of its text, which leaves `allow_foreign` out; None for other texts."""
+        """Return the request of its text, which leaves `allow_foreign` out.
+
+        None for other texts.
+        """
         found = _TEXT.fullmatch(text)
         if found is None:
             return None
-        return cls(next(stop for stop, verb in _VERBS.items() if verb == found[1]), found[2], found[3])
+        return cls(
+            next(stop for stop, verb in _VERBS.items() if verb == found[1]), found[2], found[3]
+        )
 
     def covers(self, other: StopRequest) -> bool:
-        """Whether the other request asks for nothing more: it is no stronger, and lets nothing more start."""
+        """Whether the other request asks for no more: it is no stronger, and lets no more start."""
         return (self.stop, self.allow_foreign) >= (other.stop, other.allow_foreign)
 
     @property

@@ -1,7 +1,8 @@
 """A request to change the throttle of an operation, written by another process without the lock.
 
-It is kept apart from a request to stop, so that neither replaces the other; the last one counts. The runner reads it in
-every round, puts the change on record as a step, and then changes the configs.
+It is kept apart from a request to stop, so that neither replaces the other; the last one counts.
+The runner reads it in every round, puts the change on record as a step, and then changes the
+configs.
 """
 
 from __future__ import annotations

@@ -17,7 +17,10 @@ RECREATES = "kadmin/recreates"
 
 
 def plan_recreation(context: Context, operation_id: str) -> RecreationPlan:
-    """Return the recipes of the topics that an operation deleted; raises InvalidInputError for other operations."""
+    """Return the recipes of the topics that an operation deleted.
+
+    Raises InvalidInputError for other operations.
+    """
     context.backend.check()
     context.operations.status(operation_id)  # raises where there is no such operation
     record = context.operations.record(operation_id)
@@ -26,5 +29,9 @@ def plan_recreation(context: Context, operation_id: str) -> RecreationPlan:
             f"Operation {operation_id} is no deletion; only deleted topics can be created again.",
             next_step=command("history"),
         )
-    header = PlanHeader(name=f"recreate-{operation_id}", cluster_id=record.cluster_id, labels={RECREATES: operation_id})
+    header = PlanHeader(
+        name=f"recreate-{operation_id}",
+        cluster_id=record.cluster_id,
+        labels={RECREATES: operation_id},
+    )
     return RecreationPlan(header, record.recipes)

@@ -10,7 +10,14 @@ from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.record.record import ROLLS_BACK, OperationKind
 from kadmin.operations.record.steps import current_throttle
-from kadmin.plan.model import UNTHROTTLED, PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
+from kadmin.plan.model import (
+    UNTHROTTLED,
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+    ThrottleBy,
+    ThrottleSpec,
+)
 from kadmin.plan.units import readable_rate
 from kadmin.wording import name_some
 
@@ -24,14 +31,17 @@ if TYPE_CHECKING:
 
 
 def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, NextStep]]:
-    """Return the kinds of operations that have no rollback, each with the reason and the next step."""
+    """Return the kinds of operations without a rollback, each with the reason and the next step."""
     return {
         OperationKind.ELECTION: (
             "the leaders from before it are not on record",
             command("inspect partitions") + ", to see the leaders",
         ),
         OperationKind.DELETION: (
-            "the records are lost; the topics can be created again, empty, with their assignment and configs",
+            (
+                "the records are lost; the topics can be created again, empty, with their "
+                "assignment and configs"
+            ),
             command("recreate", operation_id),
         ),
         OperationKind.RECREATION: (
@@ -39,24 +49,29 @@ def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, Ne
             command("apply", "FILE") + ", with such a plan",
         ),
         OperationKind.HEAL: (
-            "it removed entries that blocked the controller; the values that it replaced are on record",
+            (
+                "it removed entries that blocked the controller; the values that it replaced are "
+                "on record"
+            ),
             command("doctor"),
         ),
     }
 
 
 def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPlan:
-    """Return the plan that restores the original replicas of an operation's partitions (None: the last operation).
+    """Return the plan that restores the original replicas of an operation's partitions.
 
-    Partitions that have their original replicas are left out; so are deleted ones, with a note. Limits, order, rate of
-    the throttle and elections are those of the operation.
+    None is the last operation. Partitions that have their original replicas are left out; so are
+    deleted ones, with a note. Limits, order, rate of the throttle and elections are those of the
+    operation.
     """
     context.backend.check()
     record = context.operations.record(operation_id) if operation_id is not None else _last(context)
     if (refused := _without_rollback(record.operation_id).get(record.kind)) is not None:
         cause, next_step = refused
         raise InvalidInputError(
-            f"Operation {record.operation_id} ({record.kind}) cannot be rolled back; only a reassignment can.",
+            f"Operation {record.operation_id} ({record.kind}) cannot be rolled back; only a "
+            "reassignment can.",
             cause=cause,
             next_step=next_step,
         )
@@ -65,31 +80,47 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
         raise KadminError(f"The plan of operation {record.operation_id} is no reassignment.")
     state = context.backend.read({partition.topic for partition in record.origin})
     if gone := [each for each in record.origin if state.replicas(each) is None]:
-        context.tell(events.Note(f"left out, they do not exist any more: {name_some(sorted(gone))}"))
+        context.tell(
+            events.Note(f"left out, they do not exist any more: {name_some(sorted(gone))}")
+        )
     throttle = current_throttle(record, context.operations.steps(record.operation_id))
     return _reversed(plan, record, throttle, state)
 
 
 def rollback_note(plan: ReassignmentPlan, given: ThrottleSpec | None) -> events.Note:
-    """Describe the operation that a rollback undoes, and the throttle that it adopts; `given` replaces it."""
+    """Describe the operation that a rollback undoes, and the throttle that it adopts.
+
+    `given` replaces it.
+    """
     text = f"rollback of operation {plan.header.labels[ROLLS_BACK]}"
     if given is None and plan.throttle is not None and plan.throttle != UNTHROTTLED:
-        text += f", at its throttle of {readable_rate(plan.throttle.amount)}; --throttle RATE gives another"
+        text += (
+            f", at its throttle of {readable_rate(plan.throttle.amount)}; --throttle RATE gives "
+            "another"
+        )
     return events.Note(text)
 
 
 def _reversed(
-    plan: ReassignmentPlan, record: OperationRecord, throttle: ThrottleRecord | None, state: ClusterState
+    plan: ReassignmentPlan,
+    record: OperationRecord,
+    throttle: ThrottleRecord | None,
+    state: ClusterState,
 ) -> ReassignmentPlan:
     back = tuple(
         PartitionTarget(
-            target.partition, record.origin[target.partition], current=target.replicas, size_bytes=target.size_bytes
+            target.partition,
+            record.origin[target.partition],
+            current=target.replicas,
+            size_bytes=target.size_bytes,
         )
         for target in plan.reassignments
         if state.replicas(target.partition) not in {None, record.origin[target.partition]}
     )
     header = PlanHeader(
-        name=f"rollback-{record.operation_id}", cluster_id=record.cluster_id, labels={ROLLS_BACK: record.operation_id}
+        name=f"rollback-{record.operation_id}",
+        cluster_id=record.cluster_id,
+        labels={ROLLS_BACK: record.operation_id},
     )
     return ReassignmentPlan(
         header,
@@ -110,11 +141,14 @@ def _throttle(plan: ReassignmentPlan, throttle: ThrottleRecord | None) -> Thrott
 
 
 def _last(context: Context) -> OperationRecord:
-    # The last that is no rollback: a second rollback finds nothing to do instead of undoing the first.
+    # The last that is no rollback: a second rollback finds nothing to do instead of undoing the
+    # first.
     for listing in reversed(context.operations.listings()):
         if listing.kind is not OperationKind.REASSIGNMENT or not listing.status.state.has_record:
             continue
         record = context.operations.record(listing.operation_id)
         if ROLLS_BACK not in record.plan_text:
             return record
-    raise InvalidInputError("No reassignment on record can be rolled back.", next_step=command("history"))
+    raise InvalidInputError(
+        "No reassignment on record can be rolled back.", next_step=command("history")
+    )

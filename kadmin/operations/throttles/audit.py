@@ -69,7 +69,11 @@ class AuditedThrottle:
             return command("resume", self.operation_id)
         if self.entity.is_topic:
             return command("throttle clear", "--topic", self.entity.name)
-        return command("throttle clear", "--broker", "default" if self.entity == DEFAULT_ENTITY else self.entity.name)
+        return command(
+            "throttle clear",
+            "--broker",
+            "default" if self.entity == DEFAULT_ENTITY else self.entity.name,
+        )
 
 
 def show(context: Context) -> tuple[ThrottledEntity, ...]:
@@ -82,15 +86,28 @@ def audit(context: Context) -> tuple[AuditedThrottle, ...]:
     """Read every throttle and the operation that set it."""
     found, recorded = show(context), recorded_throttles(context)
     holder = context.operations.lock.holder()
-    return tuple(replace(each, runner=is_run_by(each.operation_id, holder)) for each in judge(found, recorded))
+    return tuple(
+        replace(each, runner=is_run_by(each.operation_id, holder))
+        for each in judge(found, recorded)
+    )
 
 
-def read_throttles(context: Context) -> tuple[tuple[ThrottledEntity, ...], tuple[ConfigEntity, ...]]:
-    """Return every topic and broker with a throttle, and the brokers that did not answer; a note names them."""
+def read_throttles(
+    context: Context,
+) -> tuple[tuple[ThrottledEntity, ...], tuple[ConfigEntity, ...]]:
+    """Return every topic and broker with a throttle, and the brokers that did not answer.
+
+    A note names them.
+    """
     present = context.backend.configured_entities()
     values = context.backend.read_configs(present)
     if unread := tuple(sorted(present.keys() - values.keys())):
-        context.tell(Note(f"these brokers do not answer, so their throttles are not known: {name_some(unread)}"))
+        context.tell(
+            Note(
+                "these brokers do not answer, so their throttles are not known: "
+                f"{name_some(unread)}"
+            )
+        )
     found = []
     for entity, configs in values.items():
         if throttle := {key: value for key, value in configs.items() if key in THROTTLE_KEYS}:
@@ -101,10 +118,12 @@ def read_throttles(context: Context) -> tuple[tuple[ThrottledEntity, ...], tuple
 def recorded_throttles(context: Context) -> tuple[tuple[Listing, ThrottleRecord], ...]:
     """Return the operations on record that may have a throttle on the cluster, the newest first.
 
-    A finished one whose throttle was removed has none: the same value again is another's, unless a request of it got no
-    answer.
+    A finished one whose throttle was removed has none: the same value again is another's, unless a
+    request of it got no answer.
     """
-    listings = [each for each in reversed(context.operations.listings()) if each.status.state.has_record]
+    listings = [
+        each for each in reversed(context.operations.listings()) if each.status.state.has_record
+    ]
     throttles = context.read_each(listings, lambda each: _throttle(context, each))
     found = ((listing, throttles.get(listing.operation_id)) for listing in listings)
     return tuple((listing, throttle) for listing, throttle in found if throttle is not None)
@@ -124,7 +143,7 @@ def _throttle(context: Context, listing: Listing) -> ThrottleRecord | None:
 def source_of(
     entity: ConfigEntity, key: str, value: str, recorded: Sequence[tuple[Listing, ThrottleRecord]]
 ) -> tuple[Listing, ConfigChange] | None:
-    """Return the newest operation that set this value, or some entries of this list, and what it changed."""
+    """Return the newest operation that set this value, or entries of this list, and its changes."""
     for listing, throttle in recorded:
         change = throttle.changes.get(entity, {}).get(key)
         if change is not None and holds_ours(key, change, value):
@@ -135,9 +154,18 @@ def source_of(
 def judge(
     found: Sequence[ThrottledEntity], recorded: Sequence[tuple[Listing, ThrottleRecord]]
 ) -> tuple[AuditedThrottle, ...]:
-    """Find the operation of each throttle; `recorded` is ordered from the newest operation to the oldest."""
-    unfinished = [(listing, throttle) for listing, throttle in recorded if not listing.status.state.finished]
-    findings = [_judge(each.entity, key, value, recorded) for each in found for key, value in each.values.items()]
+    """Find the operation of each throttle.
+
+    `recorded` is ordered from the newest operation to the oldest.
+    """
+    unfinished = [
+        (listing, throttle) for listing, throttle in recorded if not listing.status.state.finished
+    ]
+    findings = [
+        _judge(each.entity, key, value, recorded)
+        for each in found
+        for key, value in each.values.items()
+    ]
     return (*findings, *_taken_away(found, unfinished))
 
 

@@ -1,4 +1,7 @@
-"""Sets and clears throttles outside any operation: plans the changes, then writes them under the lock."""
+"""Sets and clears throttles outside any operation.
+
+It plans the changes, then writes them under the lock.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.session import held
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
-from kadmin.operations.throttles.operation import in_flight_of, still_throttled
+from kadmin.operations.throttles.changes import still_throttled
+from kadmin.operations.throttles.operation import in_flight_of
 from kadmin.plan.model import PartitionTarget
 from kadmin.plan.progress import in_flight
 from kadmin.plan.throttle import (
@@ -44,7 +48,10 @@ HOLDER = "throttle"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The topics and brokers that a command names, and the common `default` of all brokers; none: all."""
+    """The topics and brokers that a command names, and the common `default` of all brokers.
+
+    None: all.
+    """
 
     brokers: tuple[int, ...] = ()
     topics: tuple[str, ...] = ()
@@ -61,9 +68,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The changes to make; those of entities in `unseen`, whose values cannot be read, have no value before.
+    """The changes to make.
 
-    `restored` is the operation whose replaced value comes back, by entity and key.
+    Those of entities in `unseen`, whose values cannot be read, have no value before. `restored` is
+    the operation whose replaced value comes back, by entity and key.
     """
 
     changes: ConfigChanges
@@ -73,7 +81,10 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The changes that were made, the values that another client changed at the same time, and what is not done."""
+    """The changes that were made, and what is not done.
+
+    Values that another client changed at the same time are beside them.
+    """
 
     planned: Planned
     kept: tuple[ForeignValue, ...] = ()
@@ -83,14 +94,17 @@ class Written:
 def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
     """Return the changes that set a throttle; nothing is written.
 
-    Named topics are throttled whole, at the named brokers or all that hold them. Brokers alone get the rate and no
-    list. Without names: the partitions in flight now, and their brokers. Raises StalePlanError for unknown names.
+    Named topics are throttled whole, at the named brokers or all that hold them. Brokers alone get
+    the rate and no list. Without names: the partitions in flight now, and their brokers. Raises
+    StalePlanError for unknown names.
     """
     state = _read(context)
     _require_known(scope, state)
     if scope.topics:
         held = {broker for name in scope.topics for broker in state.topics[name].brokers}
-        lists = {ConfigEntity.of_topic(name): dict.fromkeys(LISTS, WILDCARD) for name in scope.topics}
+        lists = {
+            ConfigEntity.of_topic(name): dict.fromkeys(LISTS, WILDCARD) for name in scope.topics
+        }
         wanted: ConfigValues = {**lists, **rates(scope.brokers or held, rate)}
     elif scope.brokers:
         wanted = rates(scope.brokers, rate)
@@ -109,9 +123,9 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
 def plan_clear(context: Context, scope: Scope, *, now: bool) -> Planned:
     """Return the changes that clear throttles; nothing is written.
 
-    A value that an operation on record set returns to the previous one, others are deleted. The rates of brokers that
-    do not answer are removed unread, or get the values that the last operation on record replaced. Raises BusyError
-    while anything is in flight, unless `now`.
+    A value that an operation on record set returns to the previous one, others are deleted. The
+    rates of brokers that do not answer are removed unread, or get the values that the last
+    operation on record replaced. Raises BusyError while anything is in flight, unless `now`.
     """
     state = _read(context)
     recorded = recorded_throttles(context)
@@ -136,23 +150,30 @@ def plan_clear(context: Context, scope: Scope, *, now: bool) -> Planned:
                 restored[each.entity, key] = source[0].operation_id
     unseen = frozenset(entity for entity in unread if scope.covers(entity))
     for entity in unseen:
-        last = next((throttle.changes[entity] for _, throttle in recorded if entity in throttle.changes), {})
-        changes[entity] = {key: ConfigChange(None, last[key].previous if key in last else None) for key in RATES}
+        last = next(
+            (throttle.changes[entity] for _, throttle in recorded if entity in throttle.changes), {}
+        )
+        changes[entity] = {
+            key: ConfigChange(None, last[key].previous if key in last else None) for key in RATES
+        }
     return Planned(changes, unseen, restored)
 
 
 def write_planned(context: Context, plan: Callable[[], Planned], lock_timeout_s: float) -> Written:
     """Take the lock, plan again, write, and give the lock back.
 
-    Configs of brokers that do not answer are written at the controller; where that fails, `left` names them.
-    Raises NotCompletedError where the deadline passes before the last change, BusyError without the lock.
+    Configs of brokers that do not answer are written at the controller; where that fails, `left`
+    names them. Raises NotCompletedError where the deadline passes before the last change, BusyError
+    without the lock.
     """
     with held(context, context.new_holder(HOLDER), lock_timeout_s) as session:
         return _write(context, plan(), session.lease)
 
 
 def _write(context: Context, planned: Planned, lease: Lease) -> Written:
-    changes = {entity: keys for entity, keys in planned.changes.items() if entity not in planned.unseen}
+    changes = {
+        entity: keys for entity, keys in planned.changes.items() if entity not in planned.unseen
+    }
     kept: dict[tuple[ConfigEntity, str], ForeignValue] = {}
 
     def edit(found: ConfigValues) -> ConfigEdits:
@@ -163,15 +184,24 @@ def _write(context: Context, planned: Planned, lease: Lease) -> Written:
     outcome = context.backend.change_configs(changes, edit, lease)
     if outcome is ConfigsOutcome.CUT_SHORT:
         raise NotCompletedError(
-            "The deadline passed before every throttle was written.", next_step=command("throttle show")
+            "The deadline passed before every throttle was written.",
+            next_step=command("throttle show"),
         )
     if outcome is ConfigsOutcome.UNANSWERED:
         context.tell(
-            Note(f"a request got no answer and may be applied late: look again with {command('throttle show')}")
+            Note(
+                "a request got no answer and may be applied late: look again with "
+                f"{command('throttle show')}"
+            )
         )
-    unread = {entity: {key: each.ours for key, each in planned.changes[entity].items()} for entity in planned.unseen}
+    unread = {
+        entity: {key: each.ours for key, each in planned.changes[entity].items()}
+        for entity in planned.unseen
+    }
     failed = context.backend.overwrite_configs(unread, lease) if unread else {}
-    return Written(planned, tuple(kept.values()), still_throttled("may remain", failed) if failed else None)
+    return Written(
+        planned, tuple(kept.values()), still_throttled("may remain", failed) if failed else None
+    )
 
 
 def _read(context: Context) -> ClusterState:
@@ -183,14 +213,23 @@ def _require_known(scope: Scope, state: ClusterState) -> None:
     assigned = {broker for topic in state.topics.values() for broker in topic.brokers}
     unknown = [
         *(f"topic {name}" for name in scope.topics if name not in state.topics),
-        *(f"broker {broker}" for broker in scope.brokers if broker not in {*state.brokers, *assigned}),
+        *(
+            f"broker {broker}"
+            for broker in scope.brokers
+            if broker not in {*state.brokers, *assigned}
+        ),
     ]
     if unknown:
-        raise StalePlanError(f"The cluster does not have {name_some(unknown)}.", next_step=command("throttle show"))
+        raise StalePlanError(
+            f"The cluster does not have {name_some(unknown)}.", next_step=command("throttle show")
+        )
 
 
 def _copy(partition: TopicPartition, state: ClusterState) -> PartitionTarget:
-    """Return a reassignment in flight as a target: new replicas are those requested or being added, and not in sync."""
+    """Return a reassignment in flight as a target.
+
+    Its new replicas are those requested or being added, and not in sync.
+    """
     topic, replicas = state.topics.get(partition.topic), state.replicas(partition)
     node, found = state.requests.reassignment, state.states.get(partition)
     if topic is None or replicas is None:
@@ -205,8 +244,13 @@ def _copy(partition: TopicPartition, state: ClusterState) -> PartitionTarget:
 def _moving(context: Context, state: ClusterState) -> list[TopicPartition]:
     moving = set(in_flight(state))
     for listing in context.operations.unfinished():
-        if listing.kind is OperationKind.REASSIGNMENT and listing.status.state is not OperationState.PREPARING:
-            moving.update(in_flight_of(spec_of(context.operations.record(listing.operation_id)), state))
+        if (
+            listing.kind is OperationKind.REASSIGNMENT
+            and listing.status.state is not OperationState.PREPARING
+        ):
+            moving.update(
+                in_flight_of(spec_of(context.operations.record(listing.operation_id)), state)
+            )
     return sorted(moving)
 
 

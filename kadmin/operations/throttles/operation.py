@@ -1,22 +1,30 @@
-"""The throttle of an operation: set before its first wave, changed on request, removed when nothing is in flight.
+"""The throttle of an operation.
 
-It is on record with the operation, so that any machine can remove it. It is removed only under the lock, and only where
-the cluster shows no copy in progress; otherwise it remains, with a note. A config request without an answer may be
-applied late; an operation that sent one waits for that before it ends.
+It is set before its first wave, changed on request, removed when nothing is in flight. It is on
+record with the operation, so that any machine can remove it. It is removed only under the lock, and
+only where the cluster shows no copy in progress; otherwise it remains, with a note. A config
+request without an answer may be applied late; an operation that sent one waits for that before it
+ends.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import BusyError, KadminError, NotCompletedError, StoppedError, UnknownOutcomeError, UnreachableError
+from kadmin.errors import (
+    BusyError,
+    KadminError,
+    NotCompletedError,
+    StoppedError,
+    UnknownOutcomeError,
+    UnreachableError,
+)
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import settling
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
-from kadmin.operations.record.record import ThrottleRecord
 from kadmin.operations.record.steps import (
     ThrottleChange,
     ThrottleStep,
@@ -25,12 +33,11 @@ from kadmin.operations.record.steps import (
     waves_of,
     writes_unanswered,
 )
+from kadmin.operations.throttles.changes import Removal, is_there, parts_of, still_throttled
 from kadmin.plan.progress import Progress, in_flight, judge, still_copied
 from kadmin.plan.throttle import (
     describe_entities,
-    edits_to_restore,
     edits_to_set,
-    merge,
     only_readable,
     plan_revision,
     throttled,
@@ -39,43 +46,38 @@ from kadmin.plan.units import readable_rate
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
-    from kadmin.operations.port import Backend, EditConfigs
+    from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.record import OperationRecord, ThrottleRecord
     from kadmin.operations.record.steps import (
         Step,
     )
     from kadmin.operations.record.throttle_request import ThrottleRequest
-    from kadmin.plan.copying import Throttle
-    from kadmin.plan.throttle import ConfigChange, ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
+    from kadmin.plan.throttle import (
+        ConfigChanges,
+        ConfigEdits,
+        ConfigValues,
+        ForeignValue,
+    )
 
 RECONCILE_S = 5.0
 """Seconds between two comparisons of the cluster's throttles with those on record."""
-_STEP_CHARS = 400_000
-"""Characters of config values in one step: compressed they stay far below the packet limit of any ensemble."""
-
-
-def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleRecord | None:
-    """Return the throttle to record: the current values and ours; brokers that do not answer are left out."""
-    if throttle is None:
-        return None
-    found = backend.read_configs(throttle.values)
-    return ThrottleRecord(throttle.rate, merge(only_readable(throttle.values, found, {}), found))
 
 
 def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartition, ...]:
-    """Return the partitions of an operation that are being reassigned, or whose new replicas still copy."""
+    """Return an operation's partitions that are being reassigned or whose new replicas copy."""
     if not isinstance(work, ReassignmentWork):
         return ()
     moving = {partition for partition in in_flight(state) if state.replicas(partition) is not None}
-    return tuple(w.partition for w in work.targets if w.partition in moving or still_copied(w, state))
+    return tuple(
+        w.partition for w in work.targets if w.partition in moving or still_copied(w, state)
+    )
 
 
 def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:
@@ -106,8 +108,8 @@ class Throttling:
     def set_up(self, lease: Lease) -> None:
         """Set the values of the throttle that are not set yet, while something is left to copy.
 
-        Raises BusyError where a value changed since the record was made and nothing has been published. Once copies
-        run, a changed value is kept, with a note.
+        Raises BusyError where a value changed since the record was made and nothing has been
+        published. Once copies run, a changed value is kept, with a note.
         """
         steps = self._steps()
         if self._throttle is not None:
@@ -119,7 +121,9 @@ class Throttling:
         state = self._read()
         if not self._has_copies_to_make(state):
             return
-        wanted = {entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)}
+        wanted = {
+            entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)
+        }
         found = self._context.backend.read_configs(wanted)
         changes = {entity: keys for entity, keys in wanted.items() if entity in found}
         foreign = edits_to_set(changes, found).kept
@@ -131,13 +135,18 @@ class Throttling:
             return edits_to_set({entity: changes[entity] for entity in found}, found).values
 
         self._change(changes, edit, lease)
-        self._context.tell(events.Note(f"throttled at {readable_rate(throttle.rate)} on {describe_entities(changes)}"))
+        self._context.tell(
+            events.Note(
+                f"throttled at {readable_rate(throttle.rate)} on {describe_entities(changes)}"
+            )
+        )
 
     def take_up(self, lease: Lease) -> None:
-        """Record a new request for another rate, and change the configs while copies are left to do.
+        """Record a new request for another rate; change the configs while copies are left to do.
 
-        A request that another version of kadmin wrote is reported. Where the configs cannot be changed now, the
-        throttle on record differs from the one that is set, with a note; `kadmin resume` sets it.
+        A request that another version of kadmin wrote is reported. Where the configs cannot be
+        changed now, the throttle on record differs from the one that is set, with a note; `kadmin
+        resume` sets it.
         """
         try:
             request = self._context.operations.throttle_request(self._record.operation_id)
@@ -158,7 +167,10 @@ class Throttling:
         self._taken_up = request
 
     def put_on_record(self, request: ThrottleRequest, lease: Lease) -> None:
-        """Write the steps that change the throttle on record to the rate that is asked for; no config is changed."""
+        """Write the steps that change the throttle on record to the rate that is asked for.
+
+        No config is changed.
+        """
         if not isinstance(self._work, ReassignmentWork):
             return
         steps = self._steps()
@@ -166,7 +178,7 @@ class Throttling:
         wanted = throttled((target for wave in self._work.waves for target in wave), request.rate)
         found = self._context.backend.read_configs(wanted)
         changes = plan_revision(only_readable(wanted, found, before), before, found)
-        parts = _parts(changes)
+        parts = parts_of(changes)
         for number, part in enumerate(parts, start=1):
             change = ThrottleChange(request.rate, part, request if number == len(parts) else None)
             now = self._context.clock.timestamp()
@@ -176,26 +188,32 @@ class Throttling:
     def reconcile(self, lease: Lease) -> None:
         """Set values of the throttle again that were removed, while something is left to copy.
 
-        Where a write is a request that may be applied late, an earlier one can overwrite a later one. Values of other
-        clients are kept, with a note.
+        Where a write is a request that may be applied late, an earlier one can overwrite a later
+        one. Values of other clients are kept, with a note.
         """
         backend, now = self._context.backend, self._context.clock.now()
-        if not backend.capabilities.late_configs or self._throttle is None or now < self._reconcile_at:
+        if (
+            not backend.capabilities.late_configs
+            or self._throttle is None
+            or now < self._reconcile_at
+        ):
             return
         self._reconcile_at = now + RECONCILE_S
         changes = self._throttle.changes
         found = backend.read_configs(changes)
         edits = edits_to_set({entity: changes[entity] for entity in found}, found)
         state = self._read() if edits.values else None
-        if lacking := [entity for entity in edits.values if state is not None and is_there(entity, state)]:
+        if lacking := [
+            entity for entity in edits.values if state is not None and is_there(entity, state)
+        ]:
             self._note_once(f"the throttle is not set on {describe_entities(lacking)}; setting it")
             self._set(self._throttle, self._steps(), lease)
 
     def take_down(self, lease: Lease, next_step: NextStep) -> NotCompletedError | None:
-        """Remove the throttle, unless something of the operation is in flight; `next_step` removes it later.
+        """Remove the throttle, unless something of the operation is in flight.
 
-        Returns an error that names the brokers where it remains, because neither they nor the controller took the
-        change; None where it is removed.
+        `next_step` removes it later. Returns an error that names the brokers where it remains,
+        because neither they nor the controller took the change; None where it is removed.
         """
         self._steps()
         if self._throttle is None or self._reported:
@@ -209,16 +227,19 @@ class Throttling:
         return left
 
     def end(self, lease: Lease, *, settles: bool) -> NotCompletedError | None:
-        """Remove the throttle of an operation that ends; it remains on partitions in flight, with a note.
+        """Remove the throttle of an operation that ends.
 
-        `settles`: wait for requests without an answer. Returns as `take_down` does.
+        It remains on partitions in flight, with a note. `settles`: wait for requests without an
+        answer. Returns as `take_down` does.
         """
         self._steps()
         throttle, work = self._throttle, self._work
         if throttle is None or self._reported or not isinstance(work, ReassignmentWork):
             return None
         moving = in_flight_of(work, self._read())
-        kept = throttled((target for target in work.targets if target.partition in moving), throttle.rate)
+        kept = throttled(
+            (target for target in work.targets if target.partition in moving), throttle.rate
+        )
         if moving:
             self._remains(f"{name_some(moving)} in flight", command("throttle clear"))
         changes = {entity: keys for entity, keys in throttle.changes.items() if entity not in kept}
@@ -226,26 +247,37 @@ class Throttling:
         self.removed = left is None and not moving
         return left
 
-    def _remove(self, changes: ConfigChanges, lease: Lease, *, settles: bool = False) -> NotCompletedError | None:
-        removal = _Removal(changes)
+    def _remove(
+        self, changes: ConfigChanges, lease: Lease, *, settles: bool = False
+    ) -> NotCompletedError | None:
+        removal = Removal(changes)
         self._change(changes, removal.edit, lease)
         left = self._overwrite(removal.unseen, lease)
         self._reported = True
         self._note_kept(tuple(removal.foreign.values()))
         if removal.undone:
-            self._context.tell(events.Note(f"the throttle is removed from {describe_entities(removal.undone)}"))
+            self._context.tell(
+                events.Note(f"the throttle is removed from {describe_entities(removal.undone)}")
+            )
         if settles:
             self._settle(removal, lease)
         return left
 
-    def _settle(self, removal: _Removal, lease: Lease) -> None:
-        """Remove values set by unanswered requests, until none was applied for as long as they may take."""
+    def _settle(self, removal: Removal, lease: Lease) -> None:
+        """Remove values set by unanswered requests, until none was applied for a time.
+
+        The time is as long as they may take.
+        """
         clock, since = self._context.clock, self._context.clock.now()
-        while writes_unanswered(self._steps()) and (rest_s := since + settling.SETTLE_S - clock.now()) > 0:
+        while (
+            writes_unanswered(self._steps())
+            and (rest_s := since + settling.SETTLE_S - clock.now()) > 0
+        ):
             if clock.stop_signal is not None or clock.over:
                 raise self._out_of_time("the wait for config requests that got no answer")
             self._note_once(
-                f"settling for {settling.SETTLE_S:g} s: config requests got no answer and may be applied late"
+                f"settling for {settling.SETTLE_S:g} s: config requests got no answer and may be "
+                "applied late"
             )
             clock.wait(min(RECONCILE_S, rest_s))
             removal.undone.clear()
@@ -253,17 +285,28 @@ class Throttling:
             if removal.undone:
                 since = clock.now()
                 late = describe_entities(removal.undone)
-                text = f"a config request that got no answer was applied late on {late}; it is undone"
+                text = (
+                    f"a config request that got no answer was applied late on {late}; it is undone"
+                )
                 self._context.tell(events.Note(text))
 
     def _overwrite(self, changes: ConfigChanges, lease: Lease) -> NotCompletedError | None:
-        """Give brokers that do not answer their values from before; returns the error where that is not possible."""
+        """Give brokers that do not answer their values from before.
+
+        Returns the error where that is not possible.
+        """
         if not changes:
             return None
-        values = {entity: {key: change.previous for key, change in keys.items()} for entity, keys in changes.items()}
+        values = {
+            entity: {key: change.previous for key, change in keys.items()}
+            for entity, keys in changes.items()
+        }
         failed = self._context.backend.overwrite_configs(values, lease, self._next_step())
         if written := sorted(values.keys() - failed.keys()):
-            text = f"{name_some(written)} does not answer: the controller keeps its previous values for it"
+            text = (
+                f"{name_some(written)} does not answer: the controller keeps its previous values "
+                "for it"
+            )
             self._context.tell(events.Note(text))
         return still_throttled("remains", failed) if failed else None
 
@@ -278,7 +321,9 @@ class Throttling:
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
         next_step = command("resume", self._record.operation_id)
-        if isinstance(error, LostLockError) and is_run_by(self._record.operation_id, error.successor):
+        if isinstance(error, LostLockError) and is_run_by(
+            self._record.operation_id, error.successor
+        ):
             return  # the other runner removes it
         if isinstance(error, UnreachableError | UnknownOutcomeError | LostLockError):
             self._remains("the cluster is unreachable, or the lock was lost", next_step)
@@ -297,7 +342,9 @@ class Throttling:
         if not isinstance(self._work, ReassignmentWork):
             return False
         unfinished = {Progress.WAITING, Progress.RUNNING}
-        return any(judge(target, state, published=True) in unfinished for target in self._work.targets)
+        return any(
+            judge(target, state, published=True) in unfinished for target in self._work.targets
+        )
 
     def _steps(self) -> tuple[Step, ...]:
         steps = self._context.operations.steps(self._record.operation_id)
@@ -306,7 +353,8 @@ class Throttling:
 
     def _changed_before(self, foreign: tuple[ForeignValue, ...]) -> BusyError:
         return BusyError(
-            f"A throttle was changed by others since the operation was recorded: {name_some(foreign)}.",
+            "A throttle was changed by others since the operation was recorded: "
+            f"{name_some(foreign)}.",
             cause="it was left unchanged; nothing was published",
             next_step="restore it, then " + command("resume", self._record.operation_id),
         )
@@ -321,7 +369,9 @@ class Throttling:
     def _remains(self, why: str, next_step: NextStep) -> None:
         if self._throttle is not None and not self._reported:
             self._reported = True
-            self._context.tell(events.Note(f"the throttle remains: {why}; remove it later with {next_step}"))
+            self._context.tell(
+                events.Note(f"the throttle remains: {why}; remove it later with {next_step}")
+            )
 
     def _note_once(self, text: str) -> None:
         if text != self._noted:
@@ -330,56 +380,6 @@ class Throttling:
 
     def _note_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
         if foreign:
-            self._context.tell(events.Note(f"kept throttles that another client changed: {name_some(foreign)}"))
-
-
-class _Removal:
-    """The edits that revert changes, and the config values that were found."""
-
-    def __init__(self, changes: ConfigChanges) -> None:
-        self.changes = changes
-        self.undone: set[ConfigEntity] = set()
-        self.foreign: dict[tuple[ConfigEntity, str], ForeignValue] = {}
-        self._seen: set[ConfigEntity] = set()
-
-    @property
-    def unseen(self) -> ConfigChanges:
-        """The changes of entities whose configs were never read."""
-        return {entity: keys for entity, keys in self.changes.items() if entity not in self._seen}
-
-    def edit(self, found: ConfigValues) -> ConfigEdits:
-        """Return the edits that undo the changes, among the values found."""
-        edits = edits_to_restore({entity: self.changes[entity] for entity in found}, found)
-        self.foreign |= {(each.entity, each.key): each for each in edits.kept}
-        self.undone.update(edits.values)
-        self._seen.update(found)
-        return edits.values
-
-
-def still_throttled(verb: str, failed: Mapping[ConfigEntity, str]) -> NotCompletedError:
-    """Build the error for brokers whose throttle remains, or may remain; `failed` says why, for each."""
-    brokers = [word for entity in sorted(failed) for word in ("--broker", entity.name)]
-    return NotCompletedError(
-        f"The throttle {verb} on {name_some(sorted(failed))}.",
-        cause="; ".join(dict.fromkeys(failed.values())),
-        next_step=command("throttle clear", *brokers) + ", when they answer",
-    )
-
-
-def is_there(entity: ConfigEntity, state: ClusterState) -> bool:
-    """Whether an entity can be throttled: a topic that exists, or any broker."""
-    return not entity.is_topic or entity.name in state.topics
-
-
-def _parts(changes: ConfigChanges) -> list[ConfigChanges]:
-    """Cut changes into parts that fit into one step each; there is at least one part."""
-    parts: list[dict[ConfigEntity, Mapping[str, ConfigChange]]] = [{}]
-    size = 0
-    for entity, keys in changes.items():
-        entity_chars = sum(len(change.previous or "") + len(change.ours or "") for change in keys.values())
-        if size and size + entity_chars > _STEP_CHARS:
-            parts.append({})
-            size = 0
-        parts[-1][entity] = keys
-        size += entity_chars
-    return list(parts)
+            self._context.tell(
+                events.Note(f"kept throttles that another client changed: {name_some(foreign)}")
+            )

@@ -1,7 +1,10 @@
-"""Plan values, one per kind of document: frozen and valid by their schema; kadmin.plan.rules checks the rest.
+"""Plan values, one per kind of document: frozen and valid by their schema.
 
-Units: bytes and bytes per second. The order of a plan's partitions is their priority: the biggest win comes first.
-Documents are read and written by the annotations of fields, and their schemas are written from them.
+kadmin.plan.rules checks the rest.
+
+Units: bytes and bytes per second. The order of a plan's partitions is their priority: the biggest
+win comes first. Documents are read and written by the annotations of fields, and their schemas are
+written from them.
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ _UP_TO_MAX_INT32 = (
     "|4(?:[0-7][0-9]{4}|8(?:[0-2][0-9]{3}|3(?:[0-5][0-9]{2}|6(?:[0-3][0-9]|4[0-7])))))))))$"
 )
 PRINTABLE = Keywords(
-    pattern=r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$", x_hint="control characters cannot be printed"
+    pattern=r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$",
+    x_hint="control characters cannot be printed",
 )
 NON_NEGATIVE = Keywords(minimum=0, maximum=MAX_INT32)
 POSITIVE = Keywords(minimum=1, maximum=MAX_INT32)
@@ -63,7 +64,8 @@ TopicName: TypeAlias = Annotated[
 TopicOrProbe: TypeAlias = Annotated[
     str,
     Keywords(title="topic name", pattern=f"^(?:!probe|{_NAME})$", x_hint=_NAME_HINT),
-    "A topic's literal name, or !probe: a name that no topic can have, to probe whether the controller listens.",
+    "A topic's literal name, or !probe: a name that no topic can have, to probe whether the "
+    "controller listens.",
     Defined("namedTopic"),
 ]
 TopicPattern: TypeAlias = Annotated[
@@ -79,7 +81,9 @@ TopicPattern: TypeAlias = Annotated[
 PartitionNumber: TypeAlias = Annotated[
     int,
     NON_NEGATIVE,
-    Keywords(title="partition number", x_hint="partition numbers are whole numbers from 0 to 2147483647"),
+    Keywords(
+        title="partition number", x_hint="partition numbers are whole numbers from 0 to 2147483647"
+    ),
     "A partition's number within its topic, counted from 0.",
     Defined("partitionNumber"),
 ]
@@ -91,7 +95,9 @@ BrokerId: TypeAlias = Annotated[
     Defined("brokerId"),
 ]
 BrokerIdKey: TypeAlias = Annotated[
-    int, WrittenAs(str, int, str), Keywords(title="broker id", pattern=_UP_TO_MAX_INT32, x_hint=_NO_ID)
+    int,
+    WrittenAs(str, int, str),
+    Keywords(title="broker id", pattern=_UP_TO_MAX_INT32, x_hint=_NO_ID),
 ]
 """The key of a mapping."""
 BrokerIds: TypeAlias = Annotated[
@@ -124,7 +130,10 @@ ByteRate: TypeAlias = Annotated[
     Keywords(
         title="rate",
         pattern=f"^{_AMOUNT}/s$",
-        x_hint="units are B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000) and KiB/s, MiB/s, GiB/s, TiB/s (powers of 1024)",
+        x_hint=(
+            "units are B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000) and KiB/s, MiB/s, GiB/s, "
+            "TiB/s (powers of 1024)"
+        ),
     ),
     "Bytes per second with their unit: 50MB/s.",
     Defined("byteRate"),
@@ -157,7 +166,9 @@ ClusterId: TypeAlias = Annotated[
     "The cluster's id, as its brokers have it.",
     Defined("clusterId"),
 ]
-Text: TypeAlias = Annotated[str, Keywords(title="text", maxLength=4096), PRINTABLE, "Printable text.", Defined("text")]
+Text: TypeAlias = Annotated[
+    str, Keywords(title="text", maxLength=4096), PRINTABLE, "Printable text.", Defined("text")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +187,6 @@ def _write_partition(partition: TopicPartition) -> dict[str, Any]:
     return {"topic": partition.topic, "partition": partition.partition}
 
 
-PartitionFields: TypeAlias = Annotated[TopicPartition, WrittenAs(NamedPartition, _read_partition, _write_partition)]
+PartitionFields: TypeAlias = Annotated[
+    TopicPartition, WrittenAs(NamedPartition, _read_partition, _write_partition)
+]

@@ -50,10 +50,11 @@ class PlanHeader:
 
     name: Annotated[Name | None, "A short name, shown in history and reports."] = None
     cluster_id: Annotated[
-        ClusterId | None, "The id of the cluster that the document was made for; on another cluster it is refused."
+        ClusterId | None,
+        "The id of the cluster that the document was made for; on another cluster it is refused.",
     ] = None
     description: Annotated[Text | None, "The reason, in a sentence."] = None
-    labels: Annotated[Mapping[Label, Text], Dumped.SORTED, "Free key and value pairs, for searching."] = field(
-        default_factory=dict
-    )
+    labels: Annotated[
+        Mapping[Label, Text], Dumped.SORTED, "Free key and value pairs, for searching."
+    ] = field(default_factory=dict)
     file: DocumentFile | None = field(default=None, compare=False, repr=False)

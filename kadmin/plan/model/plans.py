@@ -41,14 +41,17 @@ class Elect(StrEnum):
 
 
 class WaveOrder(StrEnum):
-    """The order of reassignments in waves: that of the list, or the one with the shortest total time."""
+    """The order of reassignments in waves: that of the list, or that of the shortest total time."""
 
     PRIORITY = "priority"
     SHORTEST = "shortest"
 
 
 class DeletionLayout(StrEnum):
-    """The znodes of a deletion: one child per topic, which controllers read, or the parent node of old documents."""
+    """The znodes of a deletion.
+
+    There is one child per topic, which controllers read, or the parent node of old documents.
+    """
 
     CHILDREN = "children"
     DOCUMENT = "document"
@@ -56,7 +59,10 @@ class DeletionLayout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartitionTarget:
-    """Moves one partition from `current` (None: `apply` reads them under its lock) to `replicas`, both ordered."""
+    """Moves one partition from `current` to `replicas`, both ordered.
+
+    Where `current` is None, `apply` reads it under its lock.
+    """
 
     KEYS: ClassVar = ("current", "replicas", "size_bytes")
 
@@ -64,17 +70,23 @@ class PartitionTarget:
     replicas: Annotated[OrderedReplicas, "The ordered target replicas."]
     current: Annotated[
         OrderedReplicas | None,
-        "The ordered replicas that the plan was made on; another list makes it stale. kadmin always writes it.",
+        "The ordered replicas that the plan was made on; another list makes it stale. kadmin "
+        "always writes it.",
     ] = None
     size_bytes: Annotated[
         int | None,
-        Keywords(title="size in bytes", minimum=0, maximum=MOST_BYTES, x_hint="bytes, as a whole number"),
+        Keywords(
+            title="size in bytes", minimum=0, maximum=MOST_BYTES, x_hint="bytes, as a whole number"
+        ),
         "Bytes of one replica, for limits and progress.",
     ] = None
 
     @property
     def added(self) -> Replicas:
-        """The brokers that get a copy they do not have, in target order; all of them where current is unknown."""
+        """The brokers that get a copy they do not have, in target order.
+
+        All of them where current is unknown.
+        """
         return tuple(broker for broker in self.replicas if broker not in (self.current or ()))
 
     @property
@@ -85,11 +97,14 @@ class PartitionTarget:
 
 @dataclass(frozen=True, slots=True)
 class WaveLimits:
-    """Limits of one wave; None: unlimited. `max_moves_per_broker` counts replicas in and replicas out separately."""
+    """Limits of one wave; None: unlimited.
 
-    max_partitions: Annotated[int, POSITIVE, Keywords(title="number of partitions"), "Partitions in one wave."] = (
-        DEFAULT_WAVE_PARTITIONS
-    )
+    `max_moves_per_broker` counts replicas in and replicas out separately.
+    """
+
+    max_partitions: Annotated[
+        int, POSITIVE, Keywords(title="number of partitions"), "Partitions in one wave."
+    ] = DEFAULT_WAVE_PARTITIONS
     max_moves_per_broker: Annotated[
         int | None,
         POSITIVE,
@@ -97,10 +112,12 @@ class WaveLimits:
         "Replicas that come to, and replicas that leave, any one broker in one wave.",
     ] = None
     max_bytes: Annotated[
-        ByteSize | None, "Bytes copied in one wave; needs the size of every partition, here or by --sizes FILE."
+        ByteSize | None,
+        "Bytes copied in one wave; needs the size of every partition, here or by --sizes FILE.",
     ] = None
     max_payload: Annotated[
-        ByteSize, "Bytes of the admin znode; the controller writes them again for every partition that ends."
+        ByteSize,
+        "Bytes of the admin znode; the controller writes them again for every partition that ends.",
     ] = DEFAULT_WAVE_PAYLOAD_BYTES
 
 
@@ -114,31 +131,42 @@ class ReassignmentPlan:
     reassignments: Annotated[
         tuple[
             Annotated[
-                PartitionTarget, Keywords(title="reassignment"), "The target of one partition.", Defined("reassignment")
+                PartitionTarget,
+                Keywords(title="reassignment"),
+                "The target of one partition.",
+                Defined("reassignment"),
             ],
             ...,
         ],
         At("partitions"),
-        "Partitions to reassign, the most important first (see order); an empty list is valid and changes nothing.",
+        "Partitions to reassign, the most important first (see order); an empty list is valid and "
+        "changes nothing.",
     ]
     throttle: Annotated[
         Throttle | None,
         "Limit on the copying of replicas, set before the first wave and removed after the last; "
         "with none the copies may use the whole network.",
     ] = None
-    limits: Annotated[WaveLimits, At("waves"), "Limits of one wave."] = field(default_factory=WaveLimits)
+    limits: Annotated[WaveLimits, At("waves"), "Limits of one wave."] = field(
+        default_factory=WaveLimits
+    )
     elect: Annotated[Elect, "The time of preferred leader elections."] = Elect.NONE
     # Left out where it is the default: plans that older versions wrote keep their digests.
     order: Annotated[
         WaveOrder,
         Dumped.UNLESS_DEFAULT,
         "The order of partitions in waves: "
-        "shortest, so that all waves together take the shortest time, or priority, the order of the list.",
+        "shortest, so that all waves together take the shortest time, or priority, the order of "
+        "the list.",
     ] = WaveOrder.SHORTEST
     allow_replication_factor_change: Annotated[
-        Waiver, At("replication_factor_change", _ALLOW), "Targets may have another number of replicas than now."
+        Waiver,
+        At("replication_factor_change", _ALLOW),
+        "Targets may have another number of replicas than now.",
     ] = False
-    allow_fewer_racks: Annotated[Waiver, At("fewer_racks", _ALLOW), "Targets may be on fewer racks than now."] = False
+    allow_fewer_racks: Annotated[
+        Waiver, At("fewer_racks", _ALLOW), "Targets may be on fewer racks than now."
+    ] = False
     allow_without_source: Annotated[
         Waiver,
         At("without_source", _ALLOW),
@@ -158,12 +186,20 @@ class ElectionPlan:
     header: PlanHeader
     partitions: Annotated[
         tuple[
-            Annotated[PartitionFields, Keywords(title="partition"), "One partition.", Defined("topicPartition")], ...
+            Annotated[
+                PartitionFields,
+                Keywords(title="partition"),
+                "One partition.",
+                Defined("topicPartition"),
+            ],
+            ...,
         ],
         "Single partitions; an empty list is valid and changes nothing.",
     ] = ()
     topics: Annotated[tuple[TopicName, ...], NOT_EMPTY, "Every partition of these topics."] = ()
-    all_partitions: Annotated[bool, At("all"), Keywords(const=True), "Every partition of the cluster."] = False
+    all_partitions: Annotated[
+        bool, At("all"), Keywords(const=True), "Every partition of the cluster."
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +218,15 @@ class DeletionPlan:
         "children: the layout that controllers read. "
         "document: the parent node of old documentation, for clusters that use it.",
     ] = DeletionLayout.CHILDREN
-    allow_internal: Annotated[Waiver, At("internal", _GUARDS), "Topics that Kafka itself uses."] = False
-    allow_protected: Annotated[Waiver, At("protected", _GUARDS), "Topics that a protected pattern names."] = False
-    allow_active_consumers: Annotated[Waiver, At("active_consumers", _GUARDS), "Topics with live consumer groups."] = (
+    allow_internal: Annotated[Waiver, At("internal", _GUARDS), "Topics that Kafka itself uses."] = (
         False
     )
+    allow_protected: Annotated[
+        Waiver, At("protected", _GUARDS), "Topics that a protected pattern names."
+    ] = False
+    allow_active_consumers: Annotated[
+        Waiver, At("active_consumers", _GUARDS), "Topics with live consumer groups."
+    ] = False
     allow_offline_replicas: Annotated[
         Waiver,
         At("offline_replicas", _GUARDS),
@@ -244,7 +284,9 @@ class TopicRecipe:
         "The ordered replicas of partition 0, 1, 2 and so on.",
     ]
     configs: Annotated[
-        Mapping[ConfigName, ConfigValue], Dumped.SORTED, "The topic's own configs, each value as text."
+        Mapping[ConfigName, ConfigValue],
+        Dumped.SORTED,
+        "The topic's own configs, each value as text.",
     ] = field(default_factory=dict)
 
 
@@ -254,7 +296,12 @@ class RecreationPlan:
 
     header: PlanHeader
     recipes: Annotated[
-        tuple[Annotated[TopicRecipe, Keywords(title="recipe"), "The recipe of one topic.", Defined("recipe")], ...],
+        tuple[
+            Annotated[
+                TopicRecipe, Keywords(title="recipe"), "The recipe of one topic.", Defined("recipe")
+            ],
+            ...,
+        ],
         At("topics"),
         NOT_EMPTY,
         Keywords(x_hint="name at least one topic"),

@@ -25,15 +25,18 @@ class Switch(StrEnum):
 
 STANDARD_DENY = ("_*",)
 """The topics that are guarded without a policy."""
-CodeName: TypeAlias = Annotated[str, Keywords(title="code", enum=list(TABLE), x_hint="docs/codes.md lists the codes")]
+CodeName: TypeAlias = Annotated[
+    str, Keywords(title="code", enum=list(TABLE), x_hint="docs/codes.md lists the codes")
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Kind `Policy`: rules of an organisation for every plan. Patterns are globs, matched against whole names.
+    """Kind `Policy`: rules of an organisation for every plan.
 
-    A topic may be deleted without a waiver when `allow` matches its name and `deny` does not: deny wins. `max_topics`
-    bounds every deletion, whatever the plan's own limit.
+    Patterns are globs, matched against whole names. A topic may be deleted without a waiver when
+    `allow` matches its name and `deny` does not: deny wins. `max_topics` bounds every deletion,
+    whatever the plan's own limit.
     """
 
     header: PlanHeader = field(default_factory=PlanHeader)

@@ -27,10 +27,12 @@ from kadmin.plan.units import format_percent, format_surplus, parse_surplus
 from kadmin.schema.shapes import INLINE, At, Defined, Dumped, FieldGroup, Keywords, WrittenAs
 
 LOAD_MOVES = 0.02
-"""Default budget of load balancing: further moves, as a fraction of the moves of the plan without it."""
+"""Default budget of load balancing: further moves, as a fraction of the moves of the plan without
+it."""
 
 LOAD_LEADER_CHANGES = 0.5
-"""Default budget of load balancing: further leader changes, as a fraction of those of the plan without it."""
+"""Default budget of load balancing: further leader changes, as a fraction of those of the plan
+without it."""
 
 _BROKERS = FieldGroup("brokers", "Replicas that brokers may hold, and must not.")
 _TOPICS = FieldGroup("topics", "The topics to rebalance.")
@@ -62,7 +64,10 @@ class Racks(StrEnum):
 
 
 class HoursOfLoad(StrEnum):
-    """Hours with an even load: each of the week, or those of a mean weekday and of a mean day of the weekend."""
+    """Hours with an even load.
+
+    Each of the week, or those of a mean weekday and of a mean day of the weekend.
+    """
 
     WEEK = "week"
     WEEKDAY_WEEKEND = "weekday-weekend"
@@ -80,35 +85,48 @@ class Pin:
 class ProposalLimits:
     """Upper bounds on a proposal; None means unlimited.
 
-    `load_moves` and `load_leader_changes` limit the further moves and leader changes for `spec.load`: a fraction of
-    those of the plan without it (a float), or a number (an int). None means the defaults above.
+    `load_moves` and `load_leader_changes` limit the further moves and leader changes for
+    `spec.load`: a fraction of those of the plan without it (a float), or a number (an int). None
+    means the defaults above.
     """
 
     max_moves: Annotated[_Count | None, "Replicas that move."] = None
     max_bytes: Annotated[ByteSize | None, "Bytes that move."] = None
     max_bytes_in_per_broker: Annotated[ByteSize | None, "Bytes that come to any one broker."] = None
-    max_order_changes: Annotated[_Count | None, "Partitions of which only the order changes."] = None
+    max_order_changes: Annotated[_Count | None, "Partitions of which only the order changes."] = (
+        None
+    )
     load_moves: Annotated[
         _Surplus | None,
         Keywords(default=format_percent(LOAD_MOVES)),
-        "Replicas that move for load alone: a percentage of the moves of the plan without load, or a number.",
+        "Replicas that move for load alone: a percentage of the moves of the plan without load, "
+        "or a number.",
     ] = None
     load_leader_changes: Annotated[
         _Surplus | None,
         Keywords(default=format_percent(LOAD_LEADER_CHANGES)),
-        "Leaders that change for load alone: a percentage of the leader changes of the plan without load, or a number.",
+        "Leaders that change for load alone: a percentage of the leader changes of the plan "
+        "without load, or a number.",
     ] = None
 
     @property
     def cut(self) -> bool:
         """Whether a limit may leave entries out of a plan."""
-        most = (self.max_moves, self.max_bytes, self.max_bytes_in_per_broker, self.max_order_changes)
+        most = (
+            self.max_moves,
+            self.max_bytes,
+            self.max_bytes_in_per_broker,
+            self.max_order_changes,
+        )
         return any(each is not None for each in most)
 
 
 @dataclass(frozen=True, slots=True)
 class CpuWeights:
-    """The cost in units of CPU of a byte per second in, of one out, and of a request per second; 0: no cost."""
+    """The cost in units of CPU of a byte per second in, of one out, and of a request per second.
+
+    0: no cost.
+    """
 
     bytes_in: Annotated[_Weight, At("in"), "Of a byte per second that is received."] = 0.0
     bytes_out: Annotated[_Weight, At("out"), "Of a byte per second that is sent."] = 0.0
@@ -132,8 +150,8 @@ class ZonePrices:
     producers: Annotated[
         _ZoneShares, "The part of producers' bytes that comes from each zone: 0.5 is half of them."
     ] = field(default_factory=dict)
-    consumers: Annotated[_ZoneShares, "The part of consumers' bytes that goes to each zone."] = field(
-        default_factory=dict
+    consumers: Annotated[_ZoneShares, "The part of consumers' bytes that goes to each zone."] = (
+        field(default_factory=dict)
     )
     closest_replica: Annotated[
         bool, "Consumers read from a replica in their own zone where there is one (KIP-392)."
@@ -144,9 +162,10 @@ class ZonePrices:
 class LoadSpec:
     """`spec.load`: the folder of a load history, and the goals of its balance.
 
-    A relative `folder` is relative to the request's file. `most_in` and `most_out` are the goals: the most that a
-    broker should carry in any hour, in fair shares. `hold_out` is no field of a document: the last week of the history
-    takes no part in the plan, and the plan is measured by it.
+    A relative `folder` is relative to the request's file. `most_in` and `most_out` are the goals:
+    the most that a broker should carry in any hour, in fair shares. `hold_out` is no field of a
+    document: the last week of the history takes no part in the plan, and the plan is measured by
+    it.
     """
 
     folder: Annotated[
@@ -159,8 +178,12 @@ class LoadSpec:
         ),
         "The folder with partition_load.parquet; relative to this file.",
     ]
-    most_in: Annotated[_Goal, At("in"), "The most that a broker receives in any hour, in fair shares."] = 1.05
-    most_out: Annotated[_Goal, At("out"), "The most that a broker sends in any hour, in fair shares."] = 1.10
+    most_in: Annotated[
+        _Goal, At("in"), "The most that a broker receives in any hour, in fair shares."
+    ] = 1.05
+    most_out: Annotated[
+        _Goal, At("out"), "The most that a broker sends in any hour, in fair shares."
+    ] = 1.10
     cpu: Annotated[
         CpuWeights | None,
         Keywords(title="CPU weights", minProperties=1),
@@ -168,12 +191,14 @@ class LoadSpec:
     ] = None
     hours: Annotated[
         HoursOfLoad,
-        "week: each of its 168 hours. weekday-weekend: the 48 hours of a mean weekday and a mean day of the weekend.",
+        "week: each of its 168 hours. weekday-weekend: the 48 hours of a mean weekday and a mean "
+        "day of the weekend.",
     ] = HoursOfLoad.WEEK
     zones: Annotated[
         ZonePrices | None,
         Keywords(title="traffic across zones"),
-        "Computes the bytes that cross zones in a month, and their cost; zones are the brokers' racks.",
+        "Computes the bytes that cross zones in a month, and their cost; zones are the brokers' "
+        "racks.",
     ] = None
     hold_out: bool = False
 
@@ -188,17 +213,21 @@ class FreeBytes:
 
 @dataclass(frozen=True, slots=True)
 class RebalanceRequest:
-    """Kind `RebalanceRequest`: the planner's input. Patterns are globs, matched against whole names.
+    """Kind `RebalanceRequest`: the planner's input.
 
-    `throttle` is written into the plan as it is.
+    Patterns are globs, matched against whole names. `throttle` is written into the plan as it is.
     """
 
     header: PlanHeader
     drain: Annotated[BrokerIds, At("drain", _BROKERS), "Brokers that shall hold no replicas."] = ()
     no_receive: Annotated[
-        BrokerIds, At("no_receive", _BROKERS), "Brokers that keep their replicas and receive no more."
+        BrokerIds,
+        At("no_receive", _BROKERS),
+        "Brokers that keep their replicas and receive no more.",
     ] = ()
-    never_lead: Annotated[BrokerIds, At("never_lead", _BROKERS), "Brokers that shall be no preferred leader."] = ()
+    never_lead: Annotated[
+        BrokerIds, At("never_lead", _BROKERS), "Brokers that shall be no preferred leader."
+    ] = ()
     substitute: Annotated[
         Mapping[BrokerIdKey, BrokerId],
         At("substitute", _BROKERS),
@@ -209,14 +238,19 @@ class RebalanceRequest:
     weights: Annotated[
         Mapping[
             BrokerIdKey,
-            Annotated[float, Keywords(title="weight", exclusiveMinimum=0, maximum=10**6), "More than 0."],
+            Annotated[
+                float, Keywords(title="weight", exclusiveMinimum=0, maximum=10**6), "More than 0."
+            ],
         ],
         At("weights", _BROKERS),
         Dumped.SORTED,
         "By broker id, its share of replicas and bytes compared with a broker of weight 1.",
     ] = field(default_factory=dict)
     include_topics: Annotated[
-        tuple[TopicPattern, ...], At("include", _TOPICS), NOT_EMPTY, "Only topics that match one of these."
+        tuple[TopicPattern, ...],
+        At("include", _TOPICS),
+        NOT_EMPTY,
+        "Only topics that match one of these.",
     ] = ("*",)
     exclude_topics: Annotated[
         tuple[TopicPattern, ...],
@@ -229,7 +263,9 @@ class RebalanceRequest:
         Mapping[
             TopicPattern,
             Annotated[
-                int, Keywords(title="replication factor", minimum=1, maximum=MAX_INT16), "Replicas per partition."
+                int,
+                Keywords(title="replication factor", minimum=1, maximum=MAX_INT16),
+                "Replicas per partition.",
             ],
         ],
         Keywords(title="replication factors"),
@@ -248,24 +284,39 @@ class RebalanceRequest:
         "By topic pattern, the only brokers that may hold its partitions.",
     ] = field(default_factory=dict)
     pins: Annotated[
-        tuple[Annotated[Pin, Keywords(title="pin"), "One partition whose replicas are given.", Defined("pin")], ...],
+        tuple[
+            Annotated[
+                Pin,
+                Keywords(title="pin"),
+                "One partition whose replicas are given.",
+                Defined("pin"),
+            ],
+            ...,
+        ],
         "Partitions whose ordered replicas are given.",
     ] = ()
     racks: Annotated[
         Racks,
         "strict: no rack holds two replicas of a partition, and every rack is known. "
-        "relaxed: as few on one rack as racks and brokers allow; a broker without a rack is one of its own. "
-        "ignore: racks do not count.",
+        "relaxed: as few on one rack as racks and brokers allow; a broker without a rack is one "
+        "of its own. ignore: racks do not count.",
     ] = Racks.STRICT
-    bytes_tolerance: Annotated[Percentage, At("bytes", _TOLERANCE), "Bytes per broker, from its target."] = 0.02
-    limits: Annotated[ProposalLimits, "Bounds on the proposal; within them the biggest win comes first."] = field(
-        default_factory=ProposalLimits
-    )
-    leaders_only: Annotated[bool, Dumped.ALWAYS, "Change the order of replicas and move no data."] = False
+    bytes_tolerance: Annotated[
+        Percentage, At("bytes", _TOLERANCE), "Bytes per broker, from its target."
+    ] = 0.02
+    limits: Annotated[
+        ProposalLimits, "Bounds on the proposal; within them the biggest win comes first."
+    ] = field(default_factory=ProposalLimits)
+    leaders_only: Annotated[
+        bool, Dumped.ALWAYS, "Change the order of replicas and move no data."
+    ] = False
     free: Annotated[
-        FreeBytes | None, "Emergency: the fewest bytes that free this much on one broker; nothing else is touched."
+        FreeBytes | None,
+        "Emergency: the fewest bytes that free this much on one broker; nothing else is touched.",
     ] = None
-    load: Annotated[LoadSpec | None, "Evens out the load of brokers in every hour, by a load history."] = None
+    load: Annotated[
+        LoadSpec | None, "Evens out the load of brokers in every hour, by a load history."
+    ] = None
     throttle: Annotated[
         Throttle | None,
         "The throttle of the proposed plan; with none its copies may use the whole network.",

@@ -12,7 +12,7 @@ from kadmin.schema.shapes import Keywords, WrittenAs
 
 
 class ThrottleBy(StrEnum):
-    """The form of `spec.throttle`: a rate, the time that copying may take, or the bandwidth of a link."""
+    """The form of `spec.throttle`: a rate, the time for copying, or the bandwidth of a link."""
 
     RATE = "rate"
     FINISH_IN = "finish_in"

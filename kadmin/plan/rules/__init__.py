@@ -1,4 +1,4 @@
-"""Rules for documents, alone or against a cluster: a module per kind, and one entry point, `check`."""
+"""Rules for documents, alone or against a cluster: a module per kind, one entry point, `check`."""
 
 from kadmin.plan.rules.check import check, check_side_by_side
 from kadmin.plan.rules.disk_space import check_disk_space

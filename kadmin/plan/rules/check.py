@@ -1,4 +1,7 @@
-"""The one list of rules: `validate`, `diff`, `propose`, `apply` and `recreate` check every document by it."""
+"""The one list of rules.
+
+`validate`, `diff`, `propose`, `apply` and `recreate` check every document by it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,14 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.plan.model import DeletionPlan, ElectionPlan, Policy, ReassignmentPlan, RebalanceRequest, RecreationPlan
+from kadmin.plan.model import (
+    DeletionPlan,
+    ElectionPlan,
+    Policy,
+    ReassignmentPlan,
+    RebalanceRequest,
+    RecreationPlan,
+)
 from kadmin.plan.rules.deletion import check_deletion
 from kadmin.plan.rules.election import check_election, touched_by_election
 from kadmin.plan.rules.policy import check_policy
@@ -38,19 +48,26 @@ _TOUCHED: dict[type, Callable[[Any], PlanFootprint]] = {
 }
 
 
-def check(document: Document, world: ClusterView | None = None, policy: Policy | None = None) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics of a document, in order: wrong cluster, unknown names, busy, not allowed, stale, dead.
+def check(
+    document: Document, world: ClusterView | None = None, policy: Policy | None = None
+) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of a document, in order.
 
-    Without a `world` the document alone is checked; without a policy, no guards of a policy are. A problem that several
-    partitions of a topic share is one diagnostic.
+    Wrong cluster, unknown names, busy, not allowed, stale, dead. Without a `world` the document
+    alone is checked; without a policy, no guards of a policy are. A problem that several partitions
+    of a topic share is one diagnostic.
     """
     return _grouped(_RULES[type(document)](document, world, policy))
 
 
-def check_side_by_side(documents: Sequence[tuple[str, Document]]) -> Iterator[tuple[Diagnostic, ...]]:
-    """Yield for each document, given with the name of its file, its conflicts with those before it."""
+def check_side_by_side(
+    documents: Sequence[tuple[str, Document]],
+) -> Iterator[tuple[Diagnostic, ...]]:
+    """Yield for each document, given with its file's name, its conflicts with those before it."""
     named = [
-        NamedDocument(file, each.header.cluster_id, _TOUCHED.get(type(each), lambda _: PlanFootprint())(each))
+        NamedDocument(
+            file, each.header.cluster_id, _TOUCHED.get(type(each), lambda _: PlanFootprint())(each)
+        )
         for file, each in documents
     ]
     for index, each in enumerate(named):
@@ -58,7 +75,10 @@ def check_side_by_side(documents: Sequence[tuple[str, Document]]) -> Iterator[tu
 
 
 def _grouped(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Join diagnostics that several partitions of a topic share: `a-0, a-1: ...`, with the place of the first."""
+    """Join diagnostics that several partitions of a topic share.
+
+    The message is `a-0, a-1: ...`, with the place of the first.
+    """
     groups: defaultdict[object, list[Diagnostic]] = defaultdict(list)
     for each in found:
         groups[_key(each)].append(each)

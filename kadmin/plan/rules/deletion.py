@@ -1,6 +1,7 @@
-"""Rules on a TopicDeletion. Each guard is waived by its own name under `spec.allow`, never by a general force.
+"""Rules on a TopicDeletion.
 
-A reassignment that names a topic cannot be waived: deleting that topic leaves a request that blocks every other
+Each guard is waived by its own name under `spec.allow`, never by a general force. A reassignment
+that names a topic cannot be waived: deleting that topic leaves a request that blocks every other
 reassignment until it is removed.
 """
 
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
     from kadmin.plan.rules.world import ClusterView
 
 INTERNAL_TOPICS = frozenset(
-    {"__consumer_offsets", "__transaction_state", "__share_group_state", "__remote_log_metadata", RECORD_TOPIC}
+    {
+        "__consumer_offsets",
+        "__transaction_state",
+        "__share_group_state",
+        "__remote_log_metadata",
+        RECORD_TOPIC,
+    }
 )
 """Topics that Kafka or kadmin itself uses, whether or not brokers flag them as internal.
 
@@ -35,8 +42,13 @@ Kafka's tools refuse to delete some of them, its controller none.
 _TOPICS = ("spec", "topics")
 
 
-def check_deletion(plan: DeletionPlan, world: ClusterView | None, policy: Policy | None) -> Iterator[Diagnostic]:
-    """Yield the problems of a deletion: names, its own guards, the policy's, and those that need the cluster."""
+def check_deletion(
+    plan: DeletionPlan, world: ClusterView | None, policy: Policy | None
+) -> Iterator[Diagnostic]:
+    """Yield the problems of a deletion.
+
+    Names, its own guards, the policy's, and those that need the cluster.
+    """
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
         yield from Directory(world.state.assignment).missing_topics(plan.topics)
@@ -67,12 +79,17 @@ def _too_many(plan: DeletionPlan, policy: Policy | None) -> Iterator[Diagnostic]
         yield Diagnostic(codes.TOO_MANY_TOPICS, message, next_step, field=_TOPICS)
     if most is not None and number > most:
         message = f"{are} to be deleted, more than the policy's max_topics {most}"
-        yield Diagnostic(codes.TOO_MANY_TOPICS, message, "divide it into several plans", field=_TOPICS)
+        yield Diagnostic(
+            codes.TOO_MANY_TOPICS, message, "divide it into several plans", field=_TOPICS
+        )
 
 
 def _record(plan: DeletionPlan) -> Iterator[Diagnostic]:
     if RECORD_TOPIC in plan.topics:
-        message = f"{RECORD_TOPIC} keeps kadmin's lock and record, and its deletion would be on record there"
+        message = (
+            f"{RECORD_TOPIC} keeps kadmin's lock and record, and its deletion would be on record "
+            "there"
+        )
         yield Diagnostic(codes.RECORD_TOPIC_DELETED, message, "leave it out", topic=RECORD_TOPIC)
 
 
@@ -83,7 +100,9 @@ def _internal(plan: DeletionPlan, internal: Collection[str]) -> Iterator[Diagnos
             yield Diagnostic(codes.INTERNAL_TOPIC, message, _waiver("internal"), topic=topic)
 
 
-def _protected(plan: DeletionPlan, policy: Policy, internal: Collection[str]) -> Iterator[Diagnostic]:
+def _protected(
+    plan: DeletionPlan, policy: Policy, internal: Collection[str]
+) -> Iterator[Diagnostic]:
     if plan.allow_protected:
         return
     for topic in plan.topics:
@@ -92,7 +111,11 @@ def _protected(plan: DeletionPlan, policy: Policy, internal: Collection[str]) ->
         denied = _match(topic, (pattern for pattern in policy.deny if pattern not in beyond))
         if denied is None and _match(topic, policy.allow) is not None:
             continue
-        why = "matches no pattern that may be deleted" if denied is None else f"matches the pattern {denied}"
+        why = (
+            "matches no pattern that may be deleted"
+            if denied is None
+            else f"matches the pattern {denied}"
+        )
         message = f"{topic} is protected: it {why}"
         yield Diagnostic(codes.PROTECTED_TOPIC, message, _waiver("protected"), topic=topic)
 
@@ -110,39 +133,63 @@ def _moving(plan: DeletionPlan, world: ClusterView) -> Iterator[Diagnostic]:
             yield Diagnostic(codes.BEING_REASSIGNED, message, next_step, topic=topic)
 
 
-def _in_use(plan: DeletionPlan, present: Iterable[str], facts: ClusterFacts) -> Iterator[Diagnostic]:
+def _in_use(
+    plan: DeletionPlan, present: Iterable[str], facts: ClusterFacts
+) -> Iterator[Diagnostic]:
     for topic in () if plan.allow_active_consumers else present:
         if used := facts.consumers.get(topic):
             message = f"consumer groups use {topic}: {name_some(map(escaped, used))}"
-            yield Diagnostic(codes.ACTIVE_CONSUMERS, message, _waiver("active_consumers"), topic=topic)
+            yield Diagnostic(
+                codes.ACTIVE_CONSUMERS, message, _waiver("active_consumers"), topic=topic
+            )
 
 
-def _offline(plan: DeletionPlan, present: Iterable[str], state: ClusterState) -> Iterator[Diagnostic]:
+def _offline(
+    plan: DeletionPlan, present: Iterable[str], state: ClusterState
+) -> Iterator[Diagnostic]:
     for topic in () if plan.allow_offline_replicas else present:
-        holding = {broker for replicas in state.topics[topic].replicas.values() for broker in replicas}
+        holding = {
+            broker for replicas in state.topics[topic].replicas.values() for broker in replicas
+        }
         if dead := sorted(holding - set(state.brokers)):
-            message = f"{topic} has replicas on dead brokers ({name_some(dead)}): only its live copies are deleted now"
-            yield Diagnostic(codes.OFFLINE_REPLICAS, message, _waiver("offline_replicas"), topic=topic)
+            message = (
+                f"{topic} has replicas on dead brokers ({name_some(dead)}): only its live copies "
+                "are deleted now"
+            )
+            yield Diagnostic(
+                codes.OFFLINE_REPLICAS, message, _waiver("offline_replicas"), topic=topic
+            )
 
 
 def _disabled(plan: DeletionPlan, facts: ClusterFacts) -> Iterator[Diagnostic]:
     if facts.deletion_enabled is False and not plan.allow_deletion_disabled:
-        message = "the brokers have delete.topic.enable=false: the controller would drop the request"
-        yield Diagnostic(codes.DELETION_DISABLED, message, _waiver("deletion_disabled"), field=_TOPICS)
+        message = (
+            "the brokers have delete.topic.enable=false: the controller would drop the request"
+        )
+        yield Diagnostic(
+            codes.DELETION_DISABLED, message, _waiver("deletion_disabled"), field=_TOPICS
+        )
 
 
 def _comes_back(present: Iterable[str], facts: ClusterFacts) -> Iterator[Diagnostic]:
     for topic in present if facts.topics_create_themselves else ():
         if facts.consumers.get(topic):
-            message = f"the brokers have auto.create.topics.enable=true and {topic} is in use: it will come back empty"
-            yield Diagnostic(codes.COMES_BACK, message, "stop its clients first", "warning", topic=topic)
+            message = (
+                f"the brokers have auto.create.topics.enable=true and {topic} is in use: it will "
+                "come back empty"
+            )
+            yield Diagnostic(
+                codes.COMES_BACK, message, "stop its clients first", "warning", topic=topic
+            )
 
 
 def _unchecked(plan: DeletionPlan, facts: ClusterFacts) -> Iterator[Diagnostic]:
     """Refuse guards that live brokers did not answer; warn of those that an inventory lacks."""
     for unknown in (escaped(each, 1_000) for each in facts.unavailable):
         if facts.from_brokers and not plan.allow_unchecked_guards:
-            yield Diagnostic(codes.GUARD_UNKNOWN, unknown, _waiver("unchecked_guards"), field=_TOPICS)
+            yield Diagnostic(
+                codes.GUARD_UNKNOWN, unknown, _waiver("unchecked_guards"), field=_TOPICS
+            )
         else:
             next_step = "check it before the deletion"
             yield Diagnostic(codes.GUARD_UNCHECKED, unknown, next_step, "warning", field=_TOPICS)

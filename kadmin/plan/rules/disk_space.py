@@ -22,4 +22,10 @@ def check_disk_space(
 ) -> Iterator[Diagnostic]:
     """Yield the brokers that lack disk space for the waves."""
     for each in shortages(waves, usable):
-        yield Diagnostic(codes.NO_ROOM, str(each), _NEXT_STEP, partition=each.partitions[0], broker=each.broker_id)
+        yield Diagnostic(
+            codes.NO_ROOM,
+            str(each),
+            _NEXT_STEP,
+            partition=each.partitions[0],
+            broker=each.broker_id,
+        )

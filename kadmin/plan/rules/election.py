@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     from kadmin.plan.rules.world import ClusterView
 
 
-def check_election(plan: ElectionPlan, world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
-    """Yield the problems of an election: names, another election, and warnings of leaders that cannot be elected."""
+def check_election(
+    plan: ElectionPlan, world: ClusterView | None, _policy: Policy | None
+) -> Iterator[Diagnostic]:
+    """Yield the problems of an election.
+
+    Names, another election, and warnings of leaders that cannot be elected.
+    """
     if world is not None:
         directory = Directory(world.state.assignment)
         yield from other_cluster(plan, world.state.cluster_id)
@@ -39,9 +44,15 @@ def touched_by_election(plan: ElectionPlan) -> PlanFootprint:
     topics, named = frozenset(plan.topics), frozenset(plan.partitions)
 
     def elects(partitions: Iterable[TopicPartition]) -> tuple[TopicPartition, ...]:
-        return tuple(each for each in partitions if plan.all_partitions or each.topic in topics or each in named)
+        return tuple(
+            each
+            for each in partitions
+            if plan.all_partitions or each.topic in topics or each in named
+        )
 
-    return PlanFootprint(used=(*plan.topics, *(partition.topic for partition in plan.partitions)), elects=elects)
+    return PlanFootprint(
+        used=(*plan.topics, *(partition.topic for partition in plan.partitions)), elects=elects
+    )
 
 
 def _not_electable(plan: ElectionPlan, world: ClusterView) -> Iterator[Diagnostic]:
@@ -51,9 +62,15 @@ def _not_electable(plan: ElectionPlan, world: ClusterView) -> Iterator[Diagnosti
         if partition in world.in_flight:
             code, message = codes.ELECTED_WHILE_REASSIGNED, f"{partition} is being reassigned"
             next_step = "elect when the reassignment is done"
-        elif state.replicas(partition) and off_preferred([partition], state) and (why := obstacle(partition, state)):
+        elif (
+            state.replicas(partition)
+            and off_preferred([partition], state)
+            and (why := obstacle(partition, state))
+        ):
             code, message = codes.NOT_ELECTABLE, f"{partition} cannot be elected: {why}"
             next_step = "start the broker, or wait for it"
         else:
             continue
-        yield Diagnostic(code, message, next_step, "warning", partition=partition, topic=partition.topic)
+        yield Diagnostic(
+            code, message, next_step, "warning", partition=partition, topic=partition.topic
+        )

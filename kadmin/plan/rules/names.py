@@ -1,4 +1,7 @@
-"""Rules on names, which several kinds of documents share: topics, partitions, the cluster's id, repetitions."""
+"""Rules on names, which several kinds of documents share.
+
+Topics, partitions, the cluster's id, repetitions.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,12 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Document
 
 _MOST_GUESSES = 100
-"""The most unknown topics that get a suggestion: thousands would be slow in a plan for a wholly different cluster."""
+"""The most unknown topics that get a suggestion: thousands would be slow in a plan for a wholly
+different cluster."""
 
 
 def other_cluster(document: Document, cluster_id: str | None) -> Iterator[Diagnostic]:
-    """Refuse a document with the id of another cluster than this, which has none before Kafka 0.10.1."""
+    """Refuse a document with another cluster's id; a cluster has none before Kafka 0.10.1."""
     planned = document.header.cluster_id
     if planned is not None and planned != cluster_id:
         this = "this cluster has no id" if cluster_id is None else f"this is cluster {cluster_id}"
@@ -43,11 +47,18 @@ class Directory:
         for partition in partitions:
             if partition.topic not in self._counts:
                 message = f"{partition}: the cluster has no topic {partition.topic}"
-                yield Diagnostic(codes.UNKNOWN_TOPIC, message, self._suggest(partition.topic), partition=partition)
+                yield Diagnostic(
+                    codes.UNKNOWN_TOPIC,
+                    message,
+                    self._suggest(partition.topic),
+                    partition=partition,
+                )
             elif partition not in self._assignment:
                 count = self._counts[partition.topic]
                 partitions_of = "1 partition" if count == 1 else f"{count} partitions"
-                message = f"{partition}: topic {partition.topic} has {partitions_of}, counted from 0"
+                message = (
+                    f"{partition}: topic {partition.topic} has {partitions_of}, counted from 0"
+                )
                 yield Diagnostic(codes.UNKNOWN_PARTITION, message, partition=partition)
 
     def missing_topics(self, topics: Iterable[str]) -> Iterator[Diagnostic]:
@@ -60,7 +71,9 @@ class Directory:
     def _suggest(self, topic: str) -> str | None:
         if topic not in self._suggestions:
             close = (
-                difflib.get_close_matches(topic, self._counts, n=1) if len(self._suggestions) < _MOST_GUESSES else []
+                difflib.get_close_matches(topic, self._counts, n=1)
+                if len(self._suggestions) < _MOST_GUESSES
+                else []
             )
             self._suggestions[topic] = f"did you mean {close[0]}?" if close else None
         return self._suggestions[topic]
@@ -71,21 +84,33 @@ def repeated_partitions(partitions: Iterable[TopicPartition]) -> Iterator[Diagno
     for partition, times in Counter(partitions).items():
         if times > 1:
             message = f"{partition} is named {times} times"
-            yield Diagnostic(codes.DUPLICATE_PARTITION, message, "keep one of them", partition=partition)
+            yield Diagnostic(
+                codes.DUPLICATE_PARTITION, message, "keep one of them", partition=partition
+            )
 
 
 def repeated_topics(topics: Iterable[str]) -> Iterator[Diagnostic]:
     """Report topics that one document names more than once."""
     for topic, times in Counter(topics).items():
         if times > 1:
-            yield Diagnostic(codes.DUPLICATE_ENTRY, f"{topic} is named {times} times", "keep one of them", topic=topic)
+            yield Diagnostic(
+                codes.DUPLICATE_ENTRY,
+                f"{topic} is named {times} times",
+                "keep one of them",
+                topic=topic,
+            )
 
 
 def name_collisions(topics: Iterable[str]) -> Iterator[Diagnostic]:
-    """Warn of topics that differ only in `.` and `_`: Kafka gives their metrics one name (Topic.hasCollision)."""
+    """Warn of topics that differ only in `.` and `_`.
+
+    Kafka gives their metrics one name (Topic.hasCollision).
+    """
     for found in alike(topic for topic in topics if "." in topic or "_" in topic).values():
         if len(found) > 1:
-            message = f"topics {name_some(found)} differ only in . and _: their metrics have one name"
+            message = (
+                f"topics {name_some(found)} differ only in . and _: their metrics have one name"
+            )
             yield Diagnostic(codes.NAME_COLLISION, message, topic=found[1], severity="warning")
 
 

@@ -1,4 +1,4 @@
-"""Rules on a Policy, and on globs over topic names in any document: each must be able to match a name."""
+"""Rules on a Policy, and on globs over topic names in any document: each must match some name."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ _PIECE = re.compile(r"\[!?\]?[^\]]*\]|.")
 _IN_NAMES = string.ascii_letters + string.digits + "._-"
 
 
-def check_policy(policy: Policy, _world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
+def check_policy(
+    policy: Policy, _world: ClusterView | None, _policy: Policy | None
+) -> Iterator[Diagnostic]:
     """Yield patterns of a policy that match nothing: such a guard is a mistake."""
     deletion = ("spec", "deletion")
-    yield from futile((*listed((*deletion, "deny"), policy.deny), *listed((*deletion, "allow"), policy.allow)))
+    yield from futile(
+        (*listed((*deletion, "deny"), policy.deny), *listed((*deletion, "allow"), policy.allow))
+    )
 
 
 def listed(field: Field, patterns: Iterable[str]) -> Iterator[tuple[Field, str]]:
@@ -35,7 +39,9 @@ def listed(field: Field, patterns: Iterable[str]) -> Iterator[tuple[Field, str]]
 def futile(written: Iterable[tuple[Field, str]]) -> Iterator[Diagnostic]:
     """Yield patterns that match no name that a topic can have."""
     for field, pattern in written:
-        piece = next((each for each in _PIECE.findall(pattern) if not _matches_something(each)), None)
+        piece = next(
+            (each for each in _PIECE.findall(pattern) if not _matches_something(each)), None
+        )
         if piece is not None:
             message = f"{pattern} matches no topic: no character of a name matches {piece}"
             next_step = "close the bracket, with characters in it: [ab], [0-9], [!x]"
@@ -43,5 +49,8 @@ def futile(written: Iterable[tuple[Field, str]]) -> Iterator[Diagnostic]:
 
 
 def _matches_something(piece: str) -> bool:
-    """Whether `*`, a character or a bracket matches a character; `[` is itself where it is not closed."""
+    """Whether `*`, a character or a bracket matches a character.
+
+    `[` is itself where it is not closed.
+    """
     return any(matches(char, piece) for char in _IN_NAMES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,9 @@ from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.copying import suggested_rate
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.plan.model import UNTHROTTLED, Elect, Switch, ThrottleBy
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
+from kadmin.plan.rules.outlook import outlook, replicas_field
 from kadmin.plan.rules.pending import election_running, reassignment_running
 from kadmin.plan.rules.together import PlanFootprint
 from kadmin.plan.sources import awaited, lacks_source, with_source_size
@@ -25,22 +25,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
-    from kadmin.diagnostics import Field, Severity
+    from kadmin.diagnostics import Severity
     from kadmin.plan.model import PartitionTarget, Policy, ReassignmentPlan, ThrottleSpec
     from kadmin.plan.rules.world import ClusterView
 
-MOST_LEADERS = 2
-"""Warn of a broker that leads more than this many times its even share."""
 
 _ADD_SIZES = (
-    "add size_bytes, or give the sizes with --sizes FILE or --inventory DIR; brokers tell them from Kafka 1.1 on"
+    "add size_bytes, or give the sizes with --sizes FILE or --inventory DIR; brokers tell them "
+    "from Kafka 1.1 on"
 )
 
 
 def check_reassignment(
     plan: ReassignmentPlan, world: ClusterView | None, policy: Policy | None
 ) -> Iterator[Diagnostic]:
-    """Yield the problems of a plan: names, pending requests, limits, stale entries, and the state that it leaves."""
+    """Yield the problems of a plan.
+
+    Names, pending requests, limits, stale entries, and the state that it leaves.
+    """
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
         yield from Directory(world.state.assignment).missing_partitions(_partitions(plan))
@@ -58,7 +60,7 @@ def check_reassignment(
         yield from _being_deleted(plan, world)
         yield from _dead_targets(plan, world)
         yield from _without_source(plan, world)
-        yield from _outlook(plan, world)
+        yield from outlook(plan, world)
     yield from name_collisions(partition.topic for partition in _partitions(plan))
     yield from _unthrottled(_copied(plan, world), plan.throttle, world, policy)
 
@@ -66,46 +68,67 @@ def check_reassignment(
 def touched_by_reassignment(plan: ReassignmentPlan) -> PlanFootprint:
     """Return the footprint of the plan."""
     partitions = tuple(_partitions(plan))
-    return PlanFootprint(reassigned=partitions, used=tuple(partition.topic for partition in partitions))
+    return PlanFootprint(
+        reassigned=partitions, used=tuple(partition.topic for partition in partitions)
+    )
 
 
 def _partitions(plan: ReassignmentPlan) -> Iterator[TopicPartition]:
     return (target.partition for target in plan.reassignments)
 
 
-def _replicas_field(index: int) -> Field:
-    return ("spec", "partitions", index, "replicas")
-
-
 def _no_ops(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
     for index, target in enumerate(plan.reassignments):
         if target.current == target.replicas:
-            message = f"{target.partition}: target and current are both {list(target.replicas)}; skipped"
-            field = _replicas_field(index)
-            yield Diagnostic(codes.NO_OP, message, severity="warning", partition=target.partition, field=field)
+            message = (
+                f"{target.partition}: target and current are both {list(target.replicas)}; skipped"
+            )
+            field = replicas_field(index)
+            yield Diagnostic(
+                codes.NO_OP, message, severity="warning", partition=target.partition, field=field
+            )
 
 
 def _at_rest(world: ClusterView) -> Assignment:
     """Leave out partitions in mid-move, which have the replicas of both sides."""
-    return {each: replicas for each, replicas in world.state.assignment.items() if each not in world.in_flight}
+    return {
+        each: replicas
+        for each, replicas in world.state.assignment.items()
+        if each not in world.in_flight
+    }
 
 
 def _replication_factors(plan: ReassignmentPlan, assignment: Assignment) -> Iterator[Diagnostic]:
     """Compare with `current`; `assignment` serves where that is not given."""
-    for index, target in enumerate(() if plan.allow_replication_factor_change else plan.reassignments):
+    for index, target in enumerate(
+        () if plan.allow_replication_factor_change else plan.reassignments
+    ):
         base = _base(target, assignment)
         if base is not None and len(base) != len(target.replicas):
-            message = f"{target.partition}: replication factor {len(base)} becomes {len(target.replicas)}"
+            message = (
+                f"{target.partition}: replication factor {len(base)} becomes {len(target.replicas)}"
+            )
             next_step = "set spec.allow.replication_factor_change: true if this is meant"
-            field = _replicas_field(index)
-            yield Diagnostic(codes.REPLICATION_FACTOR, message, next_step, partition=target.partition, field=field)
+            field = replicas_field(index)
+            yield Diagnostic(
+                codes.REPLICATION_FACTOR,
+                message,
+                next_step,
+                partition=target.partition,
+                field=field,
+            )
 
 
 def _completed(plan: ReassignmentPlan, world: ClusterView | None) -> ReassignmentPlan:
-    """Return the plan with the cluster's replicas and sizes where it gives none; targets that are reached have none."""
+    """Return the plan with the cluster's replicas and sizes where it gives none.
+
+    Targets that are reached have none.
+    """
     if world is None or (plan.limits.max_bytes is None and plan.throttle is None):
         return plan
-    return replace(plan, reassignments=tuple(_complete(target, world) for target in plan.reassignments))
+    return replace(
+        plan, reassignments=tuple(_complete(target, world) for target in plan.reassignments)
+    )
 
 
 def _complete(target: PartitionTarget, world: ClusterView) -> PartitionTarget:
@@ -116,8 +139,15 @@ def _complete(target: PartitionTarget, world: ClusterView) -> PartitionTarget:
 
 
 def _copied(plan: ReassignmentPlan, world: ClusterView | None) -> list[PartitionTarget]:
-    """Return the partitions that get a replica on another broker, as far as their replicas of now are known."""
-    every = plan.reassignments if world is None else (_complete(target, world) for target in plan.reassignments)
+    """Return the partitions that get a replica on another broker.
+
+    Partitions whose replicas of now are not known are left out.
+    """
+    every = (
+        plan.reassignments
+        if world is None
+        else (_complete(target, world) for target in plan.reassignments)
+    )
     return [target for target in every if target.current is not None and target.added]
 
 
@@ -125,22 +155,36 @@ def _wave_limits(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
     for target in plan.reassignments:
         partition, limits = target.partition, plan.limits
         if (alone := bytes_alone(target)) > limits.max_payload:
-            sizes = f"{readable_size(alone)}, above waves.max_payload {format_size(limits.max_payload)}"
+            sizes = (
+                f"{readable_size(alone)}, above waves.max_payload {format_size(limits.max_payload)}"
+            )
             message = f"{partition}: its payload alone has {sizes}"
-            yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, "raise spec.waves.max_payload", partition=partition)
+            yield Diagnostic(
+                codes.TOO_BIG_FOR_A_WAVE,
+                message,
+                "raise spec.waves.max_payload",
+                partition=partition,
+            )
         elif limits.max_bytes is None or target.current is None or not target.added:
             continue
         elif (moved := moved_bytes(target)) is None:
-            message = f"{partition}: waves.max_bytes is given, but not the size_bytes of this partition"
+            message = (
+                f"{partition}: waves.max_bytes is given, but not the size_bytes of this partition"
+            )
             yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, partition=partition)
         elif moved > limits.max_bytes:
-            sizes = f"{readable_size(moved)}, more than waves.max_bytes {format_size(limits.max_bytes)}"
+            sizes = (
+                f"{readable_size(moved)}, more than waves.max_bytes {format_size(limits.max_bytes)}"
+            )
             message, next_step = f"{partition}: it moves {sizes}", "raise spec.waves.max_bytes"
             yield Diagnostic(codes.TOO_BIG_FOR_A_WAVE, message, next_step, partition=partition)
 
 
 def _unsized(found: Diagnostic, world: ClusterView | None) -> Diagnostic:
-    """Make it a warning without a cluster, where brokers may still report sizes; else add why they reported none."""
+    """Make it a warning without a cluster, where brokers may still report sizes.
+
+    Else add why they reported none.
+    """
     if world is None:
         return replace(found, severity="warning")
     return replace(found, next_step="; ".join([*world.facts.disks_unavailable, _ADD_SIZES]))
@@ -149,9 +193,13 @@ def _unsized(found: Diagnostic, world: ClusterView | None) -> Diagnostic:
 def _throttle_sizes(plan: ReassignmentPlan) -> Iterator[Diagnostic]:
     if plan.throttle is None or plan.throttle.by is not ThrottleBy.FINISH_IN:
         return
-    if unknown := [each.partition for each in plan.reassignments if each.added and each.size_bytes is None]:
+    if unknown := [
+        each.partition for each in plan.reassignments if each.added and each.size_bytes is None
+    ]:
         message = f"throttle.finish_in is given, but not the size_bytes of {name_some(unknown)}"
-        yield Diagnostic(codes.SIZE_UNKNOWN, message, _ADD_SIZES, field=("spec", "throttle", "finish_in"))
+        yield Diagnostic(
+            codes.SIZE_UNKNOWN, message, _ADD_SIZES, field=("spec", "throttle", "finish_in")
+        )
 
 
 def _unknown_brokers(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
@@ -160,8 +208,18 @@ def _unknown_brokers(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Dia
         for broker in target.replicas:
             if broker not in racks:
                 message = f"{target.partition}: the cluster has no broker {broker}"
-                next_step = f"its brokers are {name_some(sorted(racks), most=10)}" if racks else "none is registered"
-                yield Diagnostic(codes.UNKNOWN_BROKER, message, next_step, partition=target.partition, broker=broker)
+                next_step = (
+                    f"its brokers are {name_some(sorted(racks), most=10)}"
+                    if racks
+                    else "none is registered"
+                )
+                yield Diagnostic(
+                    codes.UNKNOWN_BROKER,
+                    message,
+                    next_step,
+                    partition=target.partition,
+                    broker=broker,
+                )
 
 
 def _running(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
@@ -195,15 +253,22 @@ def racks_lost(partitions: int, before: int, after: int) -> str:
 
 
 def _stale(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
-    """Compare `current` with the cluster, except in mid-move, where the list has old and new replicas."""
+    """Compare `current` with the cluster, except in mid-move.
+
+    Then the list has old and new replicas.
+    """
     for target in plan.reassignments:
         now = world.state.replicas(target.partition)
         if target.current is None or now in {None, target.current, target.replicas}:
             continue
         if target.partition not in world.in_flight:
-            lists = f"the plan was made on {list(target.current)}, the cluster has {list(now or ())}"
+            lists = (
+                f"the plan was made on {list(target.current)}, the cluster has {list(now or ())}"
+            )
             message = f"{target.partition}: {lists}"
-            next_step = "make the plan again from a new snapshot: " + command("snapshot", "--out", "DIR")
+            next_step = "make the plan again from a new snapshot: " + command(
+                "snapshot", "--out", "DIR"
+            )
             yield Diagnostic(codes.STALE_CURRENT, message, next_step, partition=target.partition)
 
 
@@ -211,21 +276,33 @@ def _being_deleted(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagn
     """Report topics that are being deleted and have targets to publish."""
     if not world.live:
         return
-    moving = (each for each in plan.reassignments if world.state.replicas(each.partition) != each.replicas)
+    moving = (
+        each for each in plan.reassignments if world.state.replicas(each.partition) != each.replicas
+    )
     for topic in dict.fromkeys(target.partition.topic for target in moving):
         if topic in world.state.requests.deletions:
             next_step = "take the topic out of the plan, or wait until the deletion is done"
-            yield Diagnostic(codes.BEING_DELETED, f"{topic} is being deleted", next_step, topic=topic)
+            yield Diagnostic(
+                codes.BEING_DELETED, f"{topic} is being deleted", next_step, topic=topic
+            )
 
 
 def _dead_targets(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     alive = world.state.brokers
-    next_step = f"start it, or choose another broker; alive are {name_some(sorted(alive), most=10) or 'none'}"
+    next_step = (
+        "start it, or choose another broker; alive are "
+        f"{name_some(sorted(alive), most=10) or 'none'}"
+    )
     for target in plan.reassignments:
         for broker in target.replicas:
             if broker in world.racks and broker not in alive:
-                message = f"{target.partition}: broker {broker} is not alive; the controller would wait for it forever"
-                yield Diagnostic(codes.DEAD_BROKER, message, next_step, partition=target.partition, broker=broker)
+                message = (
+                    f"{target.partition}: broker {broker} is not alive; the controller would wait "
+                    "for it forever"
+                )
+                yield Diagnostic(
+                    codes.DEAD_BROKER, message, next_step, partition=target.partition, broker=broker
+                )
 
 
 def _without_source(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
@@ -238,85 +315,21 @@ def _without_source(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diag
         waits = brokers_in_words(awaited(partition, world.state))
         message = f"{partition}: no replica is alive and in sync; a copy would wait for {waits}"
         if plan.allow_without_source:
-            yield Diagnostic(codes.WITHOUT_SOURCE, message, f"start {waits}", "warning", partition=partition)
+            yield Diagnostic(
+                codes.WITHOUT_SOURCE, message, f"start {waits}", "warning", partition=partition
+            )
         else:
-            next_step = f"start {waits}, or set spec.allow.without_source: true if it is meant to wait"
+            next_step = (
+                f"start {waits}, or set spec.allow.without_source: true if it is meant to wait"
+            )
             yield Diagnostic(codes.WITHOUT_SOURCE, message, next_step, partition=partition)
 
 
-def _outlook(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
-    """Compare the cluster before and after the plan."""
-    before = world.state.assignment
-    after = {target.partition: target.replicas for target in plan.reassignments if target.partition in before}
-    if world.facts.capacities:
-        yield from _over_capacity(plan, before, after, world.facts)
-    if world.state.brokers:
-        yield from _crowded_leaders(plan, world, after)
-    yield from _under_min_isr(plan, world)
-
-
-def _over_capacity(
-    plan: ReassignmentPlan, before: Assignment, after: Assignment, facts: ClusterFacts
-) -> Iterator[Diagnostic]:
-    """Report brokers above their capacity, unless they hold less than before; `after` is of the plan's partitions."""
-    held = _bytes(before, facts)
-    will_hold = held.copy()
-    will_hold.subtract(_bytes({partition: before[partition] for partition in after}, facts))
-    will_hold.update(_bytes(after, facts))
-    full = {broker for broker, capacity in facts.capacities.items() if will_hold[broker] > max(capacity, held[broker])}
-    for broker in sorted(full):
-        coming = [each.partition for each in plan.reassignments if broker in each.added]
-        if coming:
-            hold, most = readable_size(will_hold[broker]), readable_size(facts.capacities[broker])
-            message = f"broker {broker} would hold {hold}, and its capacity is {most}; it would get {name_some(coming)}"
-            next_step = "choose brokers with room, or free some first"
-            yield Diagnostic(codes.OVER_CAPACITY, message, next_step, partition=coming[0], broker=broker)
-
-
-def _bytes(assignment: Assignment, facts: ClusterFacts) -> Counter[int]:
-    found: Counter[int] = Counter()
-    for partition, replicas in assignment.items():
-        for broker in replicas:
-            found[broker] += facts.sizes.get(partition, 0)
-    return found
-
-
-def _crowded_leaders(plan: ReassignmentPlan, world: ClusterView, after: Assignment) -> Iterator[Diagnostic]:
-    before, brokers = world.state.assignment, world.state.brokers
-    led, will_lead = _leaders(before), _leaders({**before, **after})
-    share = len(before) / len(brokers)
-    limit = max(MOST_LEADERS * share, MOST_LEADERS)
-    for broker in sorted(broker for broker in brokers if will_lead[broker] > max(led[broker], limit)):
-        target = next((each for each in plan.reassignments if broker in each.replicas[:1]), None)
-        if target is not None:
-            message = (
-                f"broker {broker} would be the preferred leader of {will_lead[broker]} of {len(before)} partitions, "
-                f"before {led[broker]}; an even share is {share:.0f}"
-            )
-            next_step = "put other brokers first in some of the lists"
-            partition = target.partition
-            yield Diagnostic(
-                codes.LEADERS_CONCENTRATED, message, next_step, "warning", partition=partition, broker=broker
-            )
-
-
-def _leaders(assignment: Assignment) -> Counter[int]:
-    return Counter(replicas[0] for replicas in assignment.values() if replicas)
-
-
-def _under_min_isr(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
-    for index, target in enumerate(plan.reassignments):
-        wanted = min_insync_replicas(target.partition.topic, world.state)
-        alive = [broker for broker in target.replicas if broker in world.state.brokers]
-        if len(alive) < wanted:
-            message = f"{target.partition}: live replicas would be {len(alive)}, its min.insync.replicas is {wanted}"
-            next_step = "producers with acks=all would be refused; give it more replicas"
-            field = _replicas_field(index)
-            yield Diagnostic(codes.UNDER_MIN_ISR, message, next_step, partition=target.partition, field=field)
-
-
 def _rack_count(replicas: Replicas, racks: Mapping[int, str | None]) -> int | None:
-    """Count distinct racks; None where there are no replicas, or the rack of one broker is unknown."""
+    """Count distinct racks.
+
+    None where there are no replicas, or the rack of one broker is unknown.
+    """
     names = {racks.get(broker) for broker in replicas}
     return None if not names or None in names else len(names)
 
@@ -326,22 +339,27 @@ def _base(target: PartitionTarget, assignment: Assignment) -> Replicas | None:
 
 
 def _unthrottled(
-    copied: Sequence[PartitionTarget], throttle: ThrottleSpec | None, world: ClusterView | None, policy: Policy | None
+    copied: Sequence[PartitionTarget],
+    throttle: ThrottleSpec | None,
+    world: ClusterView | None,
+    policy: Policy | None,
 ) -> Iterator[Diagnostic]:
     """Warn of copies without a throttle, with a rate for them.
 
-    `throttle: none` in a plan waives the warning. A policy may forbid unthrottled copies even then, also to commands
-    that act.
+    `throttle: none` in a plan waives the warning. A policy may forbid unthrottled copies even then,
+    also to commands that act.
     """
-    switch = Switch.WARNING if policy is None else policy.codes.get(codes.UNTHROTTLED, Switch.WARNING)
+    switch = (
+        Switch.WARNING if policy is None else policy.codes.get(codes.UNTHROTTLED, Switch.WARNING)
+    )
     is_accepted = throttle is not None and (throttle != UNTHROTTLED or switch is not Switch.ERROR)
     if not copied or is_accepted or switch is Switch.OFF:
         return
     state, facts = (None, ClusterFacts()) if world is None else (world.state, world.facts)
     rate, why = suggested_rate(copied, state, facts)
     message = (
-        f"{count(len(copied), 'partition')} would be copied without a throttle, as fast as the network allows; "
-        f"--throttle {format_rate(rate)} would be {why}"
+        f"{count(len(copied), 'partition')} would be copied without a throttle, as fast as the "
+        f"network allows; --throttle {format_rate(rate)} would be {why}"
     )
     next_step = f"set spec.throttle: {{rate: {format_rate(rate)}}}"
     if switch is not Switch.ERROR:

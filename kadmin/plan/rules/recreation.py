@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from kadmin.plan.rules.world import ClusterView
 
 
-def check_recreation(plan: RecreationPlan, world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
-    """Yield the problems of a recipe: topics that exist, names that collide, brokers that are dead."""
+def check_recreation(
+    plan: RecreationPlan, world: ClusterView | None, _policy: Policy | None
+) -> Iterator[Diagnostic]:
+    """Yield the problems of a recipe: topics that exist, colliding names, dead brokers."""
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)
         yield from _existing(plan, world)
@@ -33,20 +35,37 @@ def _existing(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
         if topic in world.state.topics:
             message, next_step = f"{topic} exists; it was not changed", "take it out of the recipe"
         elif topic in world.state.requests.deletions:
-            message, next_step = f"{topic} is still being deleted", "wait until the deletion is done"
+            message, next_step = (
+                f"{topic} is still being deleted",
+                "wait until the deletion is done",
+            )
         else:
             continue
-        yield Diagnostic(codes.TOPIC_EXISTS, message, next_step, topic=topic, field=("spec", "topics", index, "topic"))
+        yield Diagnostic(
+            codes.TOPIC_EXISTS,
+            message,
+            next_step,
+            topic=topic,
+            field=("spec", "topics", index, "topic"),
+        )
 
 
 def _collisions(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
-    """Refuse topics that Kafka's own tools refuse to create (Topic.hasCollision): two would share their metrics."""
+    """Refuse topics that Kafka's own tools refuse to create (Topic.hasCollision).
+
+    Two would share their metrics.
+    """
     existing = alike(world.state.topics)
     for index, topic in enumerate(plan.topics):
         others = [name for name in existing.get(topic.replace(".", "_"), ()) if name != topic]
         if others:
-            message = f"{topic} differs only in . and _ from {name_some(others)}: their metrics would have one name"
-            yield Diagnostic(codes.NAME_COLLISION, message, topic=topic, field=("spec", "topics", index, "topic"))
+            message = (
+                f"{topic} differs only in . and _ from {name_some(others)}: their metrics would "
+                "have one name"
+            )
+            yield Diagnostic(
+                codes.NAME_COLLISION, message, topic=topic, field=("spec", "topics", index, "topic")
+            )
 
 
 def _dead(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
@@ -54,7 +73,12 @@ def _dead(plan: RecreationPlan, world: ClusterView) -> Iterator[Diagnostic]:
     for index, recipe in enumerate(plan.recipes):
         brokers = {broker for replicas in recipe.replicas.values() for broker in replicas}
         if dead := sorted(brokers - set(alive)):
-            message = f"{recipe.topic} has replicas on brokers that are not alive: {name_some(dead)}"
-            next_step = f"start them, or name others in the recipe; alive are {name_some(sorted(alive), most=10)}"
+            message = (
+                f"{recipe.topic} has replicas on brokers that are not alive: {name_some(dead)}"
+            )
+            next_step = (
+                "start them, or name others in the recipe; alive are "
+                f"{name_some(sorted(alive), most=10)}"
+            )
             field = ("spec", "topics", index, "partitions")
             yield Diagnostic(codes.DEAD_BROKER, message, next_step, topic=recipe.topic, field=field)

@@ -1,4 +1,7 @@
-"""Turns diagnostics of the rules into errors of commands that act. The table is kadmin.plan.codes."""
+"""Turns diagnostics of the rules into errors of commands that act.
+
+The table is kadmin.plan.codes.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,13 @@ _MOST_NAMED = 5
 
 
 def refusals_of(
-    found: Iterable[Diagnostic], place: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = tuple
+    found: Iterable[Diagnostic],
+    place: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = tuple,
 ) -> tuple[KadminError, ...]:
-    """Return one error per code that refuses, in the order of the diagnostics; `place` gives them their locations."""
+    """Return one error per code that refuses, in the order of the diagnostics.
+
+    `place` gives them their locations.
+    """
     by_code: defaultdict[str, list[Diagnostic]] = defaultdict(list)
     for each in found:
         if refuses(each):
@@ -36,13 +43,20 @@ def refuses(diagnostic: Diagnostic) -> bool:
 
 
 def refusal(found: Sequence[Diagnostic], *, of_request: bool = False) -> KadminError:
-    """Return the error for diagnostics of one code; `of_request` where the table has another one for requests."""
+    """Return the error for diagnostics of one code.
+
+    `of_request` where the table has another one for requests.
+    """
     code = codes.TABLE[found[0].code]
     kind = (code.of_request if of_request else None) or code.refusal or InvalidInputError
     first, rest = found[0], len(found) - _MOST_NAMED
     alike = len({each.next_step for each in found}) == 1
-    shown = [_text(each) if alike else f"{_text(each)}{each.advice}" for each in found[:_MOST_NAMED]]
-    text = "; ".join([*shown, f"and {rest} more"] if rest > 0 else shown) + (first.advice if alike else "")
+    shown = [
+        _text(each) if alike else f"{_text(each)}{each.advice}" for each in found[:_MOST_NAMED]
+    ]
+    text = "; ".join([*shown, f"and {rest} more"] if rest > 0 else shown) + (
+        first.advice if alike else ""
+    )
     shows = command("diff", first.location.file) if _is_placed(first) else None
     return kind(
         f"{text}.",

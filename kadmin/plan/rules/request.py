@@ -1,9 +1,10 @@
 """Rules on a RebalanceRequest.
 
-These rules need the request and the inventory alone: contradictions, names, sizes, substitutes, pins and racks. The
-planner checks them before it plans. Problems that only planning finds are InfeasibleError with codes.INFEASIBLE, and
-`validate` does not report them: too few brokers or racks for a replication factor, capacities, bytes that cannot be
-freed, and brokers to be emptied whose partitions must stay.
+These rules need the request and the inventory alone: contradictions, names, sizes, substitutes,
+pins and racks. The planner checks them before it plans. Problems that only planning finds are
+InfeasibleError with codes.INFEASIBLE, and `validate` does not report them: too few brokers or racks
+for a replication factor, capacities, bytes that cannot be freed, and brokers to be emptied whose
+partitions must stay.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ _ROUNDING = 1e-9
 class RequestScope:
     """The part of a cluster that these rules read; the planner makes one from its arrays, too.
 
-    `racks` covers every broker that is known, `alive` those that may receive replicas. `partitions` and `reassigning`
-    cover at least the pinned partitions. `unsized` counts the partitions whose size is unknown.
+    `racks` covers every broker that is known, `alive` those that may receive replicas. `partitions`
+    and `reassigning` cover at least the pinned partitions. `unsized` counts the partitions whose
+    size is unknown.
     """
 
     racks: Mapping[int, str | None]
@@ -50,8 +52,10 @@ class RequestScope:
     unsized: int
 
 
-def check_request(request: RebalanceRequest, world: ClusterView | None, _policy: Policy | None) -> Iterator[Diagnostic]:
-    """Yield the problems of a request: contradictions, and against an inventory those of `check_scope`."""
+def check_request(
+    request: RebalanceRequest, world: ClusterView | None, _policy: Policy | None
+) -> Iterator[Diagnostic]:
+    """Yield a request's problems: contradictions, and with an inventory those of `check_scope`."""
     if world is not None:
         yield from other_cluster(request, world.state.cluster_id)
     yield from _patterns(request)
@@ -77,7 +81,11 @@ def check_scope(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diag
 
 def _unknown_names(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
     """Yield every broker and pinned partition of the request that the inventory does not have."""
-    next_step = f"its brokers are {name_some(sorted(scope.racks), most=10)}" if scope.racks else "it has no brokers"
+    next_step = (
+        f"its brokers are {name_some(sorted(scope.racks), most=10)}"
+        if scope.racks
+        else "it has no brokers"
+    )
     for field, broker in _named_brokers(request):
         if broker not in scope.racks:
             message = f"the inventory has no broker {broker}"
@@ -101,16 +109,24 @@ def _scope_of(world: ClusterView) -> RequestScope:
 
 
 def _named_brokers(request: RebalanceRequest) -> Iterator[tuple[Field, int]]:
-    for name, ids in (("drain", request.drain), ("no_receive", request.no_receive), ("never_lead", request.never_lead)):
+    for name, ids in (
+        ("drain", request.drain),
+        ("no_receive", request.no_receive),
+        ("never_lead", request.never_lead),
+    ):
         yield from (((*_BROKERS, name, index), broker) for index, broker in enumerate(ids))
     for old, new in request.substitute.items():
         yield _substitute(old), old
         yield _substitute(old), new
     yield from (((*_BROKERS, "weights", str(broker)), broker) for broker in request.weights)
     for pattern, ids in request.broker_sets.items():
-        yield from ((("spec", "broker_sets", pattern, index), broker) for index, broker in enumerate(ids))
+        yield from (
+            (("spec", "broker_sets", pattern, index), broker) for index, broker in enumerate(ids)
+        )
     for number, pin in enumerate(request.pins):
-        yield from ((_pin(number, "replicas", index), broker) for index, broker in enumerate(pin.replicas))
+        yield from (
+            (_pin(number, "replicas", index), broker) for index, broker in enumerate(pin.replicas)
+        )
     if request.free is not None:
         yield ("spec", "free", "broker"), request.free.broker_id
 
@@ -133,20 +149,30 @@ def _repeated_pins(request: RebalanceRequest) -> Iterator[Diagnostic]:
     for number, pin in enumerate(request.pins):
         if pin.partition in seen:
             message = f"{pin.partition} is pinned {times[pin.partition]} times"
-            yield Diagnostic(codes.DUPLICATE_PARTITION, message, "keep one of them", field=_pin(number))
+            yield Diagnostic(
+                codes.DUPLICATE_PARTITION, message, "keep one of them", field=_pin(number)
+            )
         seen.add(pin.partition)
         for index, broker in enumerate(pin.replicas):
             if broker in request.drain:
                 message = f"{pin.partition} is pinned to broker {broker}, which is to be drained"
-                yield Diagnostic(codes.CONTRADICTION, message, field=_pin(number, "replicas", index))
+                yield Diagnostic(
+                    codes.CONTRADICTION, message, field=_pin(number, "replicas", index)
+                )
 
 
 def _substitutes(request: RebalanceRequest) -> Iterator[Diagnostic]:
     for old, new in request.substitute.items():
         if old == new:
-            yield Diagnostic(codes.CONTRADICTION, f"broker {old} cannot take its own place", field=_substitute(old))
+            yield Diagnostic(
+                codes.CONTRADICTION,
+                f"broker {old} cannot take its own place",
+                field=_substitute(old),
+            )
         elif new in request.drain or new in request.substitute:
-            message = f"broker {new} is to take the place of broker {old}, and is to be emptied itself"
+            message = (
+                f"broker {new} is to take the place of broker {old}, and is to be emptied itself"
+            )
             yield Diagnostic(codes.CONTRADICTION, message, field=_substitute(old))
 
 
@@ -162,7 +188,10 @@ def _moves_nothing(request: RebalanceRequest) -> Iterator[Diagnostic]:
     }
     given = {
         "spec.leaders_only moves no data": (request.leaders_only, {**moving, "free": request.free}),
-        "spec.free moves replicas of one broker": (request.free is not None, {**moving, "load": request.load}),
+        "spec.free moves replicas of one broker": (
+            request.free is not None,
+            {**moving, "load": request.load},
+        ),
     }
     for does, (asked, others) in given.items():
         for other in (name for name, value in others.items() if asked and value):
@@ -177,17 +206,28 @@ def _zone_shares(request: RebalanceRequest) -> Iterator[Diagnostic]:
         total = math.fsum(getattr(zones, name).values())
         if total > 1 + _ROUNDING:
             message = f"spec.load.zones.{name} are {total:.4g} in all"
-            next_step = "give the part of clients in each zone: 0.5 is half of them, and all together are 1 at most"
-            yield Diagnostic(codes.CONTRADICTION, message, next_step, field=("spec", "load", "zones", name))
+            next_step = (
+                "give the part of clients in each zone: 0.5 is half of them, and all together are "
+                "1 at most"
+            )
+            yield Diagnostic(
+                codes.CONTRADICTION, message, next_step, field=("spec", "load", "zones", name)
+            )
 
 
 def _no_load(request: RebalanceRequest) -> Iterator[Diagnostic]:
     """Report limits on load balancing in a request without `spec.load`."""
     for name in ("load_moves", "load_leader_changes"):
         if request.load is None and getattr(request.limits, name) is not None:
-            message = f"spec.limits.{name} limits the moves for spec.load, and there is no spec.load"
-            next_step = "name the folder of a load history in spec.load.from, or leave the limit out"
-            yield Diagnostic(codes.CONTRADICTION, message, next_step, field=("spec", "limits", name))
+            message = (
+                f"spec.limits.{name} limits the moves for spec.load, and there is no spec.load"
+            )
+            next_step = (
+                "name the folder of a load history in spec.load.from, or leave the limit out"
+            )
+            yield Diagnostic(
+                codes.CONTRADICTION, message, next_step, field=("spec", "limits", name)
+            )
 
 
 def _unsized(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
@@ -201,8 +241,13 @@ def _unsized(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnos
         yield Diagnostic(codes.SIZE_UNKNOWN, message, next_step, field=("spec", name))
 
 
-def _ambiguous(name: str, values: Mapping[str, object], topics: Sequence[str]) -> Iterator[Diagnostic]:
-    """Report patterns with different values that match one topic; the first topic of two patterns is named."""
+def _ambiguous(
+    name: str, values: Mapping[str, object], topics: Sequence[str]
+) -> Iterator[Diagnostic]:
+    """Report patterns with different values that match one topic.
+
+    The first topic of two patterns is named.
+    """
     chosen: dict[str, str] = {}
     met: set[tuple[str, str]] = set()
     for pattern, value in values.items():
@@ -212,7 +257,9 @@ def _ambiguous(name: str, values: Mapping[str, object], topics: Sequence[str]) -
                 met.add((other, pattern))
                 message = f"spec.{name}: topic {topic} matches both {other} and {pattern}"
                 next_step = f"{name_some([values[other], value])} cannot both hold"
-                yield Diagnostic(codes.CONTRADICTION, message, next_step, field=("spec", name, pattern))
+                yield Diagnostic(
+                    codes.CONTRADICTION, message, next_step, field=("spec", name, pattern)
+                )
 
 
 def _racks(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
@@ -231,30 +278,53 @@ def _usable(request: RebalanceRequest, scope: RequestScope) -> set[int]:
 
 def _dead_substitutes(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
     may_receive = _usable(request, scope) - set(request.no_receive)
-    others = f"choose one of brokers {name_some(sorted(may_receive), most=10)}, or " if may_receive else ""
+    others = (
+        f"choose one of brokers {name_some(sorted(may_receive), most=10)}, or "
+        if may_receive
+        else ""
+    )
     for old, new in request.substitute.items():
         if old in scope.racks and new in scope.racks and new not in may_receive:
-            message = f"broker {new} cannot take the place of {old}: it is dead, drained or may not receive"
+            message = (
+                f"broker {new} cannot take the place of {old}: it is dead, drained or may not "
+                "receive"
+            )
             next_step = f"{others}drain {old} instead"
-            yield Diagnostic(codes.CANNOT_SUBSTITUTE, message, next_step, broker=new, field=_substitute(old))
+            yield Diagnostic(
+                codes.CANNOT_SUBSTITUTE, message, next_step, broker=new, field=_substitute(old)
+            )
 
 
 def _pins(request: RebalanceRequest, scope: RequestScope) -> Iterator[Diagnostic]:
     for number, pin in enumerate(request.pins):
-        exists = pin.partition in scope.partitions and all(broker in scope.racks for broker in pin.replicas)
+        exists = pin.partition in scope.partitions and all(
+            broker in scope.racks for broker in pin.replicas
+        )
         if exists and (reason := _why_not_pinned(pin, request, scope)):
             why, way_out = reason
-            message, next_step = f"the pin of {pin.partition} {why}", f"{way_out}, or leave the pin out"
+            message, next_step = (
+                f"the pin of {pin.partition} {why}",
+                f"{way_out}, or leave the pin out",
+            )
             yield Diagnostic(
-                codes.CANNOT_PIN, message, next_step, partition=pin.partition, field=_pin(number, "replicas")
+                codes.CANNOT_PIN,
+                message,
+                next_step,
+                partition=pin.partition,
+                field=_pin(number, "replicas"),
             )
 
 
-def _why_not_pinned(pin: Pin, request: RebalanceRequest, scope: RequestScope) -> tuple[str, str] | None:
+def _why_not_pinned(
+    pin: Pin, request: RebalanceRequest, scope: RequestScope
+) -> tuple[str, str] | None:
     """Return the reason that a pin cannot be kept, and the change to the request that allows it."""
     if not set(pin.replicas) <= (usable := _usable(request, scope)):
         brokers = name_some(sorted(usable), most=10) or "none now"
-        return "names a broker that is dead or to be emptied", f"choose brokers that may hold replicas ({brokers})"
+        return (
+            "names a broker that is dead or to be emptied",
+            f"choose brokers that may hold replicas ({brokers})",
+        )
     if (first := pin.replicas[0]) in request.never_lead:
         way_out = f"put another broker first, remove {first} from spec.brokers.never_lead"
         return "puts a broker first that is never to lead", way_out
@@ -268,11 +338,16 @@ def _why_not_pinned(pin: Pin, request: RebalanceRequest, scope: RequestScope) ->
 
 
 def _shares_a_rack(replicas: Replicas, request: RebalanceRequest, scope: RequestScope) -> bool:
-    """Whether two of these share a rack; racks do not count where the usable brokers have none, or all have one."""
+    """Whether two of these share a rack.
+
+    Racks do not count where the usable brokers have none, or all have one.
+    """
     if all(scope.racks[broker] is None for broker in _usable(request, scope)):
         return False
     places = {broker: rack if rack is not None else broker for broker, rack in scope.racks.items()}
-    return len(set(places.values())) > 1 and len({places[broker] for broker in replicas}) < len(replicas)
+    return len(set(places.values())) > 1 and len({places[broker] for broker in replicas}) < len(
+        replicas
+    )
 
 
 def _pin(number: int, *rest: str | int) -> Field:
@@ -284,11 +359,16 @@ def _substitute(old: int) -> Field:
 
 
 def missing_everywhere(found: Sequence[Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
-    """Join the diagnostics of each cluster of a fleet; a name is unknown only where no cluster has it."""
+    """Join the diagnostics of each cluster of a fleet.
+
+    A name is unknown only where no cluster has it.
+    """
     if len(found) == 1:
         return tuple(found[0])
     unknown = {codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION}
-    nowhere = set.intersection(*({_name(each) for each in one if each.code in unknown} for one in found))
+    nowhere = set.intersection(
+        *({_name(each) for each in one if each.code in unknown} for one in found)
+    )
     joined: dict[object, Diagnostic] = {}
     for each in (each for one in found for each in one):
         if each.code not in unknown:

@@ -29,7 +29,10 @@ class PlanFootprint:
 
 @dataclass(frozen=True, slots=True)
 class NamedDocument:
-    """A document by the name of its file, with its footprint and its cluster id (None: the document has none)."""
+    """A document by the name of its file, with its footprint and its cluster id.
+
+    The id is None where the document has none.
+    """
 
     file: str
     cluster_id: str | None
@@ -37,9 +40,10 @@ class NamedDocument:
 
 
 def check_beside(document: NamedDocument, earlier: Sequence[NamedDocument]) -> Iterator[Diagnostic]:
-    """Yield the conflicts of a document with earlier ones; of two plans in conflict the later one is reported.
+    """Yield the conflicts of a document with earlier ones.
 
-    Plans of different clusters (by their `cluster_id`) do not conflict.
+    Of two plans in conflict the later one is reported. Plans of different clusters (by their
+    `cluster_id`) do not conflict.
     """
     others = [each for each in earlier if _one_cluster(document, each)]
     partitions: dict[TopicPartition, str] = {}
@@ -52,7 +56,9 @@ def check_beside(document: NamedDocument, earlier: Sequence[NamedDocument]) -> I
     for partition in dict.fromkeys(document.touched.reassigned):
         if partition in partitions:
             message = f"{partition}: reassigned by {partitions[partition]}, too"
-            yield Diagnostic(codes.PARTITION_IN_TWO_PLANS, message, "keep one of the two", partition=partition)
+            yield Diagnostic(
+                codes.PARTITION_IN_TWO_PLANS, message, "keep one of the two", partition=partition
+            )
     yield from _elections(document, others)
     for topic in dict.fromkeys(document.touched.used):
         if topic in deleted:
@@ -74,11 +80,21 @@ def _meeting(met: Sequence[TopicPartition], file: str) -> Diagnostic:
     first, rest = met[0], f" and {len(met) - 1} more" if met[1:] else ""
     message = f"{file} and this plan meet: one reassigns {first}{rest}, one elects its leader"
     next_step = "let the reassignment elect: spec.elect: at_end"
-    return Diagnostic(codes.ELECTED_WHILE_REASSIGNED, message, next_step, "warning", partition=first, topic=first.topic)
+    return Diagnostic(
+        codes.ELECTED_WHILE_REASSIGNED,
+        message,
+        next_step,
+        "warning",
+        partition=first,
+        topic=first.topic,
+    )
 
 
 def _conflict(message: str, topic: str) -> Diagnostic:
-    next_step = "a deletion during a reassignment of its topic leaves a request that blocks every other reassignment"
+    next_step = (
+        "a deletion during a reassignment of its topic leaves a request that blocks every other "
+        "reassignment"
+    )
     return Diagnostic(codes.DELETED_AND_USED, message, next_step, topic=topic)
 
 

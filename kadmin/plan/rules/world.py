@@ -41,7 +41,10 @@ class ClusterView:
 
     @property
     def why_unsized(self) -> tuple[str, ...]:
-        """The reasons of brokers for sizes that they did not report; empty where every size is known."""
+        """The reasons of brokers for sizes that they did not report.
+
+        Empty where every size is known.
+        """
         return self.facts.disks_unavailable if self.unsized else ()
 
     @cached_property

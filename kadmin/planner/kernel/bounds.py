@@ -1,8 +1,9 @@
 """Computes lower bounds that hold for every plan: moves, leader changes, bytes.
 
-A move is a new pair of partition and broker. Each broker needs at least its quota less the replicas it could keep;
-each partition needs at least its replication factor less the replicas it could keep. With several broker sets the
-quotas depend on each other's rounding, and only the second bound is proved.
+A move is a new pair of partition and broker. Each broker needs at least its quota less the replicas
+it could keep; each partition needs at least its replication factor less the replicas it could keep.
+With several broker sets the quotas depend on each other's rounding, and only the second bound is
+proved.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LeastMoves:
-    """Bounds on moves: of every plan that keeps the rules, and of those that also bring every broker to its quota."""
+    """Bounds on moves.
+
+    They are of every plan that keeps the rules, and of those that also bring every broker to its
+    quota.
+    """
 
     by_rules: int
     by_quotas: int
@@ -51,10 +56,12 @@ def least_moves(problem: PlacementProblem) -> LeastMoves:
 
 
 def least_leader_changes(problem: PlacementProblem, most_leaders: int) -> int:
-    """Return a lower bound on leader changes of plans in which no broker leads more than `most_leaders`."""
+    """Return a lower bound on leader changes of plans where no broker leads over `most_leaders`."""
     first, brokers = problem.current[:, 0], problem.brokers
     given = int((problem.start[:, 0] != first)[~problem.movable].sum())
-    stays = problem.allowed[problem.group, first] & brokers.may_hold[first] & brokers.may_lead[first]
+    stays = (
+        problem.allowed[problem.group, first] & brokers.may_hold[first] & brokers.may_lead[first]
+    )
     lost = int((problem.movable & ~stays).sum())
     led = np.bincount(first[problem.movable & stays], minlength=len(brokers))
     led += np.bincount(problem.start[~problem.movable, 0], minlength=len(brokers))
@@ -64,16 +71,20 @@ def least_leader_changes(problem: PlacementProblem, most_leaders: int) -> int:
 def least_bytes(problem: PlacementProblem) -> int:
     """Return a lower bound on the bytes to copy: replicas that cannot stay, and new ones."""
     chosen = np.flatnonzero(problem.movable)
-    fixed = moves_per_partition(problem, problem.start)[~problem.movable] * problem.size[~problem.movable]
+    fixed = (
+        moves_per_partition(problem, problem.start)[~problem.movable]
+        * problem.size[~problem.movable]
+    )
     keepable = _keepable(problem)[chosen]
     lacking = np.maximum(problem.rf[chosen] - _keepable_together(problem, chosen, keepable), 0)
     return int(fixed.sum() + (lacking * problem.size[chosen]).sum())
 
 
 def even_load(problem: PlacementProblem) -> Floats | None:
-    """Return the most even bytes per broker that racks, weights and capacities allow, [B], as if sizes were divisible.
+    """Return the most even bytes per broker that racks, weights and capacities allow, [B].
 
-    None with several broker sets, whose most even bytes depend on each other.
+    They are computed as if sizes were divisible. None with several broker sets, whose most even
+    bytes depend on each other.
     """
     chosen = np.flatnonzero(problem.movable)
     if len(np.unique(problem.group[chosen])) > 1 or problem.leaders_only:
@@ -87,7 +98,7 @@ def even_load(problem: PlacementProblem) -> Floats | None:
 
 
 def moves_per_partition(problem: PlacementProblem, lists: Ints) -> Ints:
-    """Return the moves of each partition: the brokers of its list ([P, W]) that do not hold it now, [P]."""
+    """Return the moves of each partition: the brokers of its list ([P, W]) without it now, [P]."""
     return np.asarray(
         sum(
             (lists[:, column] != NONE) & ~contains(problem.current, lists[:, column])
@@ -99,27 +110,40 @@ def moves_per_partition(problem: PlacementProblem, lists: Ints) -> Ints:
 
 def _keepable(problem: PlacementProblem) -> Bools:
     """Whether each current replica could stay, [P, W]."""
-    allowed = problem.allowed[problem.group[:, None], problem.current] & problem.brokers.may_hold[problem.current]
+    allowed = (
+        problem.allowed[problem.group[:, None], problem.current]
+        & problem.brokers.may_hold[problem.current]
+    )
     return np.asarray(allowed & (problem.current != NONE))
 
 
 def _keepable_together(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> Ints:
-    """Return the number of replicas of each chosen partition that could stay together under the rack rule, [N]."""
+    """Return how many replicas of each chosen partition the rack rule lets stay together, [N]."""
     racks, cap = problem.brokers.racks, problem.rack_cap[chosen]
     rows, _ = fast_nonzero(keepable)
     held = problem.current.take(chosen, axis=0)[keepable]
     cells = np.bincount(rows * racks + problem.brokers.rack[held], minlength=len(chosen) * racks)
     per_rack = cells.reshape(len(chosen), racks)
-    return reduce(np.add, (np.minimum(on_rack, cap) for on_rack in per_rack.T), np.zeros(len(chosen), np.int64))
+    return reduce(
+        np.add,
+        (np.minimum(on_rack, cap) for on_rack in per_rack.T),
+        np.zeros(len(chosen), np.int64),
+    )
 
 
 def _leaderless(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> Bools:
-    """Whether each chosen partition needs a new replica because none that could stay may lead, [N]."""
-    return np.asarray(~any_per_row(keepable & problem.brokers.may_lead[problem.current.take(chosen, axis=0)]))
+    """Whether each chosen partition needs a new replica as none that could stay may lead, [N]."""
+    return np.asarray(
+        ~any_per_row(keepable & problem.brokers.may_lead[problem.current.take(chosen, axis=0)])
+    )
 
 
 def _by_count(problem: PlacementProblem, chosen: Ints, keepable: Bools) -> int:
-    kept = np.bincount(problem.current.take(chosen, axis=0)[keepable], minlength=len(problem.brokers))
-    base, base_load = replicas_and_bytes_on(problem, problem.start, np.flatnonzero(~problem.movable))
+    kept = np.bincount(
+        problem.current.take(chosen, axis=0)[keepable], minlength=len(problem.brokers)
+    )
+    base, base_load = replicas_and_bytes_on(
+        problem, problem.start, np.flatnonzero(~problem.movable)
+    )
     demand = group_demand(problem, chosen, kept, base, base_load)
     return int(np.maximum(quotas(demand) - kept, 0).sum())

@@ -1,14 +1,16 @@
 """Evens out bytes by swapping replicas between two brokers, which leaves replica counts unchanged.
 
 Goals: every broker's bytes within the tolerance of its goal, at the fewest further moves.
-Algorithm: 1. Swaps that add no move, down to a fraction of the tolerance: both replicas move anyway, or one returns to
-its current broker and another leaves in its place. The broker furthest from its goal swaps with one on the other side
-of its own goal; the two replicas are chosen so that both brokers come nearest to their goals. 2. On a small cluster, a
-broker that few replicas leave or reach may still be off. It is brought to its goal for one move; swaps without a move
-then distribute the bytes that its partner has too much. 3. Any swaps, the cheapest first, until all brokers are within
-the tolerance or no swap helps. A second run finds no swap either.
-Example: a broker at its count with 5 % too many bytes gives a large replica to a new broker and keeps a small one that
-would have moved there; the new broker's other replicas are swapped with those that move elsewhere.
+Algorithm: 1. Swaps that add no move, down to a fraction of the tolerance: both replicas move
+anyway, or one returns to its current broker and another leaves in its place. The broker furthest
+from its goal swaps with one on the other side of its own goal; the two replicas are chosen so that
+both brokers come nearest to their goals. 2. On a small cluster, a broker that few replicas leave or
+reach may still be off. It is brought to its goal for one move; swaps without a move then distribute
+the bytes that its partner has too much. 3. Any swaps, the cheapest first, until all brokers are
+within the tolerance or no swap helps. A second run finds no swap either.
+Example: a broker at its count with 5 % too many bytes gives a large replica to a new broker and
+keeps a small one that would have moved there; the new broker's other replicas are swapped with
+those that move elsewhere.
 """
 
 from __future__ import annotations
@@ -46,7 +48,10 @@ _ANY_COST = 2
 
 
 def balance_bytes(group: TopicGroup) -> None:
-    """Swap replicas of a group until all bytes are within tolerance of their goals, or no swap helps."""
+    """Swap a group's replicas until all bytes are within tolerance of their goals.
+
+    Stop where no swap helps.
+    """
     if not group.placement.problem.size[group.members].any():
         return
     goal = group.even_load()
@@ -61,7 +66,10 @@ def balance_bytes(group: TopicGroup) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _BrokerReplicas:
-    """The replicas of one broker, ascending by size: arrays [N]; `current` [N, W] are their current lists."""
+    """The replicas of one broker, ascending by size: arrays [N].
+
+    `current` [N, W] are their current lists.
+    """
 
     partition: Ints
     slot: Ints
@@ -69,10 +77,15 @@ class _BrokerReplicas:
     current: Ints
 
     def only(self, which: Bools | Ints) -> _BrokerReplicas:
-        return _BrokerReplicas(self.partition[which], self.slot[which], self.size[which], self.current[which])
+        return _BrokerReplicas(
+            self.partition[which], self.slot[which], self.size[which], self.current[which]
+        )
 
     def exchanged(self, gone: int, other: _BrokerReplicas, come: int) -> _BrokerReplicas:
-        """Return the replicas without position `gone`, and with position `come` of another broker inserted by size."""
+        """Return the replicas without position `gone`.
+
+        Position `come` of another broker is inserted by size.
+        """
         last = len(self.size)
         place = int(self.size.searchsorted(other.size[come], side="right"))
         order = np.concatenate([np.arange(place), [last], np.arange(place, last)])
@@ -86,7 +99,10 @@ class _BrokerReplicas:
 
 
 class _Swaps:
-    """The swaps of one group; each broker's replicas are sorted by size when first needed, and kept sorted."""
+    """The swaps of one group.
+
+    Each broker's replicas are sorted by size when first needed, and kept sorted.
+    """
 
     def __init__(self, group: TopicGroup, goal: Floats) -> None:
         self._group, self._goal = group, goal
@@ -101,9 +117,10 @@ class _Swaps:
         self._failed_swaps = FailedSwaps(len(goal))
 
     def even_out(self, slack: Floats, *, most_cost: int) -> None:
-        """Swap until every broker is within its slack [B] (bytes) or has no partner; `most_cost`: moves per swap.
+        """Swap until every broker is within its slack [B] (bytes) or has no partner.
 
-        With _ANY_COST, brokers without a partner are tried again after each swap, so that no swap is left at the end.
+        `most_cost`: moves per swap. With _ANY_COST, brokers without a partner are tried again after
+        each swap, so that no swap is left at the end.
         """
         stuck = np.zeros(len(self._goal), np.bool_)
         while True:
@@ -117,7 +134,7 @@ class _Swaps:
                 stuck[:] = False
 
     def swap_for_one_move(self, slack: Floats) -> None:
-        """Bring each broker beyond its slack to its goal for one move, and swap without moves after each.
+        """Bring each broker beyond its slack to its goal for one move; swap for none after each.
 
         A broker for which that does not reduce the total excess over slack is not tried again.
         """
@@ -132,12 +149,14 @@ class _Swaps:
             stuck[pivot] = _beyond(off) - _beyond(self._off(slack)) < _LEAST_GAIN
 
     def _swap_for_one_move(self, pivot: int, slack: Floats) -> bool:
-        """Swap for one move so that the pivot comes nearest to its goal, regardless of its partner's."""
+        """Swap for one move so that the pivot comes nearest to its goal, whatever its partner's."""
         excess = float(self._excess()[pivot])
         wanted, nearest, chosen = abs(excess), abs(excess) - _LEAST_GAIN * float(slack[pivot]), None
         for partner in self._absorbers(pivot):
             pair = (pivot, partner) if excess > 0 else (partner, pivot)
-            found = nearest_swap(self._candidates_of(*pair), self._candidates_of(*pair[::-1]), 1, wanted)
+            found = nearest_swap(
+                self._candidates_of(*pair), self._candidates_of(*pair[::-1]), 1, wanted
+            )
             if found is None:
                 continue
             left = abs(wanted - self._shift(pair, found))
@@ -151,7 +170,9 @@ class _Swaps:
 
     def _absorbers(self, pivot: int) -> list[int]:
         """Return the partners that gain most replicas in the plan."""
-        return self._first(pivot, np.argsort(self._count_before - self._placement.count, kind="stable"))
+        return self._first(
+            pivot, np.argsort(self._count_before - self._placement.count, kind="stable")
+        )
 
     @cached_property
     def _count_before(self) -> Ints:
@@ -159,7 +180,10 @@ class _Swaps:
         return np.bincount(current[current != NONE], minlength=len(self._goal))
 
     def _off(self, slack: Floats) -> Floats:
-        """Return the distance of each broker from its goal in units of its slack, [B]; 0 if it may not receive."""
+        """Return the distance of each broker from its goal in units of its slack, [B].
+
+        0 if it may not receive.
+        """
         return np.where(self._group.receives, np.abs(self._excess()) / slack, 0.0)
 
     def _excess(self) -> Floats:
@@ -181,10 +205,16 @@ class _Swaps:
         return self._first(pivot, order[opposite[order] > -abs(excess[pivot])])
 
     def _first(self, pivot: int, order: Ints) -> list[int]:
-        """Return the first few brokers of `order` that may receive in the pivot's rack, then those in other racks."""
+        """Return the first few brokers of `order` that may receive in the pivot's rack.
+
+        Then return those in other racks.
+        """
         order = order[self._group.receives[order] & (order != pivot)]
         rack, pivot_rack = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]
-        near, far = order[rack == pivot_rack], order[(rack != pivot_rack) & self._open[rack] & self._open[pivot_rack]]
+        near, far = (
+            order[rack == pivot_rack],
+            order[(rack != pivot_rack) & self._open[rack] & self._open[pivot_rack]],
+        )
         return [*near[: self._most_partners].tolist(), *far[: self._most_partners].tolist()]
 
     @cached_property
@@ -192,11 +222,20 @@ class _Swaps:
         return self._group.open_racks()  # swaps never open a rack
 
     def _swap(self, pair: tuple[int, int], wanted: float, least: float, cost: int) -> bool:
-        """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker, if that gains `least`."""
+        """Swap the two replicas that shift nearest to `wanted` bytes from giver to taker.
+
+        Do so if that gains `least`.
+        """
         if self._failed_swaps.contains(*pair, cost, least):
             return False
-        found = nearest_swap(self._candidates_of(*pair), self._candidates_of(*pair[::-1]), cost, wanted)
-        if found is None or wanted - abs(self._shift(pair, found) - wanted) < least or not self._fits(pair, found):
+        found = nearest_swap(
+            self._candidates_of(*pair), self._candidates_of(*pair[::-1]), cost, wanted
+        )
+        if (
+            found is None
+            or wanted - abs(self._shift(pair, found) - wanted) < least
+            or not self._fits(pair, found)
+        ):
             if self._unhindered(*pair):
                 self._failed_swaps.add(*pair, cost, least)
             return False
@@ -205,7 +244,9 @@ class _Swaps:
 
     def _shift(self, pair: tuple[int, int], found: tuple[int, int]) -> int:
         """Return the bytes that a swap shifts from giver to taker."""
-        return int(self._replicas_of(pair[0]).size[found[0]] - self._replicas_of(pair[1]).size[found[1]])
+        return int(
+            self._replicas_of(pair[0]).size[found[0]] - self._replicas_of(pair[1]).size[found[1]]
+        )
 
     def _fits(self, pair: tuple[int, int], found: tuple[int, int]) -> bool:
         """Whether the taker has capacity for a swap."""
@@ -222,24 +263,34 @@ class _Swaps:
 
     def _replicas_of(self, broker: int) -> _BrokerReplicas:
         if self._listed is None:
-            self._listed = replicas_on(self._placement, self._group.members, np.arange(len(self._goal)))
+            self._listed = replicas_on(
+                self._placement, self._group.members, np.arange(len(self._goal))
+            )
         if broker not in self._by_broker:
             held = self._listed.on_broker(broker)
             held = held.only(stable_argsort(self._problem.size[held.partition]))
-            size, current = self._problem.size[held.partition], self._problem.current.take(held.partition, axis=0)
+            size, current = (
+                self._problem.size[held.partition],
+                self._problem.current.take(held.partition, axis=0),
+            )
             self._by_broker[broker] = _BrokerReplicas(held.partition, held.slot, size, current)
         return self._by_broker[broker]
 
     def _candidates_of(self, giver: int, taker: int) -> SwapSide:
         held = self._replicas_of(giver)
-        cost = any_per_row(held.current == giver).astype(np.int64) - any_per_row(held.current == taker)
+        cost = any_per_row(held.current == giver).astype(np.int64) - any_per_row(
+            held.current == taker
+        )
         if self._unhindered(giver, taker):
             return SwapSide(np.arange(len(cost)), held.size, cost)
         able = np.flatnonzero(self._placement.may_cross(held.partition, giver, taker))
         return SwapSide(able, held.size[able], cost[able])
 
     def _unhindered(self, giver: int, taker: int) -> bool:
-        """Whether every replica of either broker may go to the other: same rack, one replica per rack, all may lead."""
+        """Whether every replica of either broker may go to the other.
+
+        That is so for the same rack, one replica per rack, all may lead.
+        """
         rack = self._problem.brokers.rack
         return self._one_per_rack and bool(rack[giver] == rack[taker])
 

@@ -1,10 +1,12 @@
-"""Places most replicas with direct moves: from a broker above its quota to a broker below its quota.
+"""Places most replicas with direct moves: from a broker above its quota to one below its quota.
 
-Goals: as many moves as the lower bound; among the choices that leaves, bytes near each broker's goal.
-Algorithm: 1. Each open slot gets a rack, preferably one far below its quotas. 2. Racks above the sum of their quotas,
-in replicas or bytes, give to racks below theirs (rack_transfers.py). 3. In each rack, every broker above its quota
-gives exactly its surplus, selected so that its bytes come near their goal; then the pending replicas of the rack go,
-largest first, to the broker with most missing bytes per missing replica.
+Goals: as many moves as the lower bound; among the choices that leaves, bytes near each broker's
+goal.
+Algorithm: 1. Each open slot gets a rack, preferably one far below its quotas. 2. Racks above the
+sum of their quotas, in replicas or bytes, give to racks below theirs (rack_transfers.py). 3. In
+each rack, every broker above its quota gives exactly its surplus, selected so that its bytes come
+near their goal; then the pending replicas of the rack go, largest first, to the broker with most
+missing bytes per missing replica.
 Replicas that find no broker this way are left to the augmenting paths.
 """
 
@@ -32,7 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Needs:
-    """Deficits of each rack, lists of K: replicas to the sum of its quotas, the sum of its brokers', and bytes."""
+    """Deficits of each rack, lists of K.
+
+    They are replicas to the sum of its quotas, the sum of its brokers', and bytes.
+    """
 
     places: list[float]
     deficit: list[float]
@@ -41,14 +46,19 @@ class _Needs:
     def choose(self, free: Ints, missing: Ints, sizes: Ints) -> list[tuple[int, int]]:
         """Return (row, rack) for each missing replica that finds a rack.
 
-        `free` [N, K]: replicas that each rack may still get of each partition; `missing` and `sizes` [N]. Racks below
-        the sum of their quotas come first, then those with most missing bytes per missing replica.
+        `free` [N, K]: replicas that each rack may still get of each partition; `missing` and
+        `sizes` [N]. Racks below the sum of their quotas come first, then those with most missing
+        bytes per missing replica.
         """
         choices: list[tuple[int, int]] = []
         rows = zip(free.tolist(), missing.tolist(), sizes.tolist(), strict=True)
         for row, (free_slots, wanted, size) in enumerate(rows):
             for _ in range(wanted):
-                racks = [rack for rack, slots in enumerate(free_slots) if slots > 0 and self.deficit[rack] > 0]
+                racks = [
+                    rack
+                    for rack, slots in enumerate(free_slots)
+                    if slots > 0 and self.deficit[rack] > 0
+                ]
                 if not racks:
                     break
                 rack = max(racks, key=self._urgency)
@@ -88,7 +98,9 @@ def _open_slots(group: TopicGroup, even: Floats) -> PendingReplicas:
     missing = placement.missing()[group.members]
     lacking = group.members[missing > 0]
     receiving = np.bincount(brokers.rack[group.receives], minlength=brokers.racks) > 0
-    free = np.where(receiving, placement.problem.rack_cap[lacking, None] - placement.per_rack[lacking], 0)
+    free = np.where(
+        receiving, placement.problem.rack_cap[lacking, None] - placement.per_rack[lacking], 0
+    )
     free = np.maximum(free, 0)
     order = np.lexsort((lacking, -placement.problem.size[lacking], np.count_nonzero(free, axis=1)))
     needs = _Needs(
@@ -109,7 +121,10 @@ def _open_slots(group: TopicGroup, even: Floats) -> PendingReplicas:
 
 
 def _nth_open_slots(placement: Placement, partition: Ints) -> Ints:
-    """Return an open slot for each entry of `partition` [N], a different one for each repetition (adjacent)."""
+    """Return an open slot for each entry of `partition` [N].
+
+    It is a different one for each repetition (adjacent).
+    """
     again = np.zeros(len(partition), np.int64)
     for step in range(1, placement.slots.shape[1]):
         again[step:] += partition[step:] == partition[:-step]
@@ -118,28 +133,40 @@ def _nth_open_slots(placement: Placement, partition: Ints) -> Ints:
 
 
 def _surplus(group: TopicGroup, on: Replicas, rack: int, goal: Floats) -> PendingReplicas:
-    """Take from each broker of a rack exactly its surplus, selected so that its bytes come near the goal."""
+    """Take from each broker of a rack exactly its surplus, so that its bytes come near the goal."""
     placement, problem = group.placement, group.placement.problem
     surplus, found = group.surplus(), []
     for broker in np.flatnonzero((problem.brokers.rack == rack) & (surplus > 0)).tolist():
         leaving = on.on_broker(broker)
-        leaving = leaving.only(leaving.may_go(placement) & (placement.slots[leaving.partition, leaving.slot] == broker))
+        leaving = leaving.only(
+            leaving.may_go(placement) & (placement.slots[leaving.partition, leaving.slot] == broker)
+        )
         excess = float(placement.load[broker] - goal[broker])
-        found.append(leaving.only(pick_exactly(problem.size[leaving.partition], int(surplus[broker]), excess)))
+        found.append(
+            leaving.only(
+                pick_exactly(problem.size[leaving.partition], int(surplus[broker]), excess)
+            )
+        )
     taken = Replicas.joined(found)
     placement.take_all(taken.partition, taken.slot)
-    return PendingReplicas(taken.partition, taken.slot, np.full(len(taken), rack, np.int64), taken.broker)
+    return PendingReplicas(
+        taken.partition, taken.slot, np.full(len(taken), rack, np.int64), taken.broker
+    )
 
 
 def _deliver(group: TopicGroup, pending: PendingReplicas, rack: int, goal: Floats) -> None:
-    """Put the pending replicas of one rack, largest first, on the broker with most missing bytes per missing replica.
+    """Put one rack's pending replicas, largest first, on brokers.
 
-    A replica that no broker accepts returns to its origin; an open slot stays open.
+    Each goes to the broker with most missing bytes per missing replica. A replica that no broker
+    accepts returns to its origin; an open slot stays open.
     """
     placement, size = group.placement, group.placement.problem.size[pending.partition]
     by_place = stable_argsort(pending.partition * placement.slots.shape[1] + pending.slot)
     some = pending.only(by_place[stable_argsort(-size[by_place])])
-    receivers, volumes = _Receivers(group, rack, goal), placement.problem.size[some.partition].tolist()
+    receivers, volumes = (
+        _Receivers(group, rack, goal),
+        placement.problem.size[some.partition].tolist(),
+    )
     if _only_lists_refuse(group, some, rack):
         refusing = (row.__contains__ for row in placement.slots[some.partition].tolist())
         found = np.fromiter(receivers.deal(refusing, volumes), np.int64, len(some))
@@ -149,17 +176,21 @@ def _deliver(group: TopicGroup, pending: PendingReplicas, rack: int, goal: Float
         return
     refusing = (partial(_refuses, placement, partition) for partition in some.partition.tolist())
     places = zip(some.partition.tolist(), some.slot.tolist(), some.origin.tolist(), strict=True)
-    for (partition, slot, origin), broker in zip(places, receivers.deal(refusing, volumes), strict=True):
+    for (partition, slot, origin), broker in zip(
+        places, receivers.deal(refusing, volumes), strict=True
+    ):
         if broker != NONE or origin != NONE:
             placement.put(partition, slot, origin if broker == NONE else broker)
 
 
 def _only_lists_refuse(group: TopicGroup, pending: PendingReplicas, rack: int) -> bool:
-    """Whether each broker of the rack accepts every pending replica whose partition it does not hold."""
+    """Whether each broker of the rack accepts all pending replicas of partitions not on it."""
     placement, problem = group.placement, group.placement.problem
     if not problem.brokers.unconstrained or len(np.unique(pending.partition)) < len(pending):
         return False
-    return bool((placement.per_rack[pending.partition, rack] < problem.rack_cap[pending.partition]).all())
+    return bool(
+        (placement.per_rack[pending.partition, rack] < problem.rack_cap[pending.partition]).all()
+    )
 
 
 def _refuses(placement: Placement, partition: int, broker: int) -> bool:
@@ -177,8 +208,13 @@ class _Receivers:
         self._heap = [(-self._wanted[broker] / self._left[broker], broker) for broker in receivers]
         heapq.heapify(self._heap)
 
-    def deal(self, refusing: Iterable[Callable[[int], bool]], sizes: Iterable[int]) -> Iterator[int]:
-        """Yield the broker for each replica, NONE where all refuse; `refusing` are tests of a broker, `sizes` bytes."""
+    def deal(
+        self, refusing: Iterable[Callable[[int], bool]], sizes: Iterable[int]
+    ) -> Iterator[int]:
+        """Yield the broker for each replica, NONE where all refuse.
+
+        `refusing` are tests of a broker, `sizes` bytes.
+        """
         heap, wanted, left = self._heap, self._wanted, self._left
         for refused, volume in zip(refusing, sizes, strict=True):
             passed = []

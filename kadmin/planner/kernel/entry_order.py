@@ -1,12 +1,14 @@
 """Orders the entries of a plan and applies limits.
 
 Goals: the most useful entries first, so that a plan that is stopped early has the largest effect.
-Constraints: every prefix of the plan is a valid assignment, and keeps every broker within its capacity.
-Algorithm: required entries (drained brokers, racks, replication factors, pins) come before those that even out, and
-those before entries that only reorder. Within each class, an entry comes earlier the more replicas its brokers still
-have to give and receive at that point, each broker's largest partitions first. An entry that exceeds a limit is left
-out, and later ones may still pass. With capacities, an entry waits until its brokers have disk space; it is left out
-where that space depends on an entry that was left out.
+Constraints: every prefix of the plan is a valid assignment, and keeps every broker within its
+capacity.
+Algorithm: required entries (drained brokers, racks, replication factors, pins) come before those
+that even out, and those before entries that only reorder. Within each class, an entry comes earlier
+the more replicas its brokers still have to give and receive at that point, each broker's largest
+partitions first. An entry that exceeds a limit is left out, and later ones may still pass. With
+capacities, an entry waits until its brokers have disk space; it is left out where that space
+depends on an entry that was left out.
 """
 
 from __future__ import annotations
@@ -44,13 +46,25 @@ def plan_order(problem: PlacementProblem, target: Ints) -> Ints:
     win = _wins(problem, target)[entries]
     most = int(win.max(initial=0))
     ordered = entries[stable_argsort(rank * (most + 1) + most - win)]
-    return ordered if (problem.brokers.capacity >= NO_LIMIT).all() else _within_disk_space(problem, target, ordered)
+    return (
+        ordered
+        if (problem.brokers.capacity >= NO_LIMIT).all()
+        else _within_disk_space(problem, target, ordered)
+    )
 
 
-def within_limits(problem: PlacementProblem, target: Ints, ordered: Ints, limits: ProposalLimits) -> Ints:
-    """Return the entries within the limits, in their order; `ordered` is the result of plan_order."""
+def within_limits(
+    problem: PlacementProblem, target: Ints, ordered: Ints, limits: ProposalLimits
+) -> Ints:
+    """Return the entries within the limits, in their order.
+
+    `ordered` is the result of plan_order.
+    """
     most_moves, most_bytes = _or_unlimited(limits.max_moves), _or_unlimited(limits.max_bytes)
-    most_in, most_reorders = _or_unlimited(limits.max_bytes_in_per_broker), _or_unlimited(limits.max_order_changes)
+    most_in, most_reorders = (
+        _or_unlimited(limits.max_bytes_in_per_broker),
+        _or_unlimited(limits.max_order_changes),
+    )
     moves, size = moves_per_partition(problem, target), problem.size
     is_reorder = reorders_only(problem, target)
     bytes_in = np.zeros(len(problem.brokers), np.int64)
@@ -77,7 +91,10 @@ def within_limits(problem: PlacementProblem, target: Ints, ordered: Ints, limits
 
 
 def order_binds(problem: PlacementProblem, target: Ints, entries: Ints) -> bool:
-    """Whether the order of the entries matters: a broker has space for new replicas only after others have left it."""
+    """Whether the order of the entries matters.
+
+    A broker has space for new replicas only after others have left it.
+    """
     current = problem.current[entries]
     new = [np.where(contains(current, column), NONE, column) for column in target[entries].T]
     arriving = bytes_on(problem, np.stack(new, axis=1), entries)
@@ -86,9 +103,10 @@ def order_binds(problem: PlacementProblem, target: Ints, entries: Ints) -> bool:
 
 
 def reorders_only(problem: PlacementProblem, target: Ints) -> Bools:
-    """Whether each list holds the same brokers as the current one, so that its entry moves no data, [P]."""
+    """Whether each list has the same brokers as the current one: its entry moves no data, [P]."""
     return np.asarray(
-        (moves_per_partition(problem, target) == 0) & (list_lengths(target) == list_lengths(problem.current))
+        (moves_per_partition(problem, target) == 0)
+        & (list_lengths(target) == list_lengths(problem.current))
     )
 
 
@@ -97,15 +115,17 @@ def _or_unlimited(limit: int | None) -> int:
 
 
 def _rank(problem: PlacementProblem, target: Ints) -> Ints:
-    """Return 0 for required entries, 1 for those that even out, 2 for those that only reorder, [P]."""
+    """Return 0 for required entries, 1 for those that even out, 2 for mere reorders, [P]."""
     current, filled = problem.current, problem.current != NONE
     must = any_per_row(~can_stay(problem, current) & filled) | (list_lengths(current) != problem.rf)
-    must |= ~problem.movable | any_per_row(problem.start != current) | over_rack_cap(problem, current)
+    must |= (
+        ~problem.movable | any_per_row(problem.start != current) | over_rack_cap(problem, current)
+    )
     return np.where(reorders_only(problem, target), 2, np.where(must, 0, 1))
 
 
 def _wins(problem: PlacementProblem, target: Ints) -> Ints:
-    """Return the replicas that each partition's brokers still have to give and receive at its turn, [P]."""
+    """Return the replicas that each partition's brokers still give and receive at its turn, [P]."""
     win = np.zeros(len(problem), np.int64)
     lists = (problem.current, target)
     for here, there in (lists, lists[::-1]):
@@ -119,7 +139,7 @@ def _wins(problem: PlacementProblem, target: Ints) -> Ints:
 
 
 def _turns_left(broker: Ints, size: Ints) -> Ints:
-    """Return, for each entry, how many entries of its broker are no larger, itself included, [N]."""
+    """Return, for each entry, how many of its broker's are no larger, itself included, [N]."""
     order = stable_argsort(-size)
     order = order[stable_argsort(broker[order])]
     ascending = broker[order]
@@ -138,7 +158,8 @@ class _DiskSpace:
 
     def __init__(self, problem: PlacementProblem, target: Ints) -> None:
         self._problem, self._target = problem, target
-        self._load = np.append(bytes_on(problem, problem.current), 0)  # the last element collects NONE
+        # The last element collects NONE.
+        self._load = np.append(bytes_on(problem, problem.current), 0)
 
     def admits(self, partition: int) -> bool:
         receivers = _new_brokers(self._problem, self._target, partition)

@@ -1,4 +1,4 @@
-"""Gives the reason of each entry of a plan: the first of the planner's objectives that it serves."""
+"""Gives the reason of each entry of a plan: the first of the objectives that it serves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy as np
 from kadmin.planner.kernel.bounds import even_load
 from kadmin.planner.kernel.entry_order import reorders_only
 from kadmin.planner.kernel.leader_costs import leader_costs
-from kadmin.planner.kernel.placement_problem import NONE, any_per_row, bytes_on, contains, list_lengths, over_rack_cap
+from kadmin.planner.kernel.placement_problem import (
+    NONE,
+    any_per_row,
+    bytes_on,
+    contains,
+    list_lengths,
+    over_rack_cap,
+)
 
 if TYPE_CHECKING:
     from kadmin.planner.kernel.hourly_load import LeaderCosts
@@ -18,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class Reason(StrEnum):
-    """Reasons in the order of the objectives; a value completes the sentence "it is in the plan because ..."."""
+    """Reasons in the order of the objectives.
+
+    A value completes the sentence "it is in the plan because ...".
+    """
 
     FREE = "the request frees bytes on its broker"
     PIN = "the request pins its replicas"
@@ -75,12 +85,20 @@ def _evens_counts(problem: PlacementProblem, solution: Solution) -> Bools:
     """Whether each partition leaves a broker above its quota or reaches one below, [P]."""
     held = problem.current[problem.current != NONE]
     count = np.bincount(held, minlength=len(problem.brokers))
-    return _leaves_or_reaches(problem.current, solution.target, count > solution.quota, count < solution.quota)
+    return _leaves_or_reaches(
+        problem.current, solution.target, count > solution.quota, count < solution.quota
+    )
 
 
 def _evens_bytes(problem: PlacementProblem, target: Ints) -> Bools:
-    """Whether each partition leaves a broker with more bytes than its goal tolerates or reaches one with fewer, [P]."""
-    held, weight = bytes_on(problem, problem.current), np.where(problem.brokers.may_hold, problem.brokers.weight, 0.0)
+    """Whether each partition makes bytes of brokers more even, [P].
+
+    It leaves a broker with more bytes than its goal tolerates, or reaches one with fewer.
+    """
+    held, weight = (
+        bytes_on(problem, problem.current),
+        np.where(problem.brokers.may_hold, problem.brokers.weight, 0.0),
+    )
     goal = even_load(problem)
     if goal is None:
         goal = weight / max(float(weight.sum()), 1.0) * float(held.sum())
@@ -89,7 +107,10 @@ def _evens_bytes(problem: PlacementProblem, target: Ints) -> Bools:
 
 
 def _evens_leaders(problem: PlacementProblem, target: Ints) -> Bools:
-    """Whether each partition's leader leads too many partitions now, or may not lead, or its next one too few, [P]."""
+    """Whether each partition's leadership passes for a reason of counts, [P].
+
+    Its leader leads too many partitions now, or may not lead, or its next one leads too few.
+    """
     brokers, current = problem.brokers, problem.current
     led, leads = (np.bincount(lists[:, 0], minlength=len(brokers)) for lists in (current, target))
     able = brokers.may_hold & brokers.may_lead
@@ -98,14 +119,17 @@ def _evens_leaders(problem: PlacementProblem, target: Ints) -> Bools:
 
 
 def _cost_less(problem: PlacementProblem, target: Ints, costs: LeaderCosts) -> Bools:
-    """Whether the new leader of each partition costs less than its present one would with the same replicas, [P]."""
+    """Whether each partition's new leader costs less than its present one would, [P].
+
+    Both have the same replicas.
+    """
     cost = leader_costs(target, costs)
     before = (target == problem.current[:, :1]).argmax(axis=1)
     return np.asarray(cost[:, 0] < cost[np.arange(len(cost)), before])
 
 
 def _leaves_or_reaches(current: Ints, target: Ints, above: Bools, below: Bools) -> Bools:
-    """Whether each partition leaves a broker of the mask `above` [B] or reaches one of `below` [B], [P]."""
+    """Whether each partition leaves a broker of `above` [B] or reaches one of `below` [B], [P]."""
     evens = np.zeros(len(current), np.bool_)
     for lists, others, brokers in ((current, target, above), (target, current, below)):
         off = np.append(brokers, [False])  # the last element is for NONE

@@ -24,9 +24,10 @@ class Evenness:
     """Figures of one assignment over the brokers that may hold replicas.
 
     `bytes_max_over_mean` and `bytes_cv` (standard deviation over mean) are per unit of weight.
-    `leader_bytes_max_over_mean` covers the brokers that may lead, without weights. `topic_excess`: the replicas that
-    brokers hold above the mean of their topic, rounded up. `failover_share`: the most leaders of any broker after the
-    loss of any other one, over the mean of the brokers left. None: no sizes are known, or there is a single broker.
+    `leader_bytes_max_over_mean` covers the brokers that may lead, without weights. `topic_excess`:
+    the replicas that brokers hold above the mean of their topic, rounded up. `failover_share`: the
+    most leaders of any broker after the loss of any other one, over the mean of the brokers left.
+    None: no sizes are known, or there is a single broker.
     """
 
     replicas_min: Annotated[Count, "Replicas on the broker that holds fewest."]
@@ -34,24 +35,32 @@ class Evenness:
     leaders_min: Annotated[Count, "Preferred leaders on the broker that leads fewest."]
     leaders_max: Annotated[Count, "Preferred leaders on the broker that leads most."]
     bytes_max_over_mean: Annotated[
-        Ratio | None, "Bytes on the fullest broker over the mean, by weight; null where no size is known."
+        Ratio | None,
+        "Bytes on the fullest broker over the mean, by weight; null where no size is known.",
     ]
     bytes_cv: Annotated[
         Ratio | None,
-        "Standard deviation of bytes per broker over their mean, by weight; null where no size is known.",
+        "Standard deviation of bytes per broker over their mean, by weight; null where no size is "
+        "known.",
     ]
     leader_bytes_max_over_mean: Annotated[
-        Ratio | None, "Bytes led by the broker that leads most over the mean; null where no size is known."
+        Ratio | None,
+        "Bytes led by the broker that leads most over the mean; null where no size is known.",
     ]
     topic_excess: Annotated[
-        Count, "Replicas that brokers hold above the even share of their topic, rounded up; the sum over all topics."
+        Count,
+        "Replicas that brokers hold above the even share of their topic, rounded up; the sum over "
+        "all topics.",
     ]
     rack_violations: Annotated[
-        Count, "Partitions with more replicas on one rack than the brokers that may hold them make necessary."
+        Count,
+        "Partitions with more replicas on one rack than the brokers that may hold them make "
+        "necessary.",
     ]
     failover_share: Annotated[
         Ratio | None,
-        "Most leaders of any broker after the loss of any other, over the fair share; null for one broker.",
+        "Most leaders of any broker after the loss of any other, over the fair share; null for "
+        "one broker.",
     ]
 
 
@@ -81,7 +90,10 @@ def rack_violations(problem: PlacementProblem, lists: Ints) -> int:
 
 
 def bytes_bound(problem: PlacementProblem, counted: Bools) -> float | None:
-    """Return the lower bound on max/mean of bytes per weight, above 1 because of racks or one large partition."""
+    """Return the lower bound on max/mean of bytes per weight.
+
+    Racks or one large partition make it greater than 1.
+    """
     load = even_load(problem)
     total = int((problem.size * problem.rf).sum())
     if total == 0 or not counted.any():
@@ -103,12 +115,16 @@ def _byte_spread(load: Floats) -> tuple[float | None, float | None]:
 
 def _leader_bytes(problem: PlacementProblem, lists: Ints, counted: Bools) -> float | None:
     load = bytes_on(problem, lists[:, :1])
-    return _byte_spread(load[counted & (problem.brokers.may_lead | (load > 0))].astype(np.float64))[0]
+    return _byte_spread(load[counted & (problem.brokers.may_lead | (load > 0))].astype(np.float64))[
+        0
+    ]
 
 
 def _topic_excess(problem: PlacementProblem, lists: Ints, counted: Bools) -> int:
     brokers = len(problem.brokers)
-    cells, held = np.unique((problem.topic[:, None] * brokers + lists)[lists != NONE], return_counts=True)
+    cells, held = np.unique(
+        (problem.topic[:, None] * brokers + lists)[lists != NONE], return_counts=True
+    )
     topic = cells // brokers
     share = -(-np.bincount(topic, weights=held).astype(np.int64) // max(int(counted.sum()), 1))
     return int(np.maximum(held - share[topic], 0).sum())

@@ -1,9 +1,10 @@
 """Frees bytes on one broker that is too full, and changes nothing else.
 
-Goals: the fewest bytes that free the requested amount, then the fewest replicas; each goes to the broker with the
-fewest bytes per weight among those that may receive it.
-Algorithm: all subsets of up to _TRIED replicas are compared. Of more replicas, the largest that fit the remaining
-amount are taken one after the other; then all subsets of the last ones taken and the smallest left are compared.
+Goals: the fewest bytes that free the requested amount, then the fewest replicas; each goes to the
+broker with the fewest bytes per weight among those that may receive it.
+Algorithm: all subsets of up to _TRIED replicas are compared. Of more replicas, the largest that fit
+the remaining amount are taken one after the other; then all subsets of the last ones taken and the
+smallest left are compared.
 Example: to free 10 of 7, 6 and 4, take 6 and 4.
 """
 
@@ -27,25 +28,37 @@ _TRIED = 18
 """The most replicas of which every subset is tried."""
 
 
-def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple[PlacementProblem, Solution]:
+def free_bytes(
+    problem: PlacementProblem, broker: int, size_bytes: int
+) -> tuple[PlacementProblem, Solution]:
     """Return the problem restricted to the partitions that leave `broker`, and its solution.
 
-    A broker that is over its capacity already may stay over it, but receives nothing. Partitions whose other replicas
-    exceed a rack's cap already do not move. The solution is `proved` where no other choice of replicas frees
-    `size_bytes` with fewer bytes, or with as few bytes in fewer moves than its `bound`. Raises NoPlanError where fewer
-    bytes than that can leave the broker.
+    A broker that is over its capacity already may stay over it, but receives nothing. Partitions
+    whose other replicas exceed a rack's cap already do not move. The solution is `proved` where no
+    other choice of replicas frees `size_bytes` with fewer bytes, or with as few bytes in fewer
+    moves than its `bound`. Raises NoPlanError where fewer bytes than that can leave the broker.
     """
     placement = Placement(problem)
     slots = np.argmax(placement.slots == broker, axis=1)
-    candidates = np.flatnonzero((placement.slots == broker).any(axis=1) & problem.movable & (problem.size > 0))
-    candidates = np.array([each for each in candidates.tolist() if _receivers(placement, each, slots[each])], np.int64)
+    candidates = np.flatnonzero(
+        (placement.slots == broker).any(axis=1) & problem.movable & (problem.size > 0)
+    )
+    candidates = np.array(
+        [each for each in candidates.tolist() if _receivers(placement, each, slots[each])], np.int64
+    )
     while True:
         if problem.size[candidates].sum() < size_bytes:
             most = int(problem.size[candidates].sum())
             next_step = (
-                f"set spec.free.bytes: {most}B" if most else "allow more in spec.topics or spec.brokers.no_receive"
+                f"set spec.free.bytes: {most}B"
+                if most
+                else "allow more in spec.topics or spec.brokers.no_receive"
             )
-            raise NoPlanError(f"only {readable_size(most)} could go elsewhere", next_step, brokers=np.array([broker]))
+            raise NoPlanError(
+                f"only {readable_size(most)} could go elsewhere",
+                next_step,
+                brokers=np.array([broker]),
+            )
         chosen, proved = smallest_cover(problem.size[candidates], size_bytes)
         stuck = _send_away(placement, candidates[chosen], slots)
         if stuck == NONE:
@@ -56,7 +69,9 @@ def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple
     moved[candidates[chosen]] = True
     capacity = np.maximum(problem.brokers.capacity, Placement(problem).load)
     narrowed = replace(problem, movable=moved, brokers=replace(problem.brokers, capacity=capacity))
-    target = order_replicas(narrowed, placement.slots, keep_leaders(narrowed, placement.slots), moved)
+    target = order_replicas(
+        narrowed, placement.slots, keep_leaders(narrowed, placement.slots), moved
+    )
     largest_first = np.sort(problem.size[candidates])[::-1].cumsum()
     fewest = int(np.searchsorted(largest_first, size_bytes)) + 1 if size_bytes else 0
     bound = len(chosen) if len(candidates) <= _TRIED else fewest
@@ -64,9 +79,9 @@ def free_bytes(problem: PlacementProblem, broker: int, size_bytes: int) -> tuple
 
 
 def smallest_cover(sizes: Ints, wanted: int) -> tuple[Ints, bool]:
-    """Return positions in `sizes` [N] whose sum is the least that is at least `wanted`, and whether that is proved.
+    """Return positions in `sizes` [N] whose sum is the least that is at least `wanted`.
 
-    The sum of all sizes must be at least `wanted`.
+    Also return whether that is proved. The sum of all sizes must be at least `wanted`.
     """
     if wanted <= 0:
         return np.zeros(0, np.int64), True
@@ -93,7 +108,10 @@ def _split(sizes: Ints, wanted: int) -> tuple[Ints, Ints]:
 
 
 def _best_subset(sizes: Ints, wanted: int) -> Ints:
-    """Return the positions of the subset with the least sum of at least `wanted`; on a tie the fewest positions."""
+    """Return the positions of the subset with the least sum of at least `wanted`.
+
+    On a tie the fewest positions.
+    """
     sums, members = np.zeros(1, np.int64), np.zeros(1, np.int64)
     for size in sizes.tolist():
         sums, members = np.concatenate([sums, sums + size]), np.concatenate([members, members + 1])
@@ -103,7 +121,10 @@ def _best_subset(sizes: Ints, wanted: int) -> Ints:
 
 
 def _receivers(placement: Placement, partition: int, slot: int) -> list[int]:
-    """Return the brokers that accept the replica of a slot; none where another rack holds too many of the partition."""
+    """Return the brokers that accept the replica of a slot.
+
+    None where another rack holds too many of the partition.
+    """
     problem = placement.problem
     others = placement.per_rack[partition].copy()
     others[problem.brokers.rack[placement.slots[partition, slot]]] -= 1
@@ -119,7 +140,9 @@ def _send_away(placement: Placement, partitions: Ints, slots: Ints) -> int:
     Returns the first partition that no broker accepts, or NONE.
     """
     weight = placement.problem.brokers.weight
-    for partition in partitions[np.argsort(-placement.problem.size[partitions], kind="stable")].tolist():
+    for partition in partitions[
+        np.argsort(-placement.problem.size[partitions], kind="stable")
+    ].tolist():
         receivers = _receivers(placement, partition, slots[partition])
         if not receivers:
             return int(partition)

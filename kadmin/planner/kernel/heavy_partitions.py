@@ -1,10 +1,12 @@
 """Assigns heavy partitions to brokers before lighter ones are swapped.
 
-A broker that takes a heavy partition has too much load until others have left it; so swaps that must gain one by one
-never take it there. Here each broker's load counts as if, of its lighter replicas, it kept the lightest: as many as the
-plan gives it, and of those that are on it now, so that no further move is needed.
-Algorithm: in each rack, the heaviest partitions are assigned to brokers, one each, with the least squares of what is
-above the goal and the fewest moves: each to the best broker left, then negative cycles are cancelled (Klein, 1967).
+A broker that takes a heavy partition has too much load until others have left it; so swaps that
+must gain one by one never take it there. Here each broker's load counts as if, of its lighter
+replicas, it kept the lightest: as many as the plan gives it, and of those that are on it now, so
+that no further move is needed.
+Algorithm: in each rack, the heaviest partitions are assigned to brokers, one each, with the least
+squares of what is above the goal and the fewest moves: each to the best broker left, then negative
+cycles are cancelled (Klein, 1967).
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ _MOVE, _STAY = 1e-3, 1e-6
 """The squared excess that a move is worth, and that of leaving a replica where the plan has it."""
 
 _UNITS, _TAKEN = 1e9, 2**60
-"""The integer cost of a squared excess of 1, and that of a column that is taken, which exceeds any other."""
+"""The integer cost of a squared excess of 1, and that of a column that is taken, which exceeds any
+other."""
 
 _BEYOND_HELP = 1000.0
 """The highest excess that adds to costs: a broker of hardly any weight may have any level."""
@@ -50,9 +53,10 @@ class BetterPlace(NamedTuple):
 
 
 def heavy_partitions(group: TopicGroup, columns: Columns) -> Rates:
-    """Return the highest level that each partition makes on an average broker, [P]; 0 where it is light.
+    """Return the highest level that each partition makes on an average broker, [P].
 
-    Where so many are heavy that brokers have few light ones to choose from, all count as light.
+    0 where it is light. Where so many are heavy that brokers have few light ones to choose from,
+    all count as light.
     """
     peak = np.zeros(len(columns.rates), np.float32)
     unit = _mean_unit(columns)
@@ -63,9 +67,9 @@ def heavy_partitions(group: TopicGroup, columns: Columns) -> Rates:
 
 
 def with_lightest(group: TopicGroup, columns: Columns, heavy: Rates) -> Columns:
-    """Return the columns with each broker's lightest replicas in place of its light ones, which have no rates any more.
+    """Return the columns with each broker's lightest replicas.
 
-    Bytes stay as they are.
+    They are in place of its light ones, which have no rates any more. Bytes stay as they are.
     """
     of_hours, placement = columns.hour >= 0, group.placement
     light = group.has() & (heavy == 0)
@@ -83,7 +87,10 @@ def with_lightest(group: TopicGroup, columns: Columns, heavy: Rates) -> Columns:
 
 
 def best_places(group: TopicGroup, columns: Columns, heavy: Rates) -> list[BetterPlace]:
-    """Return the heavy partitions that are better on another broker of their rack; `columns` are of `with_lightest`."""
+    """Return the heavy partitions that are better on another broker of their rack.
+
+    `columns` are of `with_lightest`.
+    """
     placement, rack = group.placement, group.placement.problem.brokers.rack
     found = []
     for each in range(placement.problem.brokers.racks):
@@ -97,34 +104,50 @@ def best_places(group: TopicGroup, columns: Columns, heavy: Rates) -> list[Bette
         costs = _costs(group, replace(columns, load=rest), (partitions, holders), brokers)
         takers = brokers[assigned(costs)]
         found += [
-            BetterPlace(*place) for place in zip(*(a.tolist() for a in (partitions, holders, takers)), strict=True)
+            BetterPlace(*place)
+            for place in zip(*(a.tolist() for a in (partitions, holders, takers)), strict=True)
         ]
     return [place for place in found if place.giver != place.taker]
 
 
 def _costs(group: TopicGroup, columns: Columns, replicas: tuple[Ints, Ints], brokers: Ints) -> Ints:
-    """Return the cost of each replica (partitions and holders) on each broker, beside the load of `columns`, [N, M]."""
+    """Return the cost of each replica (partitions and holders) on each broker.
+
+    It is a cost beside the load of `columns`, [N, M].
+    """
     of_hours, (partitions, holders) = columns.hour >= 0, replicas
     unit = columns.per_share[brokers][:, of_hours]
     rest = columns.load[brokers][:, of_hours] * unit
     costs = np.zeros((len(partitions), len(brokers)))
-    for at, (partition, holder) in enumerate(zip(partitions.tolist(), holders.tolist(), strict=True)):
+    for at, (partition, holder) in enumerate(
+        zip(partitions.tolist(), holders.tolist(), strict=True)
+    ):
         level = (rest + columns.rates[partition, of_hours] * unit).max(axis=1, initial=0.0)
         moves = ~np.isin(brokers, group.placement.problem.current[partition])
-        costs[at] = np.clip(level - 1.0, 0.0, _BEYOND_HELP) ** 2 + _MOVE * moves + _STAY * (brokers != holder)
+        costs[at] = (
+            np.clip(level - 1.0, 0.0, _BEYOND_HELP) ** 2
+            + _MOVE * moves
+            + _STAY * (brokers != holder)
+        )
     return (costs * _UNITS).astype(np.int64)
 
 
 def assigned(costs: Ints) -> Ints:
-    """Return the assignment of least cost: a different column for each row of costs [N, M], N <= M."""
+    """Return the assignment of least cost.
+
+    Each row of costs [N, M], N <= M, gets a different column.
+    """
     rows, columns = costs.shape
-    every = np.vstack([costs, np.zeros((columns - rows, columns), np.int64)])  # rows that may have any column
+    # Rows that may have any column.
+    every = np.vstack([costs, np.zeros((columns - rows, columns), np.int64)])
     column = np.zeros(columns, np.int64)
     taken = np.zeros(columns, np.bool_)
     for row in range(columns):
         column[row] = np.where(taken, _TAKEN, every[row]).argmin()
         taken[column[row]] = True
-    while (cycle := negative_cycle(every[:, column] - every[np.arange(columns), column][:, None])) is not None:
+    while (
+        cycle := negative_cycle(every[:, column] - every[np.arange(columns), column][:, None])
+    ) is not None:
         column[cycle] = column[np.roll(cycle, -1)]
     return column[:rows]
 

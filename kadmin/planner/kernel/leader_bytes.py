@@ -1,11 +1,13 @@
-"""Evens out the bytes that brokers lead, by swapping the leadership of two partitions on the same two brokers.
+"""Evens out the bytes that brokers lead.
+
+It does so by swapping the leadership of two partitions on the same two brokers.
 
 Goals: every broker leads about as many bytes as the others.
-Constraints: no replica moves, leader counts stay, and at most one leader change is added for every twenty that the
-plan contains. A second run, which changes no leader, therefore swaps nothing.
-Algorithm: the broker furthest from the mean swaps with one on the other side of it; the two partitions are chosen so
-that both brokers come nearest to the mean. Swaps that add no leader change come first. It ends when all brokers are
-near the mean, no swap helps, or no change may be added.
+Constraints: no replica moves, leader counts stay, and at most one leader change is added for every
+twenty that the plan contains. A second run, which changes no leader, therefore swaps nothing.
+Algorithm: the broker furthest from the mean swaps with one on the other side of it; the two
+partitions are chosen so that both brokers come nearest to the mean. Swaps that add no leader change
+come first. It ends when all brokers are near the mean, no swap helps, or no change may be added.
 """
 
 from __future__ import annotations
@@ -47,19 +49,28 @@ def balance_leader_bytes(problem: PlacementProblem, lists: Ints, leader: Ints) -
 
 
 class _LeaderSwaps:
-    """The swaps in progress. `_arcs`, `_partitions`: leader_candidates at the start; `_came`: added since, by arc."""
+    """The swaps in progress.
+
+    `_arcs`, `_partitions`: leader_candidates at the start; `_came`: added since, by arc.
+    """
 
     def __init__(self, problem: PlacementProblem, lists: Ints, leader: Ints, left: int) -> None:
         brokers = len(problem.brokers)
         self._problem, self._lists, self._leader = problem, lists, leader
         self._able = problem.brokers.may_lead & problem.brokers.may_hold
-        self._load: Floats = np.bincount(leader, weights=problem.size, minlength=brokers).astype(np.float64)
+        self._load: Floats = np.bincount(leader, weights=problem.size, minlength=brokers).astype(
+            np.float64
+        )
         self._mean = float(self._load[self._able].mean()) if self._able.any() else 0.0
         self._left = left
         self._first = leader.copy()
-        self._arcs, self._partitions = leader_candidates(problem, lists, leader, stable_argsort(problem.size))
+        self._arcs, self._partitions = leader_candidates(
+            problem, lists, leader, stable_argsort(problem.size)
+        )
         self._size = problem.size[self._partitions]
-        self._cost = added_leader_changes(problem, self._partitions, *np.divmod(self._arcs, brokers))
+        self._cost = added_leader_changes(
+            problem, self._partitions, *np.divmod(self._arcs, brokers)
+        )
         self._came: dict[int, list[int]] = {}
         self._failed_swaps = FailedSwaps(brokers)
 
@@ -81,14 +92,18 @@ class _LeaderSwaps:
         return [broker for broker in order.tolist() if opposite[broker] > -abs(excess[pivot])]
 
     def _swap(self, pivot: int, partner: int, excess: Floats) -> bool:
-        """Swap two roles so that both brokers come nearest to the mean, adding as few changes as help enough."""
+        """Swap two roles so that both brokers come nearest to the mean.
+
+        The swap adds as few leader changes as help enough.
+        """
         giver, taker = (pivot, partner) if excess[pivot] > 0 else (partner, pivot)
         if self._failed_swaps.contains(giver, taker, self._left):
             return False
         wanted = float(excess[giver] - excess[taker]) / 2
         sides = self._candidates_of(giver, taker), self._candidates_of(taker, giver)
         for cost in range(min(_MOST_COST, self._left) + 1):
-            # Cheaper swaps were tried before and did not help enough: only those of exactly this cost are tried.
+            # Cheaper swaps were tried before and did not help enough: only those of exactly this
+            # cost are tried.
             pair = nearest_swap(*sides, cost, wanted, exactly=cost > 0)
             if pair is not None:
                 shift = float(self._problem.size[pair[0]] - self._problem.size[pair[1]])
@@ -100,7 +115,9 @@ class _LeaderSwaps:
 
     def _exchange(self, brokers: tuple[int, int], pair: tuple[int, int], shift: float) -> None:
         for leads, other, gone in zip(brokers, brokers[::-1], pair, strict=True):
-            self._left -= int(added_leader_changes(self._problem, np.array([gone]), leads, other)[0])
+            self._left -= int(
+                added_leader_changes(self._problem, np.array([gone]), leads, other)[0]
+            )
             self._leader[gone] = other
             if self._first[gone] != other:
                 row = self._lists[gone]
@@ -120,4 +137,6 @@ class _LeaderSwaps:
         led = np.concatenate([led, np.array(came, np.int64)])
         led = led[self._leader[led] == leads]
         led = led[np.argsort(self._problem.size[led], kind="stable")]
-        return SwapSide(led, self._problem.size[led], added_leader_changes(self._problem, led, leads, other))
+        return SwapSide(
+            led, self._problem.size[led], added_leader_changes(self._problem, led, leads, other)
+        )

@@ -1,4 +1,4 @@
-"""Lists the partitions whose leadership could pass from one broker to another, and counts the leader changes."""
+"""Lists partitions whose leadership could pass between two brokers, and counts leader changes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 
-def leader_candidates(problem: PlacementProblem, lists: Ints, leader: Ints, order: Ints) -> tuple[Ints, Ints]:
-    """Return (arcs, partitions), both [N], ascending by arc: one entry for each partition and possible new leader.
+def leader_candidates(
+    problem: PlacementProblem, lists: Ints, leader: Ints, order: Ints
+) -> tuple[Ints, Ints]:
+    """Return (arcs, partitions), both [N], ascending by arc.
 
-    The arc from leader a to candidate b is a * B + b. Within an arc, partitions come in `order` (partition indices).
+    There is one entry for each partition and possible new leader. The arc from leader a to
+    candidate b is a * B + b. Within an arc, partitions come in `order` (partition indices).
     """
     brokers = problem.brokers
     able = np.append(brokers.may_lead & brokers.may_hold, np.False_)  # the last element is for NONE
@@ -30,7 +33,12 @@ def leader_candidates(problem: PlacementProblem, lists: Ints, leader: Ints, orde
     return arcs[by_arc], order[rows[by_arc]]
 
 
-def added_leader_changes(problem: PlacementProblem, partitions: Ints, giver: Ints | int, taker: Ints | int) -> Ints:
-    """Return the leader changes, -1 to 1, that a plan adds if `taker` leads each partition instead of `giver`, [N]."""
+def added_leader_changes(
+    problem: PlacementProblem, partitions: Ints, giver: Ints | int, taker: Ints | int
+) -> Ints:
+    """Return the leader changes of another leader, -1 to 1, [N].
+
+    They are those that a plan adds if `taker` leads each partition instead of `giver`.
+    """
     first = problem.current[partitions, 0]
     return np.asarray((first == giver).astype(np.int64) - (first == taker))

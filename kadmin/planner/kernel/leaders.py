@@ -1,13 +1,15 @@
 """Chooses preferred leaders: even counts per broker, without moving a replica.
 
-Goals: leader counts within one of each other, or as even as the lists allow; then few leader changes, first in
-partitions that are reassigned anyway.
-Constraints: a leader is one of the partition's replicas and may lead; immovable partitions keep theirs.
-Algorithm: max-flow on the brokers. The capacity of the arc a -> b is the number of partitions led by a with b in the
-list. Shortest paths push leaders from brokers above the average to brokers below it (Pinterest Engineering, "Using
-graph algorithms to optimize Kafka operations", part 2). Where the average cannot be reached, the broker with most
-leaders pushes to the reachable one with fewest, until no path connects two that differ by two or more; that is optimal
-for every convex measure of evenness.
+Goals: leader counts within one of each other, or as even as the lists allow; then few leader
+changes, first in partitions that are reassigned anyway.
+Constraints: a leader is one of the partition's replicas and may lead; immovable partitions keep
+theirs.
+Algorithm: max-flow on the brokers. The capacity of the arc a -> b is the number of partitions led
+by a with b in the list. Shortest paths push leaders from brokers above the average to brokers below
+it (Pinterest Engineering, "Using graph algorithms to optimize Kafka operations", part 2). Where the
+average cannot be reached, the broker with most leaders pushes to the reachable one with fewest,
+until no path connects two that differ by two or more; that is optimal for every convex measure of
+evenness.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ _UNEVEN = 2
 def choose_leaders(problem: PlacementProblem, lists: Ints, free: Bools) -> Ints:
     """Return the preferred leader of each partition, [P].
 
-    `lists` [P, W] are unordered; `free` [P] marks partitions that are reassigned anyway. Raises NoPlanError where none
-    of a partition's replicas may lead. Bytes by leader replace the load that follows leaders, where that is unknown.
+    `lists` [P, W] are unordered; `free` [P] marks partitions that are reassigned anyway. Raises
+    NoPlanError where none of a partition's replicas may lead. Bytes by leader replace the load that
+    follows leaders, where that is unknown.
     """
     leader = keep_leaders(problem, lists)
     if len(leader) and not _even(problem, leader):
@@ -49,9 +52,10 @@ def choose_leaders(problem: PlacementProblem, lists: Ints, free: Bools) -> Ints:
 
 
 def keep_leaders(problem: PlacementProblem, lists: Ints) -> Ints:
-    """Return the leader of each partition, [P]: the first of `start`, or else the replica that leads least so far.
+    """Return the leader of each partition, [P].
 
-    Raises NoPlanError where none of a partition's replicas may lead.
+    It is the first of `start`, or else the replica that leads least so far. Raises NoPlanError
+    where none of a partition's replicas may lead.
     """
     first = problem.start[:, 0]
     may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element is for NONE
@@ -101,7 +105,10 @@ def _undo_exchanges(problem: PlacementProblem, lists: Ints, leader: Ints) -> Non
 
 
 class _Flow:
-    """The flow of leaders between brokers. `arcs` [B, B]: partitions led by the row that the column could lead."""
+    """The flow of leaders between brokers.
+
+    `arcs` [B, B]: partitions led by the row that the column could lead.
+    """
 
     def __init__(self, problem: PlacementProblem, lists: Ints, leader: Ints, free: Bools) -> None:
         self._lists = lists
@@ -137,7 +144,10 @@ class _Flow:
             self._push(path, most)
 
     def _level(self) -> None:
-        """Push from the broker with most leaders to the reachable one with fewest while they differ by two or more."""
+        """Push from the broker with most leaders to the reachable one with fewest.
+
+        Do so while they differ by two or more.
+        """
         settled = ~self._able
         while not settled.all():
             fullest = int(np.argmax(np.where(settled, -1, self._count)))
@@ -146,7 +156,9 @@ class _Flow:
             source = np.zeros_like(settled)
             source[fullest] = True
             reached = self._reach(source, np.zeros_like(settled))
-            emptiest = int(np.argmin(np.where(reached != _UNREACHED, self._count, np.iinfo(np.int64).max)))
+            emptiest = int(
+                np.argmin(np.where(reached != _UNREACHED, self._count, np.iinfo(np.int64).max))
+            )
             gap = int(self._count[fullest] - self._count[emptiest])
             if gap < _UNEVEN:
                 settled[fullest] = True
@@ -161,7 +173,10 @@ class _Flow:
         return _trace(reached, int(found[np.argmin(self._count[found])]))
 
     def _reach(self, sources: Bools, sinks: Bools) -> Ints:
-        """Return the predecessor of each broker in a breadth-first search, [B], which ends at the first sinks."""
+        """Return the predecessor of each broker in a breadth-first search, [B].
+
+        The search ends at the first sinks.
+        """
         reached = np.where(sources, _START, _UNREACHED)
         ring = np.flatnonzero(sources)
         while len(ring) and not (sinks & (reached != _UNREACHED)).any():
@@ -180,7 +195,10 @@ class _Flow:
                 self._shift(self._pop(origin, target), origin, target)
 
     def _pop(self, origin: int, target: int) -> int:
-        """Return a partition that `origin` leads and `target` could lead; one whose leader changed already, if any."""
+        """Return a partition that `origin` leads and `target` could lead.
+
+        One whose leader changed already, if any.
+        """
         key = origin * len(self._count) + target
         shifted = self._shifted.get(key, [])
         while shifted:

@@ -1,7 +1,8 @@
-"""The load of brokers by hour while a plan is improved: levels, their excess, and the gains of exchanges.
+"""The load of brokers by hour while a plan is improved.
 
-A level is a broker's load in one hour, divided by its fair share and by the goal: at most 1 is wanted. C columns are
-the hours of every resource that an exchange can change, and two for bytes where replicas move: too many, and too few.
+It has levels, their excess, and the gains of exchanges. A level is a broker's load in one hour,
+divided by its fair share and by the goal: at most 1 is wanted. C columns are the hours of every
+resource that an exchange can change, and two for bytes where replicas move: too many, and too few.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _NEAR = 0.02
 """Hours whose level is this near below the limit count as hot where exchanges are screened."""
 
 _AT_ONCE = 2048
-"""The exchanges that are screened at once; more of them leave the processor's cache, and take three times as long."""
+"""The exchanges that are screened at once; more of them leave the processor's cache, and take three
+times as long."""
 
 _DAY, _WORKDAYS, _BLOCK = 24, 5, 3
 """Hours of a day; days of a week before the weekend; hours that are screened together."""
@@ -29,8 +31,8 @@ _DAY, _WORKDAYS, _BLOCK = 24, 5, 3
 class Exchanges:
     """Exchanges of N x K partitions in a circle of K brokers: arrays [N, K], `cost` [N].
 
-    The partition at k leaves the broker at k for the broker at k + 1, the last one for the first. `cost` is what each
-    exchange adds to the plan: moves, or leader changes.
+    The partition at k leaves the broker at k for the broker at k + 1, the last one for the first.
+    `cost` is what each exchange adds to the plan: moves, or leader changes.
     """
 
     partitions: Ints
@@ -62,10 +64,11 @@ class Exchanges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """Rates [P, C] of the partitions, `load` [B, C] of the brokers, and the level per unit of load, `per_share` [B, C].
+    """Rates of the partitions, [P, C], with load and level.
 
-    `slack` [C] is added to the limit of each column. `hour` [C] is the hour of the week, or -1 for bytes, whose limit
-    is always the goal.
+    `load` [B, C] is that of the brokers, `per_share` [B, C] the level per unit of load. `slack` [C]
+    is added to the limit of each column. `hour` [C] is the hour of the week, or -1 for bytes, whose
+    limit is always the goal.
     """
 
     rates: Rates
@@ -87,7 +90,9 @@ class LoadLevels:
         self._per_share32 = columns.per_share.astype(np.float32)
         self.level: Floats = self._load * self._per_share
         self._blocks = _block_of(columns.hour)
-        self._in_block = np.eye(int(self._blocks.max(initial=-1)) + 1, dtype=np.float32)[self._blocks]
+        self._in_block = np.eye(int(self._blocks.max(initial=-1)) + 1, dtype=np.float32)[
+            self._blocks
+        ]
         self._coarse = self._averages(columns)
         self._of_bytes = columns.hour < 0
         self._top = self._slack + 1.0
@@ -102,7 +107,7 @@ class LoadLevels:
         self._top = self._slack + np.where(self._of_bytes, 1.0, limit)
 
     def _averages(self, columns: Columns) -> Rates:
-        """Return the levels that each partition makes on an average broker, by block of hours, [P, blocks]."""
+        """Return each partition's levels on an average broker, by block of hours, [P, blocks]."""
         mean = columns.per_share.mean(axis=0)
         size = self._in_block.sum(axis=0)
         coarse = np.zeros((len(self._rates), len(size)), np.float32)
@@ -111,11 +116,17 @@ class LoadLevels:
         return coarse
 
     def excess(self) -> Floats:
-        """Return how far the highest level of each broker is above the goal, [B]; negative below it."""
+        """Return how far the highest level of each broker is above the goal, [B].
+
+        Negative below it.
+        """
         return np.asarray((self.level - self._slack).max(axis=1, initial=-np.inf) - 1.0)
 
     def over(self) -> Floats:
-        """Return how far the highest level of each broker is above the limit, [B]; negative below it."""
+        """Return how far the highest level of each broker is above the limit, [B].
+
+        Negative below it.
+        """
         return np.asarray((self.level - self._top).max(axis=1, initial=-np.inf), np.float64)
 
     def above(self) -> Floats:
@@ -130,7 +141,9 @@ class LoadLevels:
     def surplus(self, broker: int) -> Floats:
         """Return the load of a broker that is above the limit, in units of load, [C]."""
         above, unit = self.above()[broker], self._per_share[broker]
-        return np.asarray(np.divide(above, unit, out=np.zeros_like(above), where=unit > 0), np.float64)
+        return np.asarray(
+            np.divide(above, unit, out=np.zeros_like(above), where=unit > 0), np.float64
+        )
 
     def slope(self) -> Rates:
         """Return the gain of one unit of load less on each broker in each column, [B, C]."""
@@ -141,9 +154,10 @@ class LoadLevels:
         return self._rates.take(partitions, axis=0)
 
     def screen(self, exchanges: Exchanges, slope_gain: Floats, keep: int) -> Ints:
-        """Return the positions of the `keep` exchanges with the best gain for cost, estimated by blocks of hours.
+        """Return the positions of the `keep` exchanges with the best gain for cost.
 
-        `slope_gain` [N] is the gain to first order: the sum of `weigh` over the partitions that leave and arrive.
+        Gains are estimated by blocks of hours. `slope_gain` [N] is the gain to first order: the sum
+        of `weigh` over the partitions that leave and arrive.
         """
         hot = self.level > self._top - _NEAR
         weight = hot.astype(np.float32) @ self._in_block
@@ -184,17 +198,23 @@ class LoadLevels:
 
 
 def weigh(rates: Rates, slope: Rates) -> Floats:
-    """Return the sum over columns of rates [N, C] times `slope`, [C] or [N, C]; the result is [N]."""
+    """Return the sum over columns of rates [N, C] times `slope`, [C] or [N, C].
+
+    The result is [N].
+    """
     to = "nc,c->n" if slope.ndim == 1 else "nc,nc->n"
     return np.asarray(np.einsum(to, rates, slope), np.float64)
 
 
 def _block_of(hour: Ints) -> Ints:
-    """Return the block of each column, [C]: hours of days of one kind that follow each other; each other column alone.
+    """Return the block of each column, [C]: hours of days of one kind that follow each other.
 
-    The resources of the same block come apart, because each starts again at hour 0.
+    Each other column alone. The resources of the same block come apart, because each starts again
+    at hour 0.
     """
     weekend = hour // _DAY >= (_WORKDAYS if hour.max(initial=0) >= 2 * _DAY else 1)
     resource = np.cumsum(hour == 0)
-    key = np.where(hour < 0, -1 - np.arange(len(hour)), (resource * 2 + weekend) * _DAY + hour % _DAY // _BLOCK)
+    key = np.where(
+        hour < 0, -1 - np.arange(len(hour)), (resource * 2 + weekend) * _DAY + hour % _DAY // _BLOCK
+    )
     return np.unique(key, return_inverse=True)[1]

@@ -1,8 +1,8 @@
 """Evens out load by hour, starting from the plan that is even without it.
 
-Network in, and what else follows replicas, comes first, then what crosses zones by leaders, where it has a price, then
-network out by leaders. All keep what the plan without load reached: racks, capacities, broker sets, replica counts,
-bytes within their tolerance, leader counts.
+Network in, and what else follows replicas, comes first, then what crosses zones by leaders, where
+it has a price, then network out by leaders. All keep what the plan without load reached: racks,
+capacities, broker sets, replica counts, bytes within their tolerance, leader counts.
 """
 
 from __future__ import annotations
@@ -25,11 +25,15 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Ints, PlacementProblem
 
 _PARTS = 2
-"""Divisor of the budget of leader changes: traffic across zones gets this part, network out the rest."""
+"""Divisor of the budget of leader changes: traffic across zones gets this part, network out the
+rest."""
 
 
 def even_out_load(problem: PlacementProblem, load: HourlyLoad, even: Ints) -> Ints:
-    """Return ordered lists [P, W] that are even at every hour, from those that are even without load, `even` [P, W]."""
+    """Return ordered lists [P, W] that are even at every hour.
+
+    They are made from those that are even without load, `even` [P, W].
+    """
     begun = replace(problem, start=even)
     lists = even if problem.leaders_only else _place(begun, load)
     free = ~reorders_only(problem, lists)
@@ -40,7 +44,9 @@ def even_out_load(problem: PlacementProblem, load: HourlyLoad, even: Ints) -> In
         if load.leader_costs is not None:
             left = max(most - leader_changes(problem, leader), 0)
             lower_leader_costs(begun, lists, leader, load.leader_costs, left // _PARTS)
-        even_out_network_out(begun, lists, leader, load.on_leaders, max(most - leader_changes(problem, leader), 0))
+        even_out_network_out(
+            begun, lists, leader, load.on_leaders, max(most - leader_changes(problem, leader), 0)
+        )
     return order_replicas(begun, lists, leader, free)
 
 
@@ -55,7 +61,7 @@ def leader_changes(problem: PlacementProblem, leader: Ints) -> int:
 
 
 def _place(begun: PlacementProblem, load: HourlyLoad) -> Ints:
-    """Return lists [P, W], unordered, of replicas swapped from `start` within the budget of moves."""
+    """Return lists [P, W], unordered, of replicas swapped from `start` in the budget of moves."""
     placement = Placement(begun)
     even_moves = moves(begun, placement.slots)
     most = even_moves + _allowed(load.moves, even_moves)

@@ -1,8 +1,9 @@
 """Removes the replicas that no plan can keep: the first step of every plan.
 
-A replica is removed from a broker that may not hold it, from a rack with too many replicas of its partition, from a
-partition above its replication factor, and from a partition none of whose replicas may lead. Where there is a choice,
-it is removed from the broker with most replicas per weight; on a tie the preferred leader stays.
+A replica is removed from a broker that may not hold it, from a rack with too many replicas of its
+partition, from a partition above its replication factor, and from a partition none of whose
+replicas may lead. Where there is a choice, it is removed from the broker with most replicas per
+weight; on a tie the preferred leader stays.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ def remove_replicas(placement: Placement) -> None:
     """Open the slot of every replica that must go; immovable partitions keep theirs."""
     problem = placement.problem
     placement.take_all(*fast_nonzero(~can_stay(problem, problem.start) & (problem.start != NONE)))
-    crowded = any_per_row(placement.per_rack > problem.rack_cap[:, None]) | (placement.missing() < 0)
+    crowded = any_per_row(placement.per_rack > problem.rack_cap[:, None]) | (
+        placement.missing() < 0
+    )
     for partition in np.flatnonzero(crowded & problem.movable).tolist():
         while (choice := _removable_slots(placement, partition)).size:
             placement.take(partition, _heaviest(placement, partition, choice))
@@ -33,7 +36,7 @@ def remove_replicas(placement: Placement) -> None:
 
 
 def can_stay(problem: PlacementProblem, lists: Ints) -> Bools:
-    """Whether each replica of [P, W] may stay on its broker, its partition's other replicas aside, [P, W]."""
+    """Whether each replica may stay on its broker, its partition's other replicas aside, [P, W]."""
     allowed = problem.allowed[problem.group[:, None], lists] & problem.brokers.may_hold[lists]
     return np.asarray(allowed | ~problem.movable[:, None])
 
@@ -41,7 +44,10 @@ def can_stay(problem: PlacementProblem, lists: Ints) -> Bools:
 def _removable_slots(placement: Placement, partition: int) -> Ints:
     problem, row = placement.problem, placement.slots[partition]
     filled = np.flatnonzero(row != NONE)
-    crowded = placement.per_rack[partition, problem.brokers.rack[row[filled]]] > problem.rack_cap[partition]
+    crowded = (
+        placement.per_rack[partition, problem.brokers.rack[row[filled]]]
+        > problem.rack_cap[partition]
+    )
     if not crowded.any():
         crowded = np.full(len(filled), len(filled) > problem.rf[partition])
     return np.asarray(filled[crowded])
@@ -54,19 +60,27 @@ def _heaviest(placement: Placement, partition: int, slots: Ints) -> int:
 
 
 def _open_slot_for_leader(placement: Placement) -> None:
-    """Open a slot of each partition none of whose replicas may lead, unless an open one accepts a leader."""
+    """Open a slot of each partition that has no replica that may lead, nor a slot for a leader."""
     problem = placement.problem
     may_lead = np.append(problem.brokers.may_lead, False)  # the last element is for NONE
     leaders = np.flatnonzero(problem.brokers.may_lead).tolist()
     missing = placement.missing()
-    for partition in np.flatnonzero(problem.movable & ~any_per_row(may_lead[placement.slots])).tolist():
+    for partition in np.flatnonzero(
+        problem.movable & ~any_per_row(may_lead[placement.slots])
+    ).tolist():
         if missing[partition] and _fits_one(placement, partition, leaders):
             continue
         filled = np.flatnonzero(placement.slots[partition] != NONE)
-        fitting = [slot for slot in filled.tolist() if _fits_one(placement, partition, leaders, slot)]
+        fitting = [
+            slot for slot in filled.tolist() if _fits_one(placement, partition, leaders, slot)
+        ]
         if fitting or not missing[partition]:
-            placement.take(partition, _heaviest(placement, partition, np.array(fitting or filled, np.int64)))
+            placement.take(
+                partition, _heaviest(placement, partition, np.array(fitting or filled, np.int64))
+            )
 
 
-def _fits_one(placement: Placement, partition: int, brokers: Iterable[int], instead: int = NONE) -> bool:
+def _fits_one(
+    placement: Placement, partition: int, brokers: Iterable[int], instead: int = NONE
+) -> bool:
     return any(placement.accepts(partition, broker, instead) for broker in brokers)

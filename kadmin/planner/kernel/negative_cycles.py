@@ -1,12 +1,17 @@
-"""Cancels negative cycles: makes counts as even and moves as few as possible, and proves it where none is left.
+"""Cancels negative cycles.
 
-Goals: the most even counts that racks, broker sets and replication factors allow, and among those the fewest moves.
-Algorithm: an assignment is a flow from partitions through racks to brokers. It is optimal iff its residual network
-has no negative cycle (Klein, 1967). The network is reduced to brokers: the arc a -> b is a replica that may go from a
-to b, and costs the moves that it adds (-1, 0 or 1). An extra node, the hub, has arcs to and from every broker, which
-cost the broker's level before and after its count changes by one. Bellman-Ford finds a negative cycle, the replicas
-on it move, and this repeats until there is none.
-Example: partition 1 moved from a to b and partition 2 from c to a. Moving 2 from c to b and 1 back to a saves a move.
+It makes counts as even and moves as few as possible, and proves it where none is left.
+
+Goals: the most even counts that racks, broker sets and replication factors allow, and among those
+the fewest moves.
+Algorithm: an assignment is a flow from partitions through racks to brokers. It is optimal iff its
+residual network has no negative cycle (Klein, 1967). The network is reduced to brokers: the arc a
+-> b is a replica that may go from a to b, and costs the moves that it adds (-1, 0 or 1). An extra
+node, the hub, has arcs to and from every broker, which cost the broker's level before and after its
+count changes by one. Bellman-Ford finds a negative cycle, the replicas on it move, and this repeats
+until there is none.
+Example: partition 1 moved from a to b and partition 2 from c to a. Moving 2 from c to b and 1 back
+to a saves a move.
 """
 
 from __future__ import annotations
@@ -25,10 +30,12 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Ints
 
 _MOST_PAIRS = 4_000_000
-"""The most pairs of partition and broker in a network; of a larger cluster a sample is used, without a proof."""
+"""The most pairs of partition and broker in a network; of a larger cluster a sample is used,
+without a proof."""
 
 _MOST_PAIRS_OF_GROUPS = 100_000
-"""The same for a cluster with broker sets, which has many cycles; in a larger one none is cancelled."""
+"""The same for a cluster with broker sets, which has many cycles; in a larger one none is
+cancelled."""
 
 _PAIRS_IN_ALL = 24_000_000
 """The most pairs in all networks together; the cycles left after that stay."""
@@ -43,15 +50,18 @@ _DECIMALS = 9
 def cancel_negative_cycles(placement: Placement, quota: Ints, bound: int) -> bool:
     """Make counts as even and moves as few as possible; returns whether that is proved.
 
-    `quota` [B] is updated where a cycle changes counts. `bound`: every plan that reaches the quotas has at least so
-    many moves; NONE where the quotas are not known to be the most even counts.
+    `quota` [B] is updated where a cycle changes counts. `bound`: every plan that reaches the quotas
+    has at least so many moves; NONE where the quotas are not known to be the most even counts.
     """
     if (
         np.array_equal(placement.count, quota)
         and int(moves_per_partition(placement.problem, placement.slots).sum()) <= bound
     ):
         return True
-    if bound == NONE and int(placement.problem.movable.sum()) * len(placement.count) > _MOST_PAIRS_OF_GROUPS:
+    if (
+        bound == NONE
+        and int(placement.problem.movable.sum()) * len(placement.count) > _MOST_PAIRS_OF_GROUPS
+    ):
         return False
     network = _ResidualNetwork(placement, quota)
     while (cycle := network.negative_cycle()) is not None and not network.spent():
@@ -63,9 +73,10 @@ def cancel_negative_cycles(placement: Placement, quota: Ints, bound: int) -> boo
 
 
 class _ResidualNetwork:
-    """The residual network, rebuilt after each cycle. Partitions that made their own cycle impossible are barred.
+    """The residual network, rebuilt after each cycle.
 
-    `_most` [B] is the most replicas that fit each broker's capacity.
+    Partitions that made their own cycle impossible are barred. `_most` [B] is the most replicas
+    that fit each broker's capacity.
     """
 
     def __init__(self, placement: Placement, quota: Ints) -> None:
@@ -73,7 +84,9 @@ class _ResidualNetwork:
         self._placement, self._quota = placement, quota
         self._brokers = len(problem.brokers)
         self._members = np.flatnonzero(problem.movable)
-        base, base_load = replicas_and_bytes_on(problem, problem.start, np.flatnonzero(~problem.movable))
+        base, base_load = replicas_and_bytes_on(
+            problem, problem.start, np.flatnonzero(~problem.movable)
+        )
         self._most = base + most_that_fit(problem, self._members, base_load)
         self._barred = np.zeros(len(problem), np.bool_)
         self._led_anyway = problem.brokers.all_lead
@@ -83,7 +96,10 @@ class _ResidualNetwork:
         self._pairs_left = _PAIRS_IN_ALL
 
     def spent(self) -> bool:
-        """Whether the pairs allowed in all networks are used up, which ends the search without a proof."""
+        """Whether the pairs allowed in all networks are used up.
+
+        That ends the search without a proof.
+        """
         self._pairs_left -= self._brokers * len(self._members) // self._stride
         self._complete &= self._pairs_left > 0
         return self._pairs_left <= 0
@@ -91,7 +107,8 @@ class _ResidualNetwork:
     def proves(self) -> bool:
         """Whether the absence of a cycle proves that counts and moves are optimal.
 
-        A relaxed network, without the leader rule and without barred partitions, must have no negative cycle either.
+        A relaxed network, without the leader rule and without barred partitions, must have no
+        negative cycle either.
         """
         if not self._complete or (self._led_anyway and not self._barred.any()):
             return self._complete
@@ -99,11 +116,17 @@ class _ResidualNetwork:
         return self.negative_cycle() is None
 
     def negative_cycle(self) -> list[int] | None:
-        """Return the nodes of a negative cycle in order, the hub being B; None where there is none."""
+        """Return the nodes of a negative cycle in order, the hub being B.
+
+        None where there is none.
+        """
         return negative_cycle(self._network())
 
     def cancel(self, cycle: list[int]) -> None:
-        """Move the replicas on a cycle; where one move is impossible, undo all and bar its partition."""
+        """Move the replicas on a cycle.
+
+        Where one move is impossible, undo all and bar its partition.
+        """
         hub = self._brokers
         if hub in cycle:
             at = cycle.index(hub)
@@ -134,7 +157,10 @@ class _ResidualNetwork:
         self._barred[blocking] = True
 
     def _network(self) -> Ints:
-        """Return the cost of each arc, [B + 1, B + 1]; one step of evenness outweighs all moves of a cycle."""
+        """Return the cost of each arc, [B + 1, B + 1].
+
+        One step of evenness outweighs all moves of a cycle.
+        """
         brokers = self._brokers
         cost = np.full((brokers + 1, brokers + 1), NO_ARC, np.int64)
         rows = self._rows()
@@ -146,14 +172,16 @@ class _ResidualNetwork:
         unit = 2 * brokers + 3
         full, fuller = self._levels()
         cost[brokers, :brokers] = -full * unit
-        cost[:brokers, brokers] = np.where(self._placement.count < self._most, fuller * unit, NO_ARC)
+        cost[:brokers, brokers] = np.where(
+            self._placement.count < self._most, fuller * unit, NO_ARC
+        )
         return cost
 
     def _levels(self) -> tuple[Ints, Ints]:
-        """Return the level (replicas per weight) of each broker, and its level with one replica more, both [B].
+        """Return the level (replicas per weight) of each broker, [B].
 
-        Levels are ranks: a cycle through the hub lowers one broker's level and raises another's, and ranks suffice to
-        compare the two.
+        Also return its level with one replica more, [B]. Levels are ranks: a cycle through the hub
+        lowers one broker's level and raises another's, and ranks suffice to compare the two.
         """
         held = np.stack([self._placement.count, self._placement.count + 1])
         levels = np.round(held / self._placement.problem.brokers.weight, _DECIMALS)
@@ -165,7 +193,10 @@ class _ResidualNetwork:
         return self._members[~self._barred[self._members]][:: self._stride]
 
     def _arcs(self, rows: Ints, slot: int) -> tuple[Ints, Bools, Ints]:
-        """Return, of the replicas in a slot, the broker [N], the brokers allowed as targets and the costs, [N, B]."""
+        """Return the costs of moving the replicas in a slot.
+
+        They are the broker [N], the brokers allowed as targets and the costs, [N, B].
+        """
         placement, problem = self._placement, self._placement.problem
         brokers, held = problem.brokers, placement.slots[rows, slot]
         rows, held = rows[held != NONE], held[held != NONE]
@@ -183,7 +214,10 @@ class _ResidualNetwork:
         return held, fits, leaves[:, None].astype(np.int64) - home
 
     def _cheapest(self, giver: int, taker: int) -> tuple[int, int]:
-        """Return partition and slot of the cheapest replica that may go from one broker to another, or NONE twice."""
+        """Return partition and slot of the cheapest replica that may go from one broker to another.
+
+        Without one, return NONE twice.
+        """
         rows, best = self._rows(), (2, NONE, NONE)
         rows = rows[(self._placement.slots[rows] == giver).any(axis=1)]
         for slot in range(self._placement.slots.shape[1]):
@@ -223,7 +257,10 @@ def _one_hot(lists: Ints, brokers: int) -> Bools:
 
 
 def _cycle(before: Ints) -> list[int]:
-    """Return a cycle among predecessors [nodes], in the order of its arcs; empty where there is none."""
+    """Return a cycle among predecessors [nodes], in the order of its arcs.
+
+    Empty where there is none.
+    """
     state = [0] * len(before)  # 0: not visited; else the number of the walk that visited it
     links = before.tolist()
     for start in range(len(links)):

@@ -1,10 +1,15 @@
-"""Evens out the load that follows replicas, such as network in, at every hour, by swapping replicas of two brokers.
+"""Evens out the load that follows replicas, such as network in, at every hour.
 
-Goals: no broker above the goal in any hour, then bytes within half the tolerance; few moves beyond those of the plan.
-Constraints: replica counts stay, racks, capacities and broker sets hold, and no broker's bytes leave their tolerance.
-Algorithm: heavy partitions first (heavy_partitions.py), then all; both by the descent of load_descent.py. The partners
-of a broker are those with the least load in its hot hours. Free swaps are of replicas that move anyway, or one returns
-to its current broker and another leaves in its place.
+It does so by swapping replicas of two brokers.
+
+Goals: no broker above the goal in any hour, then bytes within half the tolerance; few moves beyond
+those of the plan.
+Constraints: replica counts stay, racks, capacities and broker sets hold, and no broker's bytes
+leave their tolerance.
+Algorithm: heavy partitions first (heavy_partitions.py), then all; both by the descent of
+load_descent.py. The partners of a broker are those with the least load in its hot hours. Free swaps
+are of replicas that move anyway, or one returns to its current broker and another leaves in its
+place.
 """
 
 from __future__ import annotations
@@ -30,29 +35,32 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.topic_group import TopicGroup
 
 _PARTNERS = 16
-"""Partners tried: up to half of them in other racks, where those may get replicas, the others in the same rack."""
+"""Partners tried: up to half of them in other racks, where those may get replicas, the others in
+the same rack."""
 
 _ALL_PAIRS = 20_000
 """The most pairs of replicas of two brokers that are all screened."""
 
 _STEEPEST, _SCALES = 300, (1.0, 0.4, 0.15)
-"""The screened pairs of two brokers with more: the replicas, so many, that relieve the pivot most, each with those
-whose swap relieves it by about these fractions of its excess."""
+"""The screened pairs of two brokers with more: the replicas, so many, that relieve the pivot most,
+each with those whose swap relieves it by about these fractions of its excess."""
 
 _MOST_COST = 2
 
 _MOST_COPIES = 400_000
-"""The most replicas whose rates are kept by broker: as one block, they are read three times as fast."""
+"""The most replicas whose rates are kept by broker: as one block, they are read three times as
+fast."""
 
 _OF_HEAVY = 0.6
 """The part of the budget that heavy partitions may use up."""
 
 _AIM, _BYTES = 0.5, 0.05
-"""The fraction of their tolerance within which bytes are brought; the weight of a broker at its end, as an excess."""
+"""The fraction of their tolerance within which bytes are brought; the weight of a broker at its
+end, as an excess."""
 
 
 def even_out_network_in(group: TopicGroup, resources: Sequence[Resource], budget: int) -> None:
-    """Swap replicas of a group until no level is above its goal, for at most `budget` further moves."""
+    """Swap a group's replicas until no level is above its goal, for at most `budget` moves more."""
     columns, placement = _columns(group, resources), group.placement
     heavy = heavy_partitions(group, columns)
     if heavy.any():
@@ -65,14 +73,20 @@ def even_out_network_in(group: TopicGroup, resources: Sequence[Resource], budget
 
 
 def _descend(group: TopicGroup, columns: Columns, budget: int) -> float:
-    """Swap replicas for at most `budget` further moves; returns the most that a level is above its goal."""
+    """Swap replicas for at most `budget` further moves.
+
+    Returns the most that a level is above its goal.
+    """
     swaps = _ReplicaSwaps(group, columns)
     LoadDescent(swaps.levels, swaps, budget).descend()
     return float(swaps.levels.excess().max())
 
 
 def _place_heavy(group: TopicGroup, columns: Columns, heavy: Rates, budget: int) -> int:
-    """Swap heavy replicas as if each broker kept the lightest of the others; returns the moves that were added."""
+    """Swap heavy replicas as if each broker kept the lightest of the others.
+
+    Returns the moves that were added.
+    """
     lightest = with_lightest(group, columns, heavy)
     swaps, left = _ReplicaSwaps(group, lightest), budget
     if (swaps.levels.excess() <= 0).all():
@@ -88,7 +102,10 @@ def _place_heavy(group: TopicGroup, columns: Columns, heavy: Rates, budget: int)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _BrokerReplicas:
-    """Replicas of one broker that may go to another: arrays [N]; `slope`: the descent's gain if they leave."""
+    """Replicas of one broker that may go to another: arrays [N].
+
+    `slope`: the descent's gain if they leave.
+    """
 
     partition: Ints
     cost: Ints
@@ -100,7 +117,10 @@ class _BrokerReplicas:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SwapPair:
-    """Replicas that a pivot and a partner may swap; `wanted`: the gain if the pivot's whole excess left it."""
+    """Replicas that a pivot and a partner may swap.
+
+    `wanted`: the gain if the pivot's whole excess left it.
+    """
 
     brokers: tuple[int, int]
     out: _BrokerReplicas
@@ -124,7 +144,10 @@ class _RatedReplicas:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ByteGoals:
-    """The goal of each broker's bytes, and how far from it they may be, both [B]; `aim`: a fraction of the goal."""
+    """The goal of each broker's bytes, and how far from it they may be, both [B].
+
+    `aim`: a fraction of the goal.
+    """
 
     goal: Floats
     slack: Floats
@@ -154,12 +177,15 @@ class _ReplicaSwaps:
             yield self._swaps(both[-1], 0)
         found = [self._swaps(each, cost) for each in both] if cost else []
         if together := [each for each in found if len(each[0])]:
-            yield Exchanges.joined([each[0] for each in together]), np.concatenate([each[1] for each in together])
+            yield (
+                Exchanges.joined([each[0] for each in together]),
+                np.concatenate([each[1] for each in together]),
+            )
 
     def cheapest(self, place: BetterPlace, others: Bools) -> Exchanges:
-        """Return the swap with the fewest moves that brings a partition to a place; none where none is possible.
+        """Return the swap with the fewest moves that brings a partition to a place.
 
-        In return, one of the partitions `others` [P] comes.
+        None where none is possible. In return, one of the partitions `others` [P] comes.
         """
         pair, flat = (place.giver, place.taker), np.zeros(self.levels.level.shape[1], np.float32)
         out, back = self._candidates_of(*pair, flat), self._candidates_of(*pair[::-1], flat)
@@ -170,12 +196,15 @@ class _ReplicaSwaps:
         return found.only(np.argsort(found.cost, kind="stable")[:1])
 
     def _partners(self, pivot: int) -> list[int]:
-        """Return the brokers with the least load in the pivot's hot hours, those of its rack first."""
+        """Return the brokers with least load in the pivot's hot hours, those of its rack first."""
         heat = weigh(self.levels.level, self.levels.above()[pivot])
         order = np.argsort(heat, kind="stable")
         order = order[self._group.receives[order] & (heat[order] < heat[pivot])]
         rack, pivot_rack = self._problem.brokers.rack[order], self._problem.brokers.rack[pivot]
-        near, far = order[rack == pivot_rack], order[(rack != pivot_rack) & self._open[rack] & self._open[pivot_rack]]
+        near, far = (
+            order[rack == pivot_rack],
+            order[(rack != pivot_rack) & self._open[rack] & self._open[pivot_rack]],
+        )
         far = far[: _PARTNERS // 2]
         return [*near[: _PARTNERS - len(far)].tolist(), *far.tolist()]
 
@@ -186,7 +215,10 @@ class _ReplicaSwaps:
     def _swap_pair(self, pivot: int, partner: int, slope: Rates) -> _SwapPair:
         steep = slope[pivot] - slope[partner]
         wanted = float((self.levels.surplus(pivot) * steep).sum())
-        out, back = self._candidates_of(pivot, partner, steep), self._candidates_of(partner, pivot, steep)
+        out, back = (
+            self._candidates_of(pivot, partner, steep),
+            self._candidates_of(partner, pivot, steep),
+        )
         return _SwapPair((pivot, partner), out, back, wanted)
 
     def _swaps(self, both: _SwapPair, cost: int) -> tuple[Exchanges, Floats]:
@@ -216,7 +248,11 @@ class _ReplicaSwaps:
         return self._on_broker[broker]
 
     def _within_slack(
-        self, pair: tuple[int, int], out: _BrokerReplicas, back: _BrokerReplicas, swaps: tuple[Ints, Ints]
+        self,
+        pair: tuple[int, int],
+        out: _BrokerReplicas,
+        back: _BrokerReplicas,
+        swaps: tuple[Ints, Ints],
     ) -> tuple[Ints, Ints]:
         size, (going, coming) = self._problem.size, swaps
         shift = size[out.partition[going]] - size[back.partition[coming]]
@@ -224,7 +260,10 @@ class _ReplicaSwaps:
         return going[able], coming[able]
 
     def _fit(self, broker: int, change: Ints) -> Bools:
-        """Whether a broker's bytes may change so much, [N]: within tolerance of its goal, or nearer to it."""
+        """Whether a broker's bytes may change so much, [N].
+
+        They stay within tolerance of its goal, or come nearer to it.
+        """
         load, goal = int(self._placement.load[broker]), self._bytes.goal[broker]
         off = max(float(self._bytes.slack[broker]), abs(load - goal))
         has_space = (change <= 0) | (load + change <= self._problem.brokers.capacity[broker])
@@ -232,7 +271,10 @@ class _ReplicaSwaps:
 
     def fits(self, exchange: Exchanges) -> bool:
         """Whether bytes stay within their tolerance now."""
-        (going, coming), (giver, taker) = exchange.partitions[0].tolist(), exchange.brokers[0].tolist()
+        (going, coming), (giver, taker) = (
+            exchange.partitions[0].tolist(),
+            exchange.brokers[0].tolist(),
+        )
         shift = self._problem.size[[going]] - self._problem.size[[coming]]
         return bool((self._fit(giver, -shift) & self._fit(taker, shift))[0])
 
@@ -259,7 +301,11 @@ def _columns(group: TopicGroup, resources: Sequence[Resource]) -> Columns:
     of_replicas = [replace(resource, on_leader=None) for resource in resources]
     rates = [resource.on_replica for resource in resources if resource.on_replica is not None]
     shares = [fair_shares(resource, problem.rf) * resource.goal for resource in of_replicas]
-    matrix = np.hstack([*rates, np.stack([problem.size, -problem.size], axis=1)], dtype=np.float32, casting="unsafe")
+    matrix = np.hstack(
+        [*rates, np.stack([problem.size, -problem.size], axis=1)],
+        dtype=np.float32,
+        casting="unsafe",
+    )
     load = rates_on(matrix, placement.slots, len(problem.brokers))
     off = placement.load - byte_goals.goal
     load[:, -2], load[:, -1] = off, -off
@@ -289,11 +335,16 @@ def _inverse(share: Floats) -> Floats:
 
 
 def _pairs(out: _BrokerReplicas, back: _BrokerReplicas, wanted: float, cost: int) -> Ints:
-    """Return pairs of positions [2, N], of replicas whose swap has this cost (0: at most) and relieves the giver."""
+    """Return pairs of positions, [2, N], of replicas to be swapped.
+
+    The swap has this cost (0: at most) and relieves the giver.
+    """
     found = [np.zeros((2, 0), np.int64)]
     for going_cost in range(cost - 1, 2):
         going = np.flatnonzero(out.cost == going_cost)
-        coming = np.flatnonzero(back.cost == cost - going_cost if cost else back.cost <= -going_cost)
+        coming = np.flatnonzero(
+            back.cost == cost - going_cost if cost else back.cost <= -going_cost
+        )
         if not len(going) or not len(coming):
             continue
         if len(going) * len(coming) <= _ALL_PAIRS:

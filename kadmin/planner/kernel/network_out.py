@@ -1,10 +1,12 @@
-"""Evens out the load that follows leaders, such as network out, at every hour, by exchanging leaderships.
+"""Evens out the load that follows leaders, such as network out, at every hour.
+
+It does so by exchanging leaderships.
 
 Goals: no broker above the goal in any hour; few leader changes beyond those of the plan.
 Constraints: no replica moves, leader counts stay, immovable partitions keep their leaders.
-Algorithm: the descent of load_descent.py. Two brokers swap the leadership of two partitions that are on both. Where no
-swap helps, three brokers pass on one each in a ring: the hot broker to a second one, that to a third one, and the third
-one back.
+Algorithm: the descent of load_descent.py. Two brokers swap the leadership of two partitions that
+are on both. Where no swap helps, three brokers pass on one each in a ring: the hot broker to a
+second one, that to a third one, and the third one back.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ _MOST_COST = 3
 def even_out_network_out(
     problem: PlacementProblem, lists: Ints, leader: Ints, resources: Sequence[Resource], budget: int
 ) -> None:
-    """Exchange leaders in place in `leader` [P], within `lists` [P, W], for at most `budget` further leader changes."""
+    """Exchange leaders in place in `leader` [P], within `lists` [P, W].
+
+    Make at most `budget` further leader changes.
+    """
     roles = _LeaderRoles(problem, lists, leader, resources)
     LoadDescent(roles.levels, roles, budget).descend()
 
@@ -55,7 +60,13 @@ class _Arcs:
     cost: Ints
 
     def only(self, which: Bools | Ints) -> _Arcs:
-        return _Arcs(self.partition[which], self.giver[which], self.taker[which], self.slope[which], self.cost[which])
+        return _Arcs(
+            self.partition[which],
+            self.giver[which],
+            self.taker[which],
+            self.slope[which],
+            self.cost[which],
+        )
 
     def steepest(self, count: int) -> _Arcs:
         """Return the `count` arcs with the largest slopes."""
@@ -67,14 +78,16 @@ class _LeaderRoles:
 
     most_cost = _MOST_COST
 
-    def __init__(self, problem: PlacementProblem, lists: Ints, leader: Ints, resources: Sequence[Resource]) -> None:
+    def __init__(
+        self, problem: PlacementProblem, lists: Ints, leader: Ints, resources: Sequence[Resource]
+    ) -> None:
         self._problem, self._lists, self._leader = problem, lists, leader
         able = problem.brokers.may_lead & problem.brokers.may_hold
         self._able = np.append(able, np.False_)  # the last element is for NONE
         self.levels = LoadLevels(_columns(problem, lists, leader, resources))
 
     def candidates(self, pivot: int, cost: int) -> Iterator[tuple[Exchanges, Floats]]:
-        """Yield swaps with brokers that have less load in the hot hours, then rings of three brokers."""
+        """Yield swaps with brokers of less load in the hot hours, then rings of three brokers."""
         if not self._able[pivot]:
             return
         cool, slope = self._cool(pivot), self.levels.slope()
@@ -94,7 +107,9 @@ class _LeaderRoles:
 
     def _from(self, pivot: int, takers: Bools, slope: Rates) -> _Arcs:
         """Return the leaderships that the pivot may pass to some brokers."""
-        return self._arcs(np.flatnonzero((self._leader == pivot) & self._problem.movable), takers, slope)
+        return self._arcs(
+            np.flatnonzero((self._leader == pivot) & self._problem.movable), takers, slope
+        )
 
     def _to(self, pivot: int, givers: Bools, slope: Rates) -> _Arcs:
         """Return the leaderships that some brokers may pass to the pivot."""
@@ -112,7 +127,13 @@ class _LeaderRoles:
         taker, giver, partition = listed[rows, columns], leads[rows], partitions[rows]
         rates = self.levels.rates(partition)
         gain = weigh(rates, slope[giver]) - weigh(rates, slope[taker])
-        return _Arcs(partition, giver, taker, gain, added_leader_changes(self._problem, partition, giver, taker))
+        return _Arcs(
+            partition,
+            giver,
+            taker,
+            gain,
+            added_leader_changes(self._problem, partition, giver, taker),
+        )
 
     def _rings(self, pivot: int, out: _Arcs, back: _Arcs, slope: Rates) -> tuple[Exchanges, Floats]:
         """Return rings: one of `out`, one between the two other brokers, one of `back`."""
@@ -120,15 +141,27 @@ class _LeaderRoles:
         out, back = out.steepest(_ENDS), back.steepest(_ENDS)
         second, third = np.zeros_like(self._able), np.zeros_like(self._able)
         second[out.taker], third[back.giver] = True, True
-        between = self._arcs(np.flatnonzero(second[self._leader] & self._problem.movable), third, slope)
+        between = self._arcs(
+            np.flatnonzero(second[self._leader] & self._problem.movable), third, slope
+        )
         between = between.only(stable_argsort(between.giver * brokers + between.taker))
-        first, last = np.divmod(np.arange(len(out.slope) * len(back.slope)), max(len(back.slope), 1))
-        ends, middle = _matching(out.taker[first] * brokers + back.giver[last], between.giver * brokers + between.taker)
+        first, last = np.divmod(
+            np.arange(len(out.slope) * len(back.slope)), max(len(back.slope), 1)
+        )
+        ends, middle = _matching(
+            out.taker[first] * brokers + back.giver[last], between.giver * brokers + between.taker
+        )
         first, last = first[ends], last[ends]
-        partitions = np.stack([out.partition[first], between.partition[middle], back.partition[last]], axis=1)
-        which = np.stack([np.full(len(first), pivot), between.giver[middle], between.taker[middle]], axis=1)
+        partitions = np.stack(
+            [out.partition[first], between.partition[middle], back.partition[last]], axis=1
+        )
+        which = np.stack(
+            [np.full(len(first), pivot), between.giver[middle], between.taker[middle]], axis=1
+        )
         cost = out.cost[first] + between.cost[middle] + back.cost[last]
-        return Exchanges(partitions, which, cost), out.slope[first] + between.slope[middle] + back.slope[last]
+        return Exchanges(partitions, which, cost), out.slope[first] + between.slope[
+            middle
+        ] + back.slope[last]
 
     def fits(self, exchange: Exchanges) -> bool:
         """Whether the partitions are still led by their brokers."""
@@ -139,15 +172,21 @@ class _LeaderRoles:
         self._leader[exchange.partitions[0]] = np.roll(exchange.brokers[0], -1)
 
 
-def _columns(problem: PlacementProblem, lists: Ints, leader: Ints, resources: Sequence[Resource]) -> Columns:
+def _columns(
+    problem: PlacementProblem, lists: Ints, leader: Ints, resources: Sequence[Resource]
+) -> Columns:
     ordered = np.hstack([leader[:, None], np.where(lists == leader[:, None], NONE, lists)])
     rates = [resource.on_leader for resource in resources if resource.on_leader is not None]
     shares = [fair_shares(resource, problem.rf) * resource.goal for resource in resources]
     matrix = rates[0] if len(rates) == 1 else np.hstack(rates)
     return Columns(
         rates=matrix,
-        load=np.hstack([load_on(resource, ordered, len(problem.brokers)) for resource in resources]),
-        per_share=np.hstack([np.divide(1.0, each, out=np.zeros_like(each), where=each > 0) for each in shares]),
+        load=np.hstack(
+            [load_on(resource, ordered, len(problem.brokers)) for resource in resources]
+        ),
+        per_share=np.hstack(
+            [np.divide(1.0, each, out=np.zeros_like(each), where=each > 0) for each in shares]
+        ),
         slack=np.zeros(matrix.shape[1]),
         hour=np.concatenate([np.arange(each.shape[1]) for each in rates]),
     )
@@ -159,7 +198,9 @@ def _swaps(pivot: int, out: _Arcs, back: _Arcs) -> tuple[Exchanges, Floats]:
     going, coming = _matching(out.taker, back.giver)
     partitions = np.stack([out.partition[going], back.partition[coming]], axis=1)
     brokers = np.stack([np.full(len(going), pivot), out.taker[going]], axis=1)
-    return Exchanges(partitions, brokers, out.cost[going] + back.cost[coming]), out.slope[going] + back.slope[coming]
+    return Exchanges(partitions, brokers, out.cost[going] + back.cost[coming]), out.slope[
+        going
+    ] + back.slope[coming]
 
 
 def _within(cost: int, found: Exchanges, slope_gain: Floats) -> tuple[Exchanges, Floats]:
@@ -173,5 +214,7 @@ def _matching(keys: Ints, ascending: Ints) -> tuple[Ints, Ints]:
     low, high = (np.searchsorted(ascending, keys, side=side) for side in ("left", "right"))
     times = high - low
     left = np.repeat(np.arange(len(keys)), times)
-    right = np.arange(len(left)) - np.repeat(np.cumsum(times) - times, times) + np.repeat(low, times)
+    right = (
+        np.arange(len(left)) - np.repeat(np.cumsum(times) - times, times) + np.repeat(low, times)
+    )
     return left, right

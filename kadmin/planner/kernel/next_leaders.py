@@ -1,11 +1,12 @@
 """Orders the replicas behind the leader, which determines the leaders after the loss of a broker.
 
-Goals: after the loss of any broker, no other leads more than a few percent above the mean of those left.
-Constraints: partitions that are reassigned anyway are reordered first, which adds no entry to the plan; others only
-where a broker would still lead more than that.
-Algorithm: Kafka elects the first live in-sync replica of the list, so the second replica is the next leader. In
-rounds, each partition whose next leader would lead more after the loss than another of its replicas would takes that
-one instead; per round at most as many as even the two out.
+Goals: after the loss of any broker, no other leads more than a few percent above the mean of those
+left.
+Constraints: partitions that are reassigned anyway are reordered first, which adds no entry to the
+plan; others only where a broker would still lead more than that.
+Algorithm: Kafka elects the first live in-sync replica of the list, so the second replica is the
+next leader. In rounds, each partition whose next leader would lead more after the loss than another
+of its replicas would takes that one instead; per round at most as many as even the two out.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ _CHOICES = 2
 """The longest list without a choice of the next leader."""
 
 _ABOVE_FAIR, _BESIDES = 0.03, 3
-"""The excess of leaders after a loss that adds no entry: this fraction above the mean, and so many leaders more."""
+"""The excess of leaders after a loss that adds no entry: this fraction above the mean, and so many
+leaders more."""
 
 
 def order_replicas(problem: PlacementProblem, lists: Ints, leader: Ints, free: Bools) -> Ints:
-    """Return ordered replicas [P, W]: the leader, kept replicas in their order, new ones by broker id.
+    """Return ordered replicas [P, W]: leader, kept replicas in their order, new ones by broker id.
 
-    The next leader is chosen where `free` [P] marks a partition that is reassigned anyway, and where the load after a
-    loss requires it.
+    The next leader is chosen where `free` [P] marks a partition that is reassigned anyway, and
+    where the load after a loss requires it.
     """
     ordered = _leader_first(problem, lists, leader)
     if ordered.shape[1] > _CHOICES:
@@ -50,7 +52,9 @@ def order_replicas(problem: PlacementProblem, lists: Ints, leader: Ints, free: B
 
 def _leader_first(problem: PlacementProblem, lists: Ints, leader: Ints) -> Ints:
     start, brokers, width = problem.start, len(problem.brokers), lists.shape[1]
-    changed = np.flatnonzero((any_per_row(lists != start) | (leader != start[:, 0])) & problem.movable)
+    changed = np.flatnonzero(
+        (any_per_row(lists != start) | (leader != start[:, 0])) & problem.movable
+    )
     before, keys = start.take(changed, axis=0), lists.take(changed, axis=0)
     for column in range(width):
         held = keys[:, column]
@@ -67,13 +71,17 @@ def _leader_first(problem: PlacementProblem, lists: Ints, leader: Ints) -> Ints:
 
 
 class _NextLeaders:
-    """Ordered lists in progress. `_after` [B, B]: partitions that the column leads after the loss of the row."""
+    """Ordered lists in progress.
+
+    `_after` [B, B]: partitions that the column leads after the loss of the row.
+    """
 
     def __init__(self, problem: PlacementProblem, ordered: Ints) -> None:
         brokers = len(problem.brokers)
         self._ordered = ordered
         self._may_hold = problem.brokers.may_hold
-        self._may_lead = np.append(problem.brokers.may_lead, np.False_)  # the last element is for NONE
+        # The last element is for NONE.
+        self._may_lead = np.append(problem.brokers.may_lead, np.False_)
         has_next = np.flatnonzero(ordered[:, 1] != NONE)
         pairs = ordered[has_next, 0] * brokers + ordered[has_next, 1]
         self._after = np.bincount(pairs, minlength=brokers * brokers).reshape(brokers, brokers)
@@ -91,13 +99,18 @@ class _NextLeaders:
             brokers = len(self._after)
             which = which[running_count(leader[which] * brokers + next_leaders[which, 0]) < gain]
             gain = (now - least)[which] // _UNEVEN
-            which = which[running_count(leader[which] * brokers + next_leaders[which, best[which]]) < gain]
+            which = which[
+                running_count(leader[which] * brokers + next_leaders[which, best[which]]) < gain
+            ]
             if not len(which):
                 return
             self._promote(partitions[which], best[which])
 
     def _best(self, leader: Ints, next_leaders: Ints) -> tuple[Ints, Ints]:
-        """Return the column of the replica that would lead least after each leader's loss, and its count, both [N]."""
+        """Return the column of the replica that would lead least after each leader's loss.
+
+        Also return its count, both [N].
+        """
         best = np.zeros(len(next_leaders), np.int64)
         least = np.full(len(next_leaders), np.iinfo(np.int64).max)
         for column, next_leader in enumerate(next_leaders.T):
@@ -107,7 +120,7 @@ class _NextLeaders:
         return best, least
 
     def _promote(self, partitions: Ints, column: Ints) -> None:
-        """Make the replica in a column (0: the next leader itself) the next leader of each partition."""
+        """Make the replica in a column (0: the next leader itself) each partition's next leader."""
         leader, old = self._ordered[partitions, 0], self._ordered[partitions, 1]
         next_leader = self._ordered[partitions, 1 + column]
         self._ordered[partitions, 1 + column] = old
@@ -116,7 +129,10 @@ class _NextLeaders:
         np.add.at(self._after, (leader, next_leader), 1)
 
     def reduce_overload(self, others: Bools) -> None:
-        """Choose other next leaders where a broker would lead too many; only `others` [P] are reordered."""
+        """Choose other next leaders where a broker would lead too many.
+
+        Only `others` [P] are reordered.
+        """
         left = int(self._may_hold.sum()) - 1
         if left < _CHOICES:
             return

@@ -1,7 +1,7 @@
-"""The kernel's mutable working state: the broker of each replica, with counters per broker and per rack.
+"""The kernel's mutable working state: each replica's broker, with counters by broker and by rack.
 
-Lists are unordered here; next_leaders.py orders them at the end. Only `put`, `take` and their bulk forms change slots,
-so that the counters always agree with them.
+Lists are unordered here; next_leaders.py orders them at the end. Only `put`, `take` and their bulk
+forms change slots, so that the counters always agree with them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 class Placement:
-    """`slots` [P, W]: the broker in each slot, NONE where open. `per_rack` [P, K] and `count` [B] are replicas.
+    """`slots` [P, W]: the broker in each slot, NONE where open.
 
-    `load` [B] is in bytes. `strict`: no rack may hold two replicas of a partition.
+    `per_rack` [P, K] and `count` [B] are replicas. `load` [B] is in bytes. `strict`: no rack may
+    hold two replicas of a partition.
     """
 
     def __init__(self, problem: PlacementProblem) -> None:
@@ -81,21 +82,27 @@ class Placement:
         return int(np.flatnonzero(self.slots[partition] == NONE)[0])
 
     def missing(self) -> Ints:
-        """Return the number of replicas that each partition lacks to its replication factor, [P]."""
+        """Return the replicas that each partition lacks to its replication factor, [P]."""
         return np.asarray(self.problem.rf - list_lengths(self.slots))
 
     def may_stay(self, partitions: Ints) -> Bools:
         """Whether each broker may keep replicas of each partition, [N, B]."""
-        return np.asarray(self.problem.allowed[self.problem.group[partitions]] & self.problem.brokers.may_hold)
+        return np.asarray(
+            self.problem.allowed[self.problem.group[partitions]] & self.problem.brokers.may_hold
+        )
 
     def able_to_lead(self, partitions: Ints) -> Ints:
         """Return the number of replicas of each partition on brokers that may lead, [N]."""
-        may_lead = np.append(self.problem.brokers.may_lead, np.False_)  # the last element is for NONE
+        # The last element is for NONE.
+        may_lead = np.append(self.problem.brokers.may_lead, np.False_)
         held = self.slots.take(partitions, axis=0)
         return list_lengths(np.where(may_lead[held], held, NONE))
 
     def may_cross(self, partitions: Ints, giver: int, taker: int) -> Bools:
-        """Whether each partition's replica may go from giver to taker in a swap, capacity aside, [N]."""
+        """Whether each partition's replica may go from giver to taker in a swap, [N].
+
+        Capacity is not looked at.
+        """
         problem, brokers = self.problem, self.problem.brokers
         free = ~any_per_row(self.slots.take(partitions, axis=0) == taker)
         if brokers.rack[giver] != brokers.rack[taker]:
@@ -111,7 +118,7 @@ class Placement:
         return not self.problem.brokers.may_lead[kept].any()
 
     def accepts(self, partition: int, broker: int, instead: int = NONE) -> bool:
-        """Whether a partition may get a replica on a broker, in place of the one in slot `instead` if given."""
+        """Whether a partition may get a replica on a broker, in place of that in slot `instead`."""
         brokers = self.problem.brokers
         roomy = self.load[broker] + self.problem.size[partition] <= brokers.capacity[broker]
         return bool(roomy) and self.suits(partition, broker, instead)

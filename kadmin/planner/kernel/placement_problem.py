@@ -1,7 +1,8 @@
 """The kernel's input and output: one cluster as arrays, with the request already applied to it.
 
-Dimensions: B brokers, P partitions, W the longest replica list, G groups of topics with the same allowed brokers,
-K racks. Brokers are indices below B; NONE (-1) pads lists. Names of topics and brokers stay with the caller.
+Dimensions: B brokers, P partitions, W the longest replica list, G groups of topics with the same
+allowed brokers, K racks. Brokers are indices below B; NONE (-1) pads lists. Names of topics and
+brokers stay with the caller.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ NO_LIMIT = 2**62
 class Brokers:
     """The brokers, ascending by id. All arrays have shape [B].
 
-    `rack` is an index below `racks` (all 0 where racks do not count). `may_hold`: may keep replicas; `may_receive`:
-    may get new ones (implies `may_hold`); `may_lead`: may be the preferred leader. `capacity` is in bytes, NO_LIMIT
-    where unknown.
+    `rack` is an index below `racks` (all 0 where racks do not count). `may_hold`: may keep
+    replicas; `may_receive`: may get new ones (implies `may_hold`); `may_lead`: may be the preferred
+    leader. `capacity` is in bytes, NO_LIMIT where unknown.
     """
 
     ids: Ints
@@ -59,13 +60,15 @@ class Brokers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacementProblem:
-    """One cluster and the constraints on its new assignment; partitions ascend by (topic, partition).
+    """One cluster and the constraints on its new assignment.
 
-    `topic` [P] is the rank of the topic's name. `current` [P, W] is the current assignment; `start` [P, W] the same
-    with pins and substitutions applied. `size` [P] is in bytes, 0 where unknown; `rf` [P] the requested replication
-    factor; `movable` [P] is false where the target must equal `start`. `group` [P] indexes `allowed` [G, B]; group 0
-    allows every broker. `rack_cap` [P] is the most replicas of one partition on one rack. `tolerance` is the fraction
-    by which a broker's bytes may differ from its goal. `load` is by hour; None: it does not count.
+    Partitions ascend by (topic, partition). `topic` [P] is the rank of the topic's name. `current`
+    [P, W] is the current assignment; `start` [P, W] the same with pins and substitutions applied.
+    `size` [P] is in bytes, 0 where unknown; `rf` [P] the requested replication factor; `movable`
+    [P] is false where the target must equal `start`. `group` [P] indexes `allowed` [G, B]; group 0
+    allows every broker. `rack_cap` [P] is the most replicas of one partition on one rack.
+    `tolerance` is the fraction by which a broker's bytes may differ from its goal. `load` is by
+    hour; None: it does not count.
     """
 
     brokers: Brokers
@@ -89,11 +92,12 @@ class PlacementProblem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """The new assignment: `target` [P, W] are ordered replicas, `quota` [B] the goal of each broker's replica count.
+    """The new assignment.
 
-    `bound`: no plan that is as even and keeps every rule has fewer moves. `proved`: no plan that keeps every rule is
-    more even than the quotas. `extra_moves` and `extra_leader_changes` are those that the plan without load does not
-    have.
+    `target` [P, W] are ordered replicas, `quota` [B] the goal of each broker's replica count.
+    `bound`: no plan that is as even and keeps every rule has fewer moves. `proved`: no plan that
+    keeps every rule is more even than the quotas. `extra_moves` and `extra_leader_changes` are
+    those that the plan without load does not have.
     """
 
     target: Ints
@@ -107,12 +111,17 @@ class Solution:
 class NoPlanError(Exception):
     """No plan satisfies the problem, or none was found.
 
-    `next_step` says what to change in the request or the inventory; `partitions` and `brokers` are the indices
-    concerned.
+    `next_step` says what to change in the request or the inventory; `partitions` and `brokers` are
+    the indices concerned.
     """
 
     def __init__(
-        self, reason: str, next_step: str, *, partitions: Ints | None = None, brokers: Ints | None = None
+        self,
+        reason: str,
+        next_step: str,
+        *,
+        partitions: Ints | None = None,
+        brokers: Ints | None = None,
     ) -> None:
         super().__init__(reason)
         self.reason, self.next_step = reason, next_step
@@ -121,12 +130,17 @@ class NoPlanError(Exception):
 
 
 def contains(lists: Ints, broker: Ints) -> Bools:
-    """Whether each list (rows of [N, W]) contains the broker at the same index of `broker` [N], [N]."""
-    return reduce(np.logical_or, (column == broker for column in lists.T), np.zeros(len(lists), np.bool_))
+    """Whether each list (row of [N, W]) has the broker at the same index of `broker` [N], [N]."""
+    return reduce(
+        np.logical_or, (column == broker for column in lists.T), np.zeros(len(lists), np.bool_)
+    )
 
 
 def any_per_row(mask: Bools) -> Bools:
-    """Return `mask.any(axis=1)` of [N, W]; column by column, which is ten times faster for many short rows."""
+    """Return `mask.any(axis=1)` of [N, W].
+
+    Column by column, which is ten times faster for many short rows.
+    """
     return reduce(np.logical_or, mask.T, np.zeros(len(mask), np.bool_))
 
 
@@ -138,7 +152,7 @@ def fast_nonzero(mask: Bools) -> tuple[Ints, Ints]:
 
 
 def bytes_on(problem: PlacementProblem, lists: Ints, partitions: Ints | None = None) -> Ints:
-    """Return the bytes on each broker, [B], with `lists` [N, W] of all partitions or of those given, [N]."""
+    """Return the bytes on each broker, [B], by `lists` [N, W] of all partitions or those given."""
     size = problem.size if partitions is None else problem.size[partitions]
     load = np.zeros(len(problem.brokers) + 1, np.int64)  # the last element collects NONE
     for column in lists.T:
@@ -146,15 +160,23 @@ def bytes_on(problem: PlacementProblem, lists: Ints, partitions: Ints | None = N
     return load[:-1]
 
 
-def replicas_and_bytes_on(problem: PlacementProblem, lists: Ints, partitions: Ints) -> tuple[Ints, Ints]:
-    """Return the replicas and the bytes that some partitions have on each broker, both [B]; `lists` is [P, W]."""
+def replicas_and_bytes_on(
+    problem: PlacementProblem, lists: Ints, partitions: Ints
+) -> tuple[Ints, Ints]:
+    """Return the replicas and the bytes that some partitions have on each broker, both [B].
+
+    `lists` is [P, W].
+    """
     held = lists.take(partitions, axis=0)
-    return np.bincount(held[held != NONE], minlength=len(problem.brokers)), bytes_on(problem, held, partitions)
+    return np.bincount(held[held != NONE], minlength=len(problem.brokers)), bytes_on(
+        problem, held, partitions
+    )
 
 
 def over_rack_cap(problem: PlacementProblem, lists: Ints) -> Bools:
     """Whether a rack holds more replicas of each partition than allowed, [P]; `lists` is [P, W]."""
-    racks = np.append(problem.brokers.rack, NONE)[lists].astype(np.int16)  # the last element is for NONE
+    # The last element is for NONE.
+    racks = np.append(problem.brokers.rack, NONE)[lists].astype(np.int16)
     found = np.zeros(len(problem), np.bool_)
     for rack in range(problem.brokers.racks):
         found |= (racks == rack).sum(axis=1) > problem.rack_cap

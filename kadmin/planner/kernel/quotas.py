@@ -1,11 +1,13 @@
 """Computes quotas: the most even replica counts per broker that racks and limits allow.
 
-Goals: the most even counts per unit of weight; among those, the counts that let brokers keep most replicas.
-Constraints: rack totals T are feasible iff every j racks together hold at most g(j) = sum_p min(rf_p, j * cap_p)
-(Gale-Ryser); each broker has an upper limit.
-Algorithm: greedy on that polymatroid, which is exact (Federgruen and Groenevelt, 1986). Give one replica at a time to
-the broker with the lowest level afterwards, on a tie to one that keeps a replica by it; drop a broker that cannot take
-one more. Brokers that can rise together are raised to a common level at once (water-filling).
+Goals: the most even counts per unit of weight; among those, the counts that let brokers keep most
+replicas.
+Constraints: rack totals T are feasible iff every j racks together hold at most g(j) = sum_p
+min(rf_p, j * cap_p) (Gale-Ryser); each broker has an upper limit.
+Algorithm: greedy on that polymatroid, which is exact (Federgruen and Groenevelt, 1986). Give one
+replica at a time to the broker with the lowest level afterwards, on a tie to one that keeps a
+replica by it; drop a broker that cannot take one more. Brokers that can rise together are raised to
+a common level at once (water-filling).
 Example: 10 replicas on brokers that hold 0, 4 and 6, without racks: quotas 3, 3 and 4.
 """
 
@@ -31,8 +33,9 @@ _SPACINGS = 4
 class Demand:
     """The replicas (or bytes) to distribute: `total` over brokers, whose arrays have shape [B].
 
-    `base`: replicas outside the demand, which count for evenness. `kept`: replicas of the demand that are in place.
-    `upper`: the limit of the quota. `reach` [K + 1] is g: the most that any j racks can hold.
+    `base`: replicas outside the demand, which count for evenness. `kept`: replicas of the demand
+    that are in place. `upper`: the limit of the quota. `reach` [K + 1] is g: the most that any j
+    racks can hold.
     """
 
     total: int
@@ -45,32 +48,42 @@ class Demand:
 
 
 def rack_reach(rf: Ints, cap: Ints, racks: int, size: Ints | None = None) -> Ints:
-    """Return g(0) to g(K) for partitions with `rf` replicas of `size`, at most `cap` of them on one rack (all [P])."""
+    """Return g(0) to g(K) for partitions with `rf` replicas of `size`.
+
+    At most `cap` of their replicas are on one rack (all [P]).
+    """
     kinds = 1 + int(rf.max(initial=0))
     kind = rf * kinds + np.minimum(cap, rf)
     total = np.zeros(kinds * kinds, np.int64)
     np.add.at(total, kind, 1 if size is None else size)
     wanted, most = np.divmod(np.arange(len(total)), kinds)
-    return np.array([(total * np.minimum(wanted, used * most)).sum() for used in range(racks + 1)], np.int64)
+    return np.array(
+        [(total * np.minimum(wanted, used * most)).sum() for used in range(racks + 1)], np.int64
+    )
 
 
 def quotas(demand: Demand) -> Ints:
-    """Return the quota of each broker, [B]; quotas sum to `total`, or to less where the limits do not allow it.
+    """Return the quota of each broker, [B].
 
-    No vector within the limits is more even for the weights, and none as even keeps more of `kept`.
+    Quotas sum to `total`, or to less where the limits do not allow it. No vector within the limits
+    is more even for the weights, and none as even keeps more of `kept`.
     """
     quota = np.zeros(len(demand.base), np.int64)
     rising = np.ones(len(demand.base), np.bool_)
     while rising.any() and quota.sum() < demand.total:
         level = _highest(demand, quota, rising)
-        margin = 2 * _EPSILON + _SPACINGS * float(np.spacing(level))  # rounding errors decide between levels this close
+        # Rounding errors decide between levels this close.
+        margin = 2 * _EPSILON + _SPACINGS * float(np.spacing(level))
         quota = np.where(rising, _filled(demand, level - margin), quota)
         _top_up(demand, quota, rising, level + margin)
     return quota
 
 
 def _highest(demand: Demand, quota: Ints, rising: Bools) -> float:
-    """Return the highest level to which all rising brokers can be filled while the others keep their quota."""
+    """Return the highest level to which all rising brokers can be filled.
+
+    Meanwhile the others keep their quota.
+    """
     low, high = 0.0, float(((demand.base + demand.upper) / demand.weight).max(initial=0.0)) + 1.0
     for _ in range(_SECTIONINGS):
         heights = np.linspace(low, high, _SECTIONS + 1)
@@ -104,7 +117,8 @@ def _reachable(demand: Demand, totals: Ints) -> Bools:
 def _top_up(demand: Demand, quota: Ints, rising: Bools, last: float) -> None:
     """Add single replicas to rising brokers up to a last level; brokers at a limit stop rising.
 
-    Order: the lowest level afterwards, then a broker that keeps a replica by it, then the one that holds most.
+    Order: the lowest level afterwards, then a broker that keeps a replica by it, then the one that
+    holds most.
     """
 
     def priority(broker: int) -> tuple[float, bool, int, int]:

@@ -1,11 +1,13 @@
 """Selects the replicas that change racks, among those that leave their brokers anyway.
 
-Goals: each rack reaches the sum of its brokers' quotas, then its byte goal, as near as possible without extra moves.
+Goals: each rack reaches the sum of its brokers' quotas, then its byte goal, as near as possible
+without extra moves.
 Constraints: only brokers above their quota give, and each partition at most once.
-Algorithm: racks above their sum give to racks below theirs, replicas of about the bytes that one has too many. Where
-none of a rack's replicas may go to the target, it gives in place of another rack, which gives more: augmenting paths
-on racks, as many replicas at once as a path carries. Then the rack furthest above its byte goal and the one furthest
-below exchange equally many replicas, large ones for small ones.
+Algorithm: racks above their sum give to racks below theirs, replicas of about the bytes that one
+has too many. Where none of a rack's replicas may go to the target, it gives in place of another
+rack, which gives more: augmenting paths on racks, as many replicas at once as a path carries. Then
+the rack furthest above its byte goal and the one furthest below exchange equally many replicas,
+large ones for small ones.
 """
 
 from __future__ import annotations
@@ -33,8 +35,10 @@ _FINE = 0.05
 """Racks within this fraction of the tolerance of their byte goal exchange nothing."""
 
 
-def transfer_between_racks(group: TopicGroup, on: Replicas, pending: PendingReplicas, even: Floats) -> PendingReplicas:
-    """Take replicas of `on` (whose brokers have a surplus) for other racks, and return them as pending.
+def transfer_between_racks(
+    group: TopicGroup, on: Replicas, pending: PendingReplicas, even: Floats
+) -> PendingReplicas:
+    """Take replicas of `on` (their brokers have a surplus) for other racks; return them as pending.
 
     `pending` [N] are pending already; `even` [B] is the byte goal of each broker.
     """
@@ -48,8 +52,8 @@ def transfer_between_racks(group: TopicGroup, on: Replicas, pending: PendingRepl
 class _Replacements:
     """Replicas that could move in place of a pending one of the same partition, arrays [N].
 
-    `pending` is a position in the pending replicas, `replaced` the origin of that replica; `slot` and `broker` locate
-    the other one.
+    `pending` is a position in the pending replicas, `replaced` the origin of that replica; `slot`
+    and `broker` locate the other one.
     """
 
     pending: Ints
@@ -59,9 +63,14 @@ class _Replacements:
 
 
 class _RackTransfers:
-    """Transfers in progress; `_net` and `_excess` [K]: replicas and bytes of each rack above its goal."""
+    """Transfers in progress.
 
-    def __init__(self, group: TopicGroup, on: Replicas, pending: PendingReplicas, even: Floats) -> None:
+    `_net` and `_excess` [K]: replicas and bytes of each rack above its goal.
+    """
+
+    def __init__(
+        self, group: TopicGroup, on: Replicas, pending: PendingReplicas, even: Floats
+    ) -> None:
         problem = group.placement.problem
         self._group, self._problem, self._placement = group, problem, group.placement
         self.taken = pending.to_rack(NONE)
@@ -82,7 +91,9 @@ class _RackTransfers:
             for target in np.argsort(net, kind="stable").tolist():
                 count = int(min(net[source], -net[target]))
                 if count > 0:
-                    wanted = (excess[source] * count / net[source] + excess[target] * count / net[target]) / 2
+                    wanted = (
+                        excess[source] * count / net[source] + excess[target] * count / net[target]
+                    ) / 2
                     able = self._able(source, target)
                     picked = pick_exactly(self._problem.size[able.partition], count, wanted)
                     self._take(able.only(picked), target)
@@ -94,7 +105,8 @@ class _RackTransfers:
     def _path(self, target: int) -> list[int]:
         """Return an augmenting path of racks to the target, empty where there is none.
 
-        The first rack is above its sum; each can give in place of the next one, and the last one can give one more.
+        The first rack is above its sum; each can give in place of the next one, and the last one
+        can give one more.
         """
         racks, rack = len(self._net), self._problem.brokers.rack
         replacements = self._replacements(target)
@@ -118,28 +130,49 @@ class _RackTransfers:
         underway = np.flatnonzero(self.taken.rack == target)
         held = self._placement.slots[self.taken.partition[underway]]
         rows, slots = fast_nonzero((held != NONE) & (self._group.surplus() > 0)[held])
-        return _Replacements(underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]])
+        return _Replacements(
+            underway[rows], slots, held[rows, slots], self.taken.origin[underway[rows]]
+        )
 
     def _replace_along(self, path: list[int], target: int) -> None:
         """Replace along a path as many replicas as every rack on it can."""
-        rack, surplus, replacements = self._problem.brokers.rack, self._group.surplus(), self._replacements(target)
+        rack, surplus, replacements = (
+            self._problem.brokers.rack,
+            self._group.surplus(),
+            self._replacements(target),
+        )
         chosen = []
         for giver, replaced in itertools.pairwise(path):
-            some = np.flatnonzero((rack[replacements.broker] == giver) & (rack[replacements.replaced] == replaced))
+            some = np.flatnonzero(
+                (rack[replacements.broker] == giver) & (rack[replacements.replaced] == replaced)
+            )
             some = some[np.sort(np.unique(replacements.pending[some], return_index=True)[1])]
-            chosen.append(some[running_count(replacements.broker[some]) < surplus[replacements.broker[some]]])
+            chosen.append(
+                some[running_count(replacements.broker[some]) < surplus[replacements.broker[some]]]
+            )
         more = self._able(path[-1], target)
-        count = min(int(self._net[path[0]]), int(-self._net[target]), len(more), *(len(some) for some in chosen))
+        count = min(
+            int(self._net[path[0]]),
+            int(-self._net[target]),
+            len(more),
+            *(len(some) for some in chosen),
+        )
         for some in chosen:
             self._replace(replacements, some[:count])
         self._take(more.only(np.arange(count)), target)
 
     def _replace(self, replacements: _Replacements, which: Ints) -> None:
         """Take other replicas in place of some pending ones, and return those to their origins."""
-        pending, slot, broker = replacements.pending[which], replacements.slot[which], replacements.broker[which]
+        pending, slot, broker = (
+            replacements.pending[which],
+            replacements.slot[which],
+            replacements.broker[which],
+        )
         taken, rack = self.taken, self._problem.brokers.rack
         self._placement.take_all(taken.partition[pending], slot)
-        self._placement.put_all(taken.partition[pending], taken.slot[pending], taken.origin[pending])
+        self._placement.put_all(
+            taken.partition[pending], taken.slot[pending], taken.origin[pending]
+        )
         size = self._problem.size[taken.partition[pending]]
         for brokers, sign in ((broker, -1), (taken.origin[pending], 1)):
             np.add.at(self._net, rack[brokers], sign)
@@ -147,7 +180,10 @@ class _RackTransfers:
         taken.slot[pending], taken.origin[pending] = slot, broker
 
     def even_bytes(self) -> None:
-        """Exchange replicas between racks above and below their byte goals until they are near, or nothing helps."""
+        """Exchange replicas between racks above and below their byte goals.
+
+        Do so until they are near, or nothing helps.
+        """
         stuck = np.zeros(len(self._excess), np.bool_)
         for _ in range(2 * len(stuck)):
             excess = np.where(stuck, 0.0, self._excess)
@@ -159,20 +195,28 @@ class _RackTransfers:
                 stuck[source if excess[source] < -excess[target] else target] = True
 
     def _exchange(self, source: int, target: int, wanted: float) -> bool:
-        """Exchange replicas so that about `wanted` bytes change racks; returns whether that helped."""
+        """Exchange replicas so that about `wanted` bytes change racks.
+
+        Returns whether that helped.
+        """
         size = self._problem.size
         there, back = self._able(source, target), self._able(target, source)
         large, small = size[there.partition], size[back.partition]
         if not len(large) or not len(small):
             return False
-        upper, lower = np.sort(large)[len(large) // 2 :].mean(), np.sort(small)[: len(small) // 2 + 1].mean()
+        upper, lower = (
+            np.sort(large)[len(large) // 2 :].mean(),
+            np.sort(small)[: len(small) // 2 + 1].mean(),
+        )
         if upper <= lower:
             return False
         count = min(math.ceil(wanted / float(upper - lower)), len(large), len(small))
         returning = back.only(pick_exactly(small, count, count * float(lower)))
         there = there.only(~np.isin(there.partition, returning.partition))
         leaving = there.only(
-            pick_exactly(size[there.partition], count, wanted + float(size[returning.partition].sum()))
+            pick_exactly(
+                size[there.partition], count, wanted + float(size[returning.partition].sum())
+            )
         )
         shifted = float(size[leaving.partition].sum() - size[returning.partition].sum())
         if len(leaving) < len(returning) or abs(wanted - shifted) >= wanted:
@@ -182,7 +226,7 @@ class _RackTransfers:
         return True
 
     def _able(self, source: int, target: int) -> Replicas:
-        """Return the replicas that may go from one rack to another, at most the surplus of each broker."""
+        """Return the replicas that may go from rack to rack, at most the surplus of each broker."""
         on, brokers = self._from[source], self._problem.brokers
         spot = self._placement.per_rack[on.partition, target] < self._problem.rack_cap[on.partition]
         chosen = np.flatnonzero(spot & ~self._used[on.partition])
@@ -204,7 +248,9 @@ class _RackTransfers:
         self._net[target] += len(some)
         self._excess[target] += float(size.sum())
         self.taken = self.taken.joined(
-            PendingReplicas(some.partition, some.slot, np.full(len(some), target, np.int64), some.broker)
+            PendingReplicas(
+                some.partition, some.slot, np.full(len(some), target, np.int64), some.broker
+            )
         )
 
 

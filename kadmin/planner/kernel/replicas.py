@@ -22,7 +22,7 @@ _PLACE = 2**_PLACE_BITS - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replicas:
-    """Replicas when the list was made: arrays [N], ascending by broker, then partition, then slot."""
+    """Replicas when the list was made: arrays [N], ascending by broker, partition, slot."""
 
     broker: Ints
     partition: Ints
@@ -90,7 +90,9 @@ class PendingReplicas:
 
     def only(self, which: Bools | Ints) -> PendingReplicas:
         """Return those selected by a mask or by positions."""
-        return PendingReplicas(self.partition[which], self.slot[which], self.rack[which], self.origin[which])
+        return PendingReplicas(
+            self.partition[which], self.slot[which], self.rack[which], self.origin[which]
+        )
 
 
 def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:
@@ -107,7 +109,8 @@ def replicas_on(placement: Placement, members: Ints, brokers: Ints) -> Replicas:
 def stable_argsort(values: Ints) -> Ints:
     """Return `np.argsort(values, kind="stable")`, several times faster for many values.
 
-    16-bit values are sorted by radix; larger ones by quicksort, with the position in the low bits as a tie-break.
+    16-bit values are sorted by radix; larger ones by quicksort, with the position in the low bits
+    as a tie-break.
     """
     if len(values) < _MANY:
         return np.argsort(values, kind="stable")
@@ -123,7 +126,7 @@ def stable_argsort(values: Ints) -> Ints:
 
 
 def running_count(values: Ints) -> Ints:
-    """Return the number of earlier positions with the value at each position, [N] (pandas' cumcount)."""
+    """Return the number of earlier positions with each position's value, [N] (pandas' cumcount)."""
     order = stable_argsort(values)
     ranks = np.empty(len(values), np.int64)
     ascending = values[order]

@@ -1,4 +1,4 @@
-"""Solves one placement problem: removals, replica counts, moves, topics, bytes, leaders, list order.
+"""Solves a placement problem: removals, replica counts, moves, topics, bytes, leaders, list order.
 
 The steps follow the order of the objectives; no later step undoes an earlier one's goal.
 """
@@ -36,19 +36,24 @@ PASSES = 8
 def solve(problem: PlacementProblem) -> Solution:
     """Return the target assignment; the same problem always gives the same one.
 
-    The plan is made without load first. Where load is known, replicas and leaders are then exchanged within its budget.
-    The result is solved again as the current assignment until nothing changes, so that a second run on the result
-    proposes nothing. Raises NoPlanError where no plan satisfies the problem, or none was found.
+    The plan is made without load first. Where load is known, replicas and leaders are then
+    exchanged within its budget. The result is solved again as the current assignment until nothing
+    changes, so that a second run on the result proposes nothing. Raises NoPlanError where no plan
+    satisfies the problem, or none was found.
     """
     even = _settled(problem, _solve_once(problem, least_moves(problem)))
     if problem.load is None:
         return even
-    solution = _settled(problem, replace(even, target=even_out_load(problem, problem.load, even.target)))
+    solution = _settled(
+        problem, replace(even, target=even_out_load(problem, problem.load, even.target))
+    )
     ends, begins = solution.target, even.target
     return replace(
         solution,
         extra_moves=max(moves(problem, ends) - moves(problem, begins), 0),
-        extra_leader_changes=max(leader_changes(problem, ends[:, 0]) - leader_changes(problem, begins[:, 0]), 0),
+        extra_leader_changes=max(
+            leader_changes(problem, ends[:, 0]) - leader_changes(problem, begins[:, 0]), 0
+        ),
     )
 
 

@@ -21,10 +21,11 @@ _MOST_COST = 1
 
 
 def pick_exactly(sizes: Ints, count: int, wanted: float) -> Ints:
-    """Return `count` positions in `sizes` [N], ascending by size, whose sizes sum to about `wanted`.
+    """Return `count` positions in `sizes` [N], ascending by size, whose sum is about `wanted`.
 
-    Starts from the best run of neighbours in order of size, then exchanges single items while that helps. The sum
-    differs from `wanted` by at most the size of one item, where some choice comes that near.
+    Starts from the best run of neighbours in order of size, then exchanges single items while that
+    helps. The sum differs from `wanted` by at most the size of one item, where some choice comes
+    that near.
     """
     order = stable_argsort(sizes)
     if count >= len(sizes):
@@ -43,9 +44,9 @@ def pick_exactly(sizes: Ints, count: int, wanted: float) -> Ints:
 
 
 def nearest_pair(inside: Ints, outside: Ints, wanted: float) -> tuple[int, int] | None:
-    """Return positions (i, j) with `outside[j] - inside[i]` nearest to `wanted`; both arrays ascend.
+    """Return positions (i, j) with `outside[j] - inside[i]` nearest to `wanted`.
 
-    None where no pair comes nearer to `wanted` than 0 does.
+    Both arrays ascend. None where no pair comes nearer to `wanted` than 0 does.
     """
     if not len(inside) or not len(outside):
         return None
@@ -77,10 +78,11 @@ class SwapSide:
 def nearest_swap(
     out: SwapSide, back: SwapSide, most_cost: int, wanted: float, *, exactly: bool = False
 ) -> tuple[int, int] | None:
-    """Return (`at` of the one given, `at` of the one taken back) with the difference of sizes nearest to `wanted`.
+    """Return (`at` of the one given, `at` of the one taken back).
 
-    The costs of both sum to at most `most_cost`, or to exactly that with `exactly`. None where no such swap comes
-    nearer to `wanted` than 0 does.
+    Theirs is the difference of sizes nearest to `wanted`. The costs of both sum to at most
+    `most_cost`, or to exactly that with `exactly`. None where no such swap comes nearer to `wanted`
+    than 0 does.
     """
     best, found = abs(wanted), None
     for cost in range(most_cost - _MOST_COST if exactly else -_MOST_COST, _MOST_COST + 1):

@@ -1,7 +1,8 @@
-"""Groups of topics with the same allowed brokers, with the replica quota and the byte goal of each broker.
+"""Groups of topics with the same allowed brokers.
 
-Groups are placed one after the other: first those restricted to a broker set, each even over its own brokers; last
-the group that may use every broker, which evens out what the others left uneven.
+Each has the replica quota and the byte goal of each broker. Groups are placed one after the other:
+first those restricted to a broker set, each even over its own brokers; last the group that may use
+every broker, which evens out what the others left uneven.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kadmin.planner.kernel.placement_problem import NO_LIMIT, NONE, NoPlanError, replicas_and_bytes_on
+from kadmin.planner.kernel.placement_problem import (
+    NO_LIMIT,
+    NONE,
+    NoPlanError,
+    replicas_and_bytes_on,
+)
 from kadmin.planner.kernel.quotas import Demand, quotas, rack_reach
 
 if TYPE_CHECKING:
@@ -22,21 +28,24 @@ if TYPE_CHECKING:
     from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem
 
 _FINEST = 0.001
-"""The smallest tolerance: below it, swaps would correct fewer bytes than producers write in the next minute."""
+"""The smallest tolerance: below it, swaps would correct fewer bytes than producers write in the
+next minute."""
 
 _HEADROOM = 0.02
-"""The largest fraction by which byte goals stay below capacities: a large tolerance must not use up all of that."""
+"""The largest fraction by which byte goals stay below capacities: a large tolerance must not use up
+all of that."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicGroup:
     """One group while it is being placed.
 
-    `members` are partition indices. `receives` [B]: the brokers that may get replicas of the group. `quota` [B] is the
-    goal of the group's replicas on each broker; one unit may pass to another broker that is equally full. `most` [B]
-    is the upper limit of the quota. `base` and `base_load` [B] are the replicas and bytes of groups already placed and
-    of immovable partitions; `others` and `others_load` [B] those of all partitions outside the group, which do not
-    change while the group is placed.
+    `members` are partition indices. `receives` [B]: the brokers that may get replicas of the group.
+    `quota` [B] is the goal of the group's replicas on each broker; one unit may pass to another
+    broker that is equally full. `most` [B] is the upper limit of the quota. `base` and `base_load`
+    [B] are the replicas and bytes of groups already placed and of immovable partitions; `others`
+    and `others_load` [B] those of all partitions outside the group, which do not change while the
+    group is placed.
     """
 
     placement: Placement
@@ -64,7 +73,7 @@ class TopicGroup:
         return np.where(self.receives, np.maximum(-self.surplus(), 0), 0)
 
     def levels(self, change: int = 0) -> Floats:
-        """Return the replicas of each broker per unit of weight, [B], `change` replicas added to each."""
+        """Return each broker's replicas per unit of weight, [B], with `change` more on each."""
         held = self.placement.count - self.others + self.base + change
         return np.asarray(held / self.placement.problem.brokers.weight)
 
@@ -85,9 +94,11 @@ class TopicGroup:
         return max(self.placement.problem.tolerance, _FINEST)
 
     def even_load(self) -> Floats:
-        """Return the byte goal of each broker, [B]: as even as racks, weights and capacities allow."""
+        """Return each broker's byte goal, [B]: as even as racks, weights and capacities allow."""
         own = self.placement.load - self.others_load
-        demand = byte_demand(self.placement.problem, self.members, own, self.base_load, slack=self.tolerance)
+        demand = byte_demand(
+            self.placement.problem, self.members, own, self.base_load, slack=self.tolerance
+        )
         return np.asarray(quotas(demand) + self.others_load, np.float64)
 
     def byte_slack(self, goal: Floats) -> Floats:
@@ -97,9 +108,10 @@ class TopicGroup:
         return np.minimum(self.tolerance * np.maximum(settled, 1.0), below)
 
     def load_within_racks(self, arriving: Ints) -> Floats:
-        """Return the byte goal of each broker if no more replicas change racks, [B]; `arriving` [K] bytes are pending.
+        """Return the byte goal of each broker if no more replicas change racks, [B].
 
-        A rack's bytes are divided by weight among its brokers that may receive; the others keep what they have.
+        `arriving` [K] bytes are pending. A rack's bytes are divided by weight among its brokers
+        that may receive; the others keep what they have.
         """
         brokers = self.placement.problem.brokers
         own = self.placement.load - self.others_load + self.base_load
@@ -117,7 +129,9 @@ def topic_groups(placement: Placement) -> Iterator[TopicGroup]:
     problem = placement.problem
     settled = ~problem.movable
     sizes = problem.allowed.sum(axis=1)
-    for group in sorted(range(len(problem.allowed)), key=lambda each: (each == 0, sizes[each], each)):
+    for group in sorted(
+        range(len(problem.allowed)), key=lambda each: (each == 0, sizes[each], each)
+    ):
         chosen = problem.movable & (problem.group == group)
         if chosen.any():
             yield _topic_group(placement, np.flatnonzero(chosen), settled)
@@ -144,22 +158,30 @@ def _topic_group(placement: Placement, members: Ints, settled: Bools) -> TopicGr
     )
 
 
-def group_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints, base_load: Ints) -> Demand:
+def group_demand(
+    problem: PlacementProblem, members: Ints, kept: Ints, base: Ints, base_load: Ints
+) -> Demand:
     """Return the replicas that a group distributes and the limits of each broker.
 
-    `kept`, `base` (replicas) and `base_load` (bytes) are [B]: the group's replicas in place, and those of others. The
-    limit of a broker that may not receive is what it has at the start; no limit exceeds what fits its capacity.
+    `kept`, `base` (replicas) and `base_load` (bytes) are [B]: the group's replicas in place, and
+    those of others. The limit of a broker that may not receive is what it has at the start; no
+    limit exceeds what fits its capacity.
     """
     brokers, start = problem.brokers, problem.start.take(members, axis=0)
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
     several = int((problem.rf[members] > 1).sum())  # the only replica of a partition is its leader
-    most = np.minimum(np.where(brokers.may_lead, len(members), several), most_that_fit(problem, members, base_load))
+    most = np.minimum(
+        np.where(brokers.may_lead, len(members), several),
+        most_that_fit(problem, members, base_load),
+    )
     most_kept = np.bincount(start[start != NONE], minlength=len(brokers))
     return Demand(
         total=int(problem.rf[members].sum()),
         base=base,
         kept=kept,
-        upper=np.where(allowed & brokers.may_receive, most, np.where(allowed, np.minimum(most_kept, most), 0)),
+        upper=np.where(
+            allowed & brokers.may_receive, most, np.where(allowed, np.minimum(most_kept, most), 0)
+        ),
         weight=brokers.weight,
         rack=brokers.rack,
         reach=rack_reach(problem.rf[members], problem.rack_cap[members], brokers.racks),
@@ -167,17 +189,20 @@ def group_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Int
 
 
 def most_that_fit(problem: PlacementProblem, members: Ints, base_load: Ints) -> Ints:
-    """Return the number of a group's partitions that fit each broker's capacity, smallest first, [B]."""
+    """Return how many of a group's partitions fit each broker's capacity, smallest first, [B]."""
     if (problem.brokers.capacity >= NO_LIMIT).all():
         return np.full(len(problem.brokers), len(members), np.int64)
     together = np.cumsum(np.sort(problem.size[members]))
     return np.searchsorted(together, problem.brokers.capacity - base_load, side="right")
 
 
-def byte_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints, *, slack: float = 0.0) -> Demand:
+def byte_demand(
+    problem: PlacementProblem, members: Ints, kept: Ints, base: Ints, *, slack: float = 0.0
+) -> Demand:
     """Return the same as `group_demand` in bytes.
 
-    Goals stay below capacities by the fraction `slack`, at most _HEADROOM, because bytes may exceed their goal.
+    Goals stay below capacities by the fraction `slack`, at most _HEADROOM, because bytes may exceed
+    their goal.
     """
     brokers, size = problem.brokers, problem.size[members]
     allowed = problem.allowed[problem.group[members[0]]] & brokers.may_hold
@@ -187,7 +212,8 @@ def byte_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints
     return Demand(
         total=int(reach[-1]),
         base=base,
-        kept=np.zeros_like(kept),  # goals must not depend on the current placement, or a second run would propose more
+        # Goals must not depend on the current placement, or a second run would propose more.
+        kept=np.zeros_like(kept),
         upper=np.clip(capacity - base, 0, most),
         weight=brokers.weight,
         rack=brokers.rack,
@@ -196,11 +222,13 @@ def byte_demand(problem: PlacementProblem, members: Ints, kept: Ints, base: Ints
 
 
 def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> None:
-    """Raise NoPlanError for partitions with more replicas than the allowed brokers and racks can hold."""
+    """Raise NoPlanError for partitions with more replicas than allowed brokers and racks hold."""
     problem, brokers = placement.problem, placement.problem.brokers
     new = np.bincount(brokers.rack[receives], minlength=brokers.racks)
     cap = problem.rack_cap[members]
-    least = reduce(np.add, (np.minimum(count, cap) for count in new.tolist()), np.zeros(len(members), np.int64))
+    least = reduce(
+        np.add, (np.minimum(count, cap) for count in new.tolist()), np.zeros(len(members), np.int64)
+    )
     if (problem.rf[members] <= least).all():
         return
     held = placement.slots[members]
@@ -212,7 +240,9 @@ def _refuse_impossible(placement: Placement, members: Ints, receives: Bools) -> 
     if (short := problem.rf[members] > most).any():
         factor = int(problem.rf[members][short].max())
         strict = bool((problem.rack_cap[members][short] == 1).all()) and brokers.racks > 1
-        places, count = ("rack", np.count_nonzero(new)) if strict else ("broker", np.count_nonzero(receives))
+        places, count = (
+            ("rack", np.count_nonzero(new)) if strict else ("broker", np.count_nonzero(receives))
+        )
         by_racks = "set spec.racks: relaxed (or ignore), add or allow a broker of another rack"
         way_out = by_racks if strict else "add or allow another broker"
         raise NoPlanError(

@@ -1,9 +1,11 @@
 """Spreads each topic over the brokers, among replicas that move anyway.
 
-Goals: brokers hold equally many replicas of a topic, as far as that adds no move and hardly changes bytes.
-Algorithm: two replicas of about the same size that are both new in one rack exchange brokers where that makes their
-topics more even: the sum of squared replica counts per topic and broker falls. Neighbours in order of size come first,
-then pairs further apart; many pairs at once, none of which shares a count with another.
+Goals: brokers hold equally many replicas of a topic, as far as that adds no move and hardly changes
+bytes.
+Algorithm: two replicas of about the same size that are both new in one rack exchange brokers where
+that makes their topics more even: the sum of squared replica counts per topic and broker falls.
+Neighbours in order of size come first, then pairs further apart; many pairs at once, none of which
+shares a count with another.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ _NEAR = 0.05
 """The largest difference of two sizes, as a fraction of the tolerance times the mean byte goal."""
 
 _NO_GAIN = 2
-"""The gain that a pair must exceed: two replicas of gain 1 each only exchange the counts of their brokers."""
+"""The gain that a pair must exceed: two replicas of gain 1 each only exchange the counts of their
+brokers."""
 
 _CELLS = 2**26
 """The most counts (topics x brokers) in memory at once."""
@@ -52,7 +55,7 @@ def spread_topics(group: TopicGroup) -> None:
 
 
 def _new_replicas(placement: Placement, members: Ints) -> tuple[Ints, Ints]:
-    """Return partition and slot of every replica that is neither in `current` nor in `start`, both [N]."""
+    """Return partition and slot of every replica in neither `current` nor `start`, both [N]."""
     problem, lists = placement.problem, placement.slots.take(members, axis=0)
     changed = np.flatnonzero(any_per_row(lists != problem.current.take(members, axis=0)))
     members, lists = members[changed], lists.take(changed, axis=0)
@@ -76,7 +79,10 @@ def _topic_batches(placement: Placement, partition: Ints) -> Iterator[Bools]:
 
 
 class _Spread:
-    """Exchanges among some topics. `_count` [topics * B] are replica counts, `_row` [P] the offset of a topic's."""
+    """Exchanges among some topics.
+
+    `_count` [topics * B] are replica counts, `_row` [P] the offset of a topic's.
+    """
 
     def __init__(self, placement: Placement, topics: Ints, near: float) -> None:
         self._placement, self._problem, self._near = placement, placement.problem, near
@@ -87,7 +93,9 @@ class _Spread:
         listed = number[topic] != NONE
         lists = placement.slots[listed]
         cells = self._row[listed][:, None] + lists
-        self._count = np.bincount(cells[lists != NONE], minlength=len(topics) * brokers).astype(np.int32)
+        self._count = np.bincount(cells[lists != NONE], minlength=len(topics) * brokers).astype(
+            np.int32
+        )
 
     def exchange(self, partition: Ints, slot: Ints) -> None:
         """Exchange brokers among new replicas of one rack."""
@@ -105,7 +113,10 @@ class _Spread:
                     broker[pairs] = broker[pairs[::-1]]
 
     def _better(self, partition: Ints, broker: Ints, pairs: Ints) -> Ints:
-        """Return the pairs of [2, N] that make topics more even and share no count with an earlier pair."""
+        """Return the pairs of [2, N] that make topics more even.
+
+        None shares a count with an earlier pair.
+        """
         row, held = self._row[partition[pairs]], broker[pairs]
         cell, then = row + held, row + held[::-1]
         gain = (self._count[cell] - self._count[then]).sum(axis=0)

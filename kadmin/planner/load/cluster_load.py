@@ -1,4 +1,4 @@
-"""The load of one cluster: its history joined to the inventory, as resources, and the figures of a plan."""
+"""A cluster's load: its history joined to the inventory, as resources, and a plan's figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from kadmin.plan.model import LoadSpec, RebalanceRequest
     from kadmin.planner.cluster_arrays import ClusterArrays
     from kadmin.planner.kernel.hourly_load import HourlyLoad, Resource
-    from kadmin.planner.kernel.placement_problem import Bools, Floats, Ints, PlacementProblem, Solution
+    from kadmin.planner.kernel.placement_problem import (
+        Bools,
+        Floats,
+        Ints,
+        PlacementProblem,
+        Solution,
+    )
     from kadmin.planner.load.evenness import Measured
     from kadmin.planner.load.join import HourlyRates, LoadHistory
 
@@ -44,7 +50,7 @@ _FIELDS = {ResourceName.IN: "in_", ResourceName.OUT: "out", ResourceName.CPU: "c
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusterLoad:
-    """The load of one cluster: its history, the kernel's input, and notes of the gaps in the history."""
+    """The load of one cluster: its history, the kernel's input, and notes on the history's gaps."""
 
     history: LoadHistory
     spec: LoadSpec
@@ -61,9 +67,10 @@ def cluster_load(
     request: RebalanceRequest,
     history: LoadHistory | None,
 ) -> ClusterLoad | None:
-    """Return the load of a cluster by its history; None where the request asks for none, or a fleet's history has none.
+    """Return the load of a cluster by its history.
 
-    Raises InvalidInputError where the only cluster of an inventory has no history, or the history lacks what is asked.
+    None where the request asks for none, or a fleet's history has none. Raises InvalidInputError
+    where the only cluster of an inventory has no history, or the history lacks what is asked.
     """
     spec = request.load
     if spec is None or history is None:
@@ -84,7 +91,11 @@ def cluster_load(
     resources = resources_of(history.rates, problem.rf, carriers, spec)
     zones = None if spec.zones is None else ZoneTraffic.of(cluster.racks, history.rates, spec.zones)
     zone_notes = () if zones is None else tuple(_zone_notes(zones, cluster))
-    notes = (*_history_notes(history, len(problem)), *_resource_notes(resources, carriers, cluster), *zone_notes)
+    notes = (
+        *_history_notes(history, len(problem)),
+        *_resource_notes(resources, carriers, cluster),
+        *zone_notes,
+    )
     resources = tuple(filter(is_used, resources))
     zones = None if zones is None or (zones.zone == NONE).any() else zones
     costs = None if zones is None else zones.leader_costs()
@@ -93,7 +104,11 @@ def cluster_load(
 
 
 def load_figures(
-    load: ClusterLoad, cluster: ClusterArrays, problem: PlacementProblem, solution: Solution, final: Ints
+    load: ClusterLoad,
+    cluster: ClusterArrays,
+    problem: PlacementProblem,
+    solution: Solution,
+    final: Ints,
 ) -> tuple[LoadFigures, LoadHours]:
     """Return the load in a cluster's figures, and the hours to draw, of a plan's lists [P, W]."""
     history = load.history
@@ -107,7 +122,9 @@ def load_figures(
         coverage=round(history.coverage, _DIGITS),
         holdout=_holdout(load, cluster, problem, final),
         zones=ABSENT if load.zones is None else load.zones.figures(problem.current, final),
-        **{_FIELDS[name]: figures_of(before[name], found, cluster) for name, found in after.items()},
+        **{
+            _FIELDS[name]: figures_of(before[name], found, cluster) for name, found in after.items()
+        },
     )
     shown = problem.brokers.may_hold | _among(problem.current[problem.current != NONE], problem)
     hours = {str(name): hours_of(before[name], found, shown) for name, found in after.items()}
@@ -161,7 +178,10 @@ def _carriers(cluster: ClusterArrays, weight: Floats, holding: Bools, leading: B
 
 def _history_notes(history: LoadHistory, partitions: int) -> Iterator[str]:
     if history.coverage < 1:
-        coverage = f"the load history covers {history.coverage:.1%} of the hours of {count(partitions, 'partition')}"
+        coverage = (
+            f"the load history covers {history.coverage:.1%} of the hours of "
+            f"{count(partitions, 'partition')}"
+        )
         none = f", {history.without:,} of which it lacks entirely" if history.without else ""
         yield f"{coverage}{none}; the others have the profile of their topic"
     if history.gone:
@@ -180,7 +200,9 @@ def _zone_notes(zones: ZoneTraffic, cluster: ClusterArrays) -> Iterator[str]:
         yield f"spec.load.zones names {name_some(absent)}, which is the rack of no broker"
 
 
-def _resource_notes(resources: tuple[Resource, ...], carriers: Carriers, cluster: ClusterArrays) -> Iterator[str]:
+def _resource_notes(
+    resources: tuple[Resource, ...], carriers: Carriers, cluster: ClusterArrays
+) -> Iterator[str]:
     unknown: dict[str, list[str]] = {}
     for each in resources:
         column = _COLUMNS[each.name]
@@ -191,4 +213,7 @@ def _resource_notes(resources: tuple[Resource, ...], carriers: Carriers, cluster
             unknown.setdefault(name_some(ids), []).append(column)
     for ids, columns in unknown.items():
         are = "is unknown" if len(columns) == 1 else "are unknown"
-        yield f"{', '.join(columns)} {are} of brokers {ids}: all brokers count as equal, times their weight"
+        yield (
+            f"{', '.join(columns)} {are} of brokers {ids}: all brokers count as equal, times "
+            "their weight"
+        )

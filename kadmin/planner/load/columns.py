@@ -1,4 +1,4 @@
-"""Names of the files and columns that `kadmin load build` writes and a request's `spec.load.from` reads."""
+"""Files and columns that `kadmin load build` writes and a request's `spec.load.from` reads."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Measures how even an assignment's load is in every hour, and the bound that no assignment can beat.
+"""Measures how even an assignment's load is in every hour, and the bound of all assignments.
 
 A figure is load over fair share, the most of any broker and hour. Floored shares are those of
-kernel/hourly_load.fair_shares: quiet hours are raised, and no share is below the largest partition's load. An unfloored
-share is the broker's capacity times the load of all in that hour.
+kernel/hourly_load.fair_shares: quiet hours are raised, and no share is below the largest
+partition's load. An unfloored share is the broker's capacity times the load of all in that hour.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _SHOWN_DIGITS = 3
 class Measured:
     """One resource under one assignment: `load` and fair `share`, [B, H].
 
-    `rf` [P] are the replicas of partitions; `led` [P]: whether a partition's leader is among the brokers that carry the
-    resource. Other leaders cannot change.
+    `rf` [P] are the replicas of partitions; `led` [P]: whether a partition's leader is among the
+    brokers that carry the resource. Other leaders cannot change.
     """
 
     resource: Resource
@@ -44,21 +44,30 @@ class Measured:
         return np.where(self.resource.capacity[:, None] > 0, over(self.load, self.share), 0.0)
 
     def unfloored(self) -> float:
-        """Return the highest load of a broker in an hour, over its share of that hour's load alone, without a floor."""
+        """Return the highest load of a broker in an hour, over its share.
+
+        The share is that of this hour's load alone, without a floor.
+        """
         share = self.resource.capacity[:, None] * self.load.sum(axis=0)
         return float(over(self.load, share).max(initial=0.0))
 
     def bound(self) -> float:
         """Return a lower bound, for every assignment, on the highest load over fair share.
 
-        The brokers together carry all load except that of partitions which must stay elsewhere, and one of them carries
-        the largest partition.
+        The brokers together carry all load except that of partitions which must stay elsewhere, and
+        one of them carries the largest partition.
         """
         carrying = self.resource.capacity > 0
         share = self.share[carrying]
         together = over(self.load[carrying].sum(axis=0), share.sum(axis=0))
-        alone = self.largest() if self.led.all() else self.of_partitions()[self.led].max(axis=0, initial=0.0)
-        return float(np.maximum(together, over(alone, share.max(axis=0, initial=0.0))).max(initial=0.0))
+        alone = (
+            self.largest()
+            if self.led.all()
+            else self.of_partitions()[self.led].max(axis=0, initial=0.0)
+        )
+        return float(
+            np.maximum(together, over(alone, share.max(axis=0, initial=0.0))).max(initial=0.0)
+        )
 
     def largest(self) -> Floats:
         """Return the load of the largest partition in each hour, [H]."""
@@ -75,12 +84,16 @@ class Measured:
 def measure(resource: Resource, rf: Ints, lists: Ints) -> Measured:
     """Measure a resource under ordered lists [P, W]."""
     load = load_on(resource, lists, len(resource.capacity))
-    return Measured(resource, rf, load, fair_shares(resource, rf), resource.capacity[lists[:, 0]] > 0)
+    return Measured(
+        resource, rf, load, fair_shares(resource, rf), resource.capacity[lists[:, 0]] > 0
+    )
 
 
 def over(load: Floats, share: Floats) -> Floats:
     """Return load over share; 0 where there is no share."""
-    return np.divide(load, share, out=np.zeros(np.broadcast_shapes(load.shape, share.shape)), where=share > 0)
+    return np.divide(
+        load, share, out=np.zeros(np.broadcast_shapes(load.shape, share.shape)), where=share > 0
+    )
 
 
 def figures_of(before: Measured, after: Measured, cluster: ClusterArrays) -> ResourceFigures:
@@ -119,7 +132,9 @@ def hours_of(before: Measured, after: Measured, shown: Bools) -> ResourceHours:
         before=_rows(over(before.load, before.share)[shown]),
         after=_rows(over(after.load, after.share)[shown]),
         capacity=tuple(after.resource.capacity[shown].round(_DIGITS).tolist()),
-        total=tuple(np.maximum(total, QUIET * total.max(initial=0.0)).round(_SHOWN_DIGITS).tolist()),
+        total=tuple(
+            np.maximum(total, QUIET * total.max(initial=0.0)).round(_SHOWN_DIGITS).tolist()
+        ),
         largest=tuple(after.largest().round(_SHOWN_DIGITS).tolist()),
     )
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 class ResourceHours:
     """`before`, `after` [broker][hour]: load over fair share, rounded to 3 digits.
 
-    A broker's fair share in an hour is max(capacity of the broker * total of the hour, largest of the hour).
-    `capacity` [broker] sums to 1. `total` [hour] is the load of all brokers, quiet hours raised, and `largest` [hour]
-    that of the largest partition: bytes per second, or units of CPU.
+    A broker's fair share in an hour is max(capacity of the broker * total of the hour, largest of
+    the hour). `capacity` [broker] sums to 1. `total` [hour] is the load of all brokers, quiet hours
+    raised, and `largest` [hour] that of the largest partition: bytes per second, or units of CPU.
     """
 
     before: tuple[tuple[float, ...], ...]
@@ -27,7 +27,10 @@ class ResourceHours:
 
 @dataclass(frozen=True, slots=True)
 class LoadHours:
-    """`start` is the Monday on which the history begins, ISO 8601 in UTC; `brokers` are ids, ascending."""
+    """`start` is the Monday on which the history begins, ISO 8601 in UTC.
+
+    `brokers` are ids, ascending.
+    """
 
     start: str
     brokers: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Joins the rows of a load history to the partitions of an inventory, and merges weeks hour by hour."""
+"""Joins the rows of a load history to an inventory's partitions, and merges weeks by hour."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kadmin.errors import InvalidInputError
-from kadmin.planner.load.columns import BYTES_IN, BYTES_OUT, HOURS, PARTITION, REQUESTS, START, TOPIC, WEEKS
+from kadmin.planner.load.columns import (
+    BYTES_IN,
+    BYTES_OUT,
+    HOURS,
+    PARTITION,
+    REQUESTS,
+    START,
+    TOPIC,
+    WEEKS,
+)
 from kadmin.planner.load.profiles import complete
 from kadmin.planner.load.reading import BUILD_BY_WEEK, as_array
 
@@ -39,9 +48,10 @@ class HourlyRates:
 class LoadHistory:
     """The load history of the partitions of one cluster.
 
-    `start` is the Monday on which it begins, `held_out_start` that of the week that `held_out` is of; ISO 8601 in UTC.
-    `coverage` is the part of all partitions' hours whose bytes in are known. `without` counts the partitions of which
-    none is known, `gone` those of the history that the cluster does not have.
+    `start` is the Monday on which it begins, `held_out_start` that of the week that `held_out` is
+    of; ISO 8601 in UTC. `coverage` is the part of all partitions' hours whose bytes in are known.
+    `without` counts the partitions of which none is known, `gone` those of the history that the
+    cluster does not have.
     """
 
     rates: HourlyRates
@@ -54,9 +64,10 @@ class LoadHistory:
 
 
 def join_history(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) -> LoadHistory | None:
-    """Return the history of a cluster from valid rows; None where they are of none of the cluster's partitions.
+    """Return the history of a cluster from valid rows.
 
-    With `hold_out` the last week is kept apart; raises InvalidInputError where the history has no two weeks.
+    None where they are of none of the cluster's partitions. With `hold_out` the last week is kept
+    apart; raises InvalidInputError where the history has no two weeks.
     """
     at, gone = _positions(rows, cluster)
     kept = np.flatnonzero(at >= 0)
@@ -64,10 +75,15 @@ def join_history(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) ->
     if not len(kept):
         return None
     last = int(starts.max())
-    if hold_out and (last == starts.min() or (_numbers(rows.column(WEEKS))[kept][starts == last] > 1).any()):
+    if hold_out and (
+        last == starts.min() or (_numbers(rows.column(WEEKS))[kept][starts == last] > 1).any()
+    ):
         raise InvalidInputError(
             "The load history has no week that could be held out.",
-            cause="--holdout needs a history of two or more weeks with a row for each partition and week",
+            cause=(
+                "--holdout needs a history of two or more weeks with a row for each partition and "
+                "week"
+            ),
             next_step=BUILD_BY_WEEK,
         )
     planned = kept[starts < last] if hold_out else kept
@@ -78,7 +94,9 @@ def join_history(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) ->
     missing = np.isnan(bytes_in)
     return LoadHistory(
         rates=_completed(merged, cluster, bytes_in),
-        held_out=_held_out(_Merged(rows, at, kept[starts == last], len(cluster.topic)), cluster) if hold_out else None,
+        held_out=_held_out(_Merged(rows, at, kept[starts == last], len(cluster.topic)), cluster)
+        if hold_out
+        else None,
         start=_iso(int(starts[starts < last].min() if hold_out else starts.min())),
         held_out_start=_iso(last) if hold_out else None,
         coverage=float(1 - missing.mean()),
@@ -88,7 +106,10 @@ def join_history(rows: ArrowTable, cluster: ClusterArrays, *, hold_out: bool) ->
 
 
 class _Merged:
-    """Rates of the partitions [P] by the mean of the weeks in which an hour is known, each row by its weeks."""
+    """Rates of the partitions [P] by the mean of the weeks.
+
+    The weeks are those in which an hour is known, each row counted by its weeks.
+    """
 
     def __init__(self, rows: ArrowTable, at: Ints, used: Ints, partitions: int) -> None:
         self._rows, self._used, self._partitions = rows, used, partitions
@@ -102,7 +123,9 @@ class _Merged:
     def rates(self, column: str) -> Rates | None:
         """Return a column's rates [P, HOURS], NaN where unknown; None where all are."""
         lists = self._rows.column(column)
-        listed = _matrix(lists if len(self._used) == len(lists) else lists.take(pa.array(self._used)))
+        listed = _matrix(
+            lists if len(self._used) == len(lists) else lists.take(pa.array(self._used))
+        )
         if listed is None:
             return None
         if len(self._batches) == 1:
@@ -112,7 +135,11 @@ class _Merged:
             return found
         total = np.zeros((self._partitions, HOURS), np.float32)
         weight = np.zeros((self._partitions, HOURS), np.float32)
-        for rows, at, weeks in self._batches:  # one row of each partition at a time, in the order of weeks
+        for (
+            rows,
+            at,
+            weeks,
+        ) in self._batches:  # one row of each partition at a time, in the order of weeks
             measured = ~np.isnan(listed[rows])
             total[at] += np.where(measured, listed[rows], 0) * weeks[:, None].astype(np.float32)
             weight[at] += measured * weeks[:, None].astype(np.float32)
@@ -136,15 +163,22 @@ def _held_out(merged: _Merged, cluster: ClusterArrays) -> HourlyRates | None:
 
 
 def _positions(rows: ArrowTable, cluster: ClusterArrays) -> tuple[Ints, int]:
-    """Return the index of each row's partition, -1 where the cluster has none, and how many partitions those are."""
+    """Return the index of each row's partition, -1 where the cluster has none.
+
+    Also return how many partitions those are.
+    """
     encoded = rows.column(TOPIC).combine_chunks().dictionary_encode()
     rank = {name: at for at, name in enumerate(cluster.topics)}
-    of_word = np.array([rank.get(word, -1) for word in encoded.dictionary.to_pylist()] or [-1], np.int64)
+    of_word = np.array(
+        [rank.get(word, -1) for word in encoded.dictionary.to_pylist()] or [-1], np.int64
+    )
     word, number = _numbers(encoded.indices), _numbers(rows.column(PARTITION))
     keys = cluster.topic * _NUMBERS + cluster.partition
     wanted = of_word[word] * _NUMBERS + number
     at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    found = (of_word[word] >= 0) & (keys[at] == wanted) if len(keys) else np.zeros(len(word), np.bool_)
+    found = (
+        (of_word[word] >= 0) & (keys[at] == wanted) if len(keys) else np.zeros(len(word), np.bool_)
+    )
     return np.where(found, at, -1), len(np.unique((word * _NUMBERS + number)[~found]))
 
 

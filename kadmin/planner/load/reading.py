@@ -1,8 +1,11 @@
-"""Finds, reads and checks a load history: `partition_load.parquet` in the folder that `spec.load.from` names.
+"""Finds, reads and checks a load history.
 
-Goals: a file that cannot be a history is refused with its place and the cause, by both engines alike.
-Constraints: columns that the planner does not need may be there, and are not read. A single cluster's history may have
-the column `cluster`, with one name.
+It is `partition_load.parquet` in the folder that `spec.load.from` names.
+
+Goals: a file that cannot be a history is refused with its place and the cause, by both engines
+alike.
+Constraints: columns that the planner does not need may be there, and are not read. A single
+cluster's history may have the column `cluster`, with one name.
 """
 
 from __future__ import annotations
@@ -47,7 +50,8 @@ BUILD_BY_WEEK = command("load build", "--per-week", "--samples", "PATH", "--out"
 """The command that writes a history with a row for each partition and week."""
 
 NAMED = "named"
-"""The column of rows that keeps the name of the cluster as the history has it; null where it has none."""
+"""The column of rows that keeps the name of the cluster as the history has it; null where it has
+none."""
 
 _RATES = pa.list_(pa.float32())
 ROWS = pa.schema(
@@ -72,16 +76,24 @@ _FIRST_MONDAY_US = 4 * 24 * 3600 * 10**6
 
 
 def history_path(request: RebalanceRequest) -> Path | None:
-    """Return the path of the request's history, whose folder is relative to its file; None where it asks for none."""
+    """Return the path of the request's history, whose folder is relative to its file.
+
+    None where it asks for none.
+    """
     file, load = request.header.file, request.load
     base = Path() if file is None else Path(file.name).parent
     return None if load is None else base / load.folder / PARTITION_LOAD
 
 
 def history_types(path: Path, header: Header) -> dict[str, Any]:
-    """Return the Arrow type of each column that is read and not empty, by name; raises InvalidInputError."""
+    """Return the Arrow type of each column that is read and not empty, by name.
+
+    Raises InvalidInputError.
+    """
     if not path.exists():
-        raise _refusal(path, f"There is no {path}.", "spec.load.from names the folder of a load history")
+        raise _refusal(
+            path, f"There is no {path}.", "spec.load.from names the folder of a load history"
+        )
     try:
         found = parquet.ParquetDataset(path).schema
     except (pa.ArrowInvalid, OSError) as error:
@@ -90,18 +102,24 @@ def history_types(path: Path, header: Header) -> dict[str, Any]:
     if missing := [name for name in needed if name not in found.names]:
         cause = f"it has {', '.join(sorted(found.names)) or 'none'}"
         raise _refusal(path, f"{path} lacks the columns: {', '.join(missing)}.", cause)
-    present = {name: found.field(name).type for name in (CLUSTER, *ROWS.names) if name in found.names}
+    present = {
+        name: found.field(name).type for name in (CLUSTER, *ROWS.names) if name in found.names
+    }
     types = {name: kind for name, kind in present.items() if not pa.types.is_null(kind)}
-    wrong = [f"{name} is {kind}, not {_TYPES[name][0]}" for name, kind in types.items() if not _TYPES[name][1](kind)]
+    wrong = [
+        f"{name} is {kind}, not {_TYPES[name][0]}"
+        for name, kind in types.items()
+        if not _TYPES[name][1](kind)
+    ]
     if wrong:
         raise _refusal(path, f"{path} has columns of other types.", "; ".join(wrong))
     return types
 
 
 def read_history(request: RebalanceRequest, header: Header) -> dict[str, ArrowTable]:
-    """Return the rows of each cluster of the header by its name, without checking them; none without spec.load.
+    """Return the rows of each cluster of the header by its name, without checking them.
 
-    Raises InvalidInputError.
+    None without spec.load. Raises InvalidInputError.
     """
     path = history_path(request)
     if path is None:
@@ -123,9 +141,14 @@ def as_array(column: Any) -> Any:  # noqa: ANN401 - pyarrow ships no type inform
 
 
 def as_rows(found: ArrowTable) -> ArrowTable:
-    """Return a history's table with the columns of ROWS; raises ArrowInvalid for values of other types."""
+    """Return a history's table with the columns of ROWS.
+
+    Raises ArrowInvalid for values of other types.
+    """
     if CLUSTER in found.column_names:
-        found = found.rename_columns([NAMED if name == CLUSTER else name for name in found.column_names])
+        found = found.rename_columns(
+            [NAMED if name == CLUSTER else name for name in found.column_names]
+        )
     for field in ROWS:
         if field.name not in found.column_names:
             found = found.append_column(field, pa.nulls(len(found), field.type))
@@ -159,7 +182,8 @@ def _refusal(path: Path, message: str, cause: str) -> InvalidInputError:
 def _read(path: Path, header: Header) -> ArrowTable:
     names = list(history_types(path, header))
     found = arrow_table(parquet, path, [name for name in names if name not in RATE_COLUMNS])
-    for name in (name for name in names if name in RATE_COLUMNS):  # one at a time: decoding takes four times its memory
+    # One at a time: decoding takes four times its memory.
+    for name in (name for name in names if name in RATE_COLUMNS):
         found = found.append_column(name, arrow_table(parquet, path, [name]).column(name))
         pa.default_memory_pool().release_unused()
     try:
@@ -170,7 +194,9 @@ def _read(path: Path, header: Header) -> ArrowTable:
 
 def _is_rates(kind: Any) -> bool:  # noqa: ANN401 - pyarrow ships no type information
     lists = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    return bool(lists and (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)))
+    return bool(
+        lists and (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type))
+    )
 
 
 def _is_string(kind: Any) -> bool:  # noqa: ANN401 - pyarrow ships no type information
@@ -200,8 +226,12 @@ def _bad_rows(rows: ArrowTable) -> Iterator[str]:
         what = "negative" if lowest == 0 else f"below {lowest}"
         yield from _counted(name, what, pc.less(rows.column(name), lowest))
     since = pc.subtract(rows.column(START).cast(pa.int64()), _FIRST_MONDAY_US)
-    weeks = pc.floor(pc.divide(since.cast(pa.float64(), safe=False), float(_WEEK_US))).cast(pa.int64())
-    yield from _counted(START, "not a Monday 00:00 UTC", pc.not_equal(pc.multiply(weeks, _WEEK_US), since))
+    weeks = pc.floor(pc.divide(since.cast(pa.float64(), safe=False), float(_WEEK_US))).cast(
+        pa.int64()
+    )
+    yield from _counted(
+        START, "not a Monday 00:00 UTC", pc.not_equal(pc.multiply(weeks, _WEEK_US), since)
+    )
     for name in RATE_COLUMNS:
         yield from _bad_rates(name, rows.column(name))
     yield from _counted(f"{TOPIC}, {PARTITION}, {START}", "with a duplicate key", _repeated(rows))
@@ -209,7 +239,9 @@ def _bad_rows(rows: ArrowTable) -> Iterator[str]:
 
 def _bad_rates(name: str, column: Any) -> Iterator[str]:  # noqa: ANN401 - pyarrow ships no type information
     lengths = pc.list_value_length(column)
-    yield from _counted(name, f"with a list of a length other than {HOURS}", pc.not_equal(lengths, HOURS))
+    yield from _counted(
+        name, f"with a list of a length other than {HOURS}", pc.not_equal(lengths, HOURS)
+    )
     values = as_array(column)
     tests: tuple[tuple[str, Callable[[Any], Any]], ...] = (
         ("with a NaN or infinite rate", lambda flat: pc.invert(pc.is_finite(flat))),
@@ -237,7 +269,11 @@ def _repeated(rows: ArrowTable) -> Bools:
 
 def _counted(column: str, what: str, wrong: Any) -> Iterator[str]:  # noqa: ANN401 - pyarrow ships no type information
     """Yield one message for the rows of a mask, whose nulls are no fault."""
-    mask = wrong if isinstance(wrong, np.ndarray) else np.asarray(pc.fill_null(wrong, fill_value=False), np.bool_)
+    mask = (
+        wrong
+        if isinstance(wrong, np.ndarray)
+        else np.asarray(pc.fill_null(wrong, fill_value=False), np.bool_)
+    )
     if found := np.flatnonzero(mask).tolist():
         counted = "1 row" if len(found) == 1 else f"{len(found)} rows"
         yield f"{column}: {counted} {what} (first: row {found[0] + 1})"

@@ -1,4 +1,7 @@
-"""Turns the hourly rates of partitions into the resources that the kernel evens out: network in, network out, CPU."""
+"""Turns the hourly rates of partitions into the resources that the kernel evens out.
+
+They are network in, network out, CPU.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ _WEEKDAYS = 5
 class Carriers:
     """The brokers that carry load: `holding` [B] may hold replicas, `leading` [B] may lead besides.
 
-    `able` has the capacity of each for a resource [B], NaN where unknown. Where any such broker's is unknown, all count
-    as equal, times their `weight` [B].
+    `able` has the capacity of each for a resource [B], NaN where unknown. Where any such broker's
+    is unknown, all count as equal, times their `weight` [B].
     """
 
     holding: Bools
@@ -43,56 +46,86 @@ class Carriers:
         return bool(np.isfinite(able).all() and able.any())
 
     def capacity(self, name: ResourceName) -> Floats:
-        """Return each broker's part of the capacity of all for a resource, [B]; the sum is 1 if there is a broker."""
-        part = np.where(self._carrying(name), self.able[name] if self.knows(name) else self.weight, 0.0)
+        """Return each broker's part of the capacity of all for a resource, [B].
+
+        The sum is 1 if there is a broker.
+        """
+        part = np.where(
+            self._carrying(name), self.able[name] if self.knows(name) else self.weight, 0.0
+        )
         return part / max(float(part.sum()), np.finfo(np.float64).tiny)
 
     def _carrying(self, name: ResourceName) -> Bools:
         return self.leading if name is ResourceName.OUT else self.holding
 
 
-def resources_of(rates: HourlyRates, rf: Ints, carriers: Carriers, spec: LoadSpec) -> tuple[Resource, ...]:
-    """Return the resources that the request names, by hour of the week; `rf` [P] replicas of each partition.
+def resources_of(
+    rates: HourlyRates, rf: Ints, carriers: Carriers, spec: LoadSpec
+) -> tuple[Resource, ...]:
+    """Return the resources that the request names, by hour of the week.
 
-    Network out is the bytes that consumers read, and those that followers read: rf - 1 times the bytes in.
+    `rf` [P] replicas of each partition. Network out is the bytes that consumers read, and those
+    that followers read: rf - 1 times the bytes in.
     """
     followers = (rf - 1).astype(np.float32)[:, None]
     out = followers * rates.bytes_in
     if rates.bytes_out is not None:
         out += rates.bytes_out
     found = [
-        Resource(ResourceName.IN, rates.bytes_in, None, carriers.capacity(ResourceName.IN), spec.most_in),
+        Resource(
+            ResourceName.IN, rates.bytes_in, None, carriers.capacity(ResourceName.IN), spec.most_in
+        ),
         Resource(ResourceName.OUT, None, out, carriers.capacity(ResourceName.OUT), spec.most_out),
     ]
     if spec.cpu is not None:
         cost = spec.cpu
-        replica, leader = np.float32(cost.bytes_in) * rates.bytes_in, np.float32(cost.bytes_out) * out
+        replica, leader = (
+            np.float32(cost.bytes_in) * rates.bytes_in,
+            np.float32(cost.bytes_out) * out,
+        )
         if rates.requests is not None:
             leader += np.float32(cost.requests) * rates.requests
-        found.append(Resource(ResourceName.CPU, replica, leader, carriers.capacity(ResourceName.CPU), spec.most_out))
+        found.append(
+            Resource(
+                ResourceName.CPU,
+                replica,
+                leader,
+                carriers.capacity(ResourceName.CPU),
+                spec.most_out,
+            )
+        )
     return tuple(found)
 
 
 def is_used(resource: Resource) -> bool:
     """Whether any partition has load of a resource."""
-    return any(rates is not None and rates.any() for rates in (resource.on_replica, resource.on_leader))
+    return any(
+        rates is not None and rates.any() for rates in (resource.on_replica, resource.on_leader)
+    )
 
 
 def hourly_load(
-    resources: tuple[Resource, ...], spec: LoadSpec, limits: ProposalLimits, leader_costs: LeaderCosts | None = None
+    resources: tuple[Resource, ...],
+    spec: LoadSpec,
+    limits: ProposalLimits,
+    leader_costs: LeaderCosts | None = None,
 ) -> HourlyLoad | None:
     """Return the kernel's input, None where there is nothing to even out."""
     if spec.hours is HoursOfLoad.WEEKDAY_WEEKEND:
         resources = tuple(
-            replace(each, on_replica=_folded(each.on_replica), on_leader=_folded(each.on_leader)) for each in resources
+            replace(each, on_replica=_folded(each.on_replica), on_leader=_folded(each.on_leader))
+            for each in resources
         )
     moves, changes = limits.load_moves, limits.load_leader_changes
-    budget = LOAD_MOVES if moves is None else moves, LOAD_LEADER_CHANGES if changes is None else changes
+    budget = (
+        LOAD_MOVES if moves is None else moves,
+        LOAD_LEADER_CHANGES if changes is None else changes,
+    )
     return HourlyLoad(resources, *budget, leader_costs) if resources else None
 
 
 def _folded(rates: Rates | None) -> Rates | None:
-    """Return the mean weekday and the mean day of the weekend, [P, 48], of the hours of a week [P, 168]."""
+    """Return the mean weekday and mean weekend day, [P, 48], of the hours of a week [P, 168]."""
     if rates is None:
         return None
     by_day = rates.reshape(len(rates), HOURS // _DAY, _DAY)

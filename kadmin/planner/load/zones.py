@@ -1,7 +1,8 @@
-"""Bytes that cross zones in a month: by replication, by producers and by consumers. Zones are the brokers' racks.
+"""Bytes that cross zones in a month: by replication, by producers and by consumers.
 
-The copies of a follower cross where its rack is not the leader's. A producer sends to the leader. A consumer reads from
-the leader, or with closest_replica (KIP-392) from a replica in its own zone where there is one.
+Zones are the brokers' racks. The copies of a follower cross where its rack is not the leader's. A
+producer sends to the leader. A consumer reads from the leader, or with closest_replica (KIP-392)
+from a replica in its own zone where there is one.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _CENTS = 2
 class ZoneTraffic:
     """The zones of a cluster: `names`, and the index of each broker's [B].
 
-    `into` and `out` [P] are the week's mean rates of partitions; `out` is None where no bytes out are known.
+    `into` and `out` [P] are the week's mean rates of partitions; `out` is None where no bytes out
+    are known.
     """
 
     names: tuple[str, ...]
@@ -43,7 +45,10 @@ class ZoneTraffic:
 
     @classmethod
     def of(cls, racks: Sequence[str | None], rates: HourlyRates, prices: ZonePrices) -> ZoneTraffic:
-        """Return the zones of brokers with these racks; one without a rack is in a zone of its own kind, NONE."""
+        """Return the zones of brokers with these racks.
+
+        One without a rack is in a zone of its own kind, NONE.
+        """
         names = tuple(sorted({rack for rack in racks if rack is not None}))
         zone = np.array([NONE if rack is None else names.index(rack) for rack in racks], np.int64)
         out = None if rates.bytes_out is None else _mean(rates.bytes_out)
@@ -52,22 +57,32 @@ class ZoneTraffic:
     def figures(self, before: Ints, after: Ints) -> ZoneFigures:
         """Return the figures of the ordered lists [P, W] at both times."""
         now, then = self._bytes(before), self._bytes(after)
-        costs = (round(sum(way.values()) / _GB * self.prices.price_per_gb, _CENTS) for way in (now, then))
+        costs = (
+            round(sum(way.values()) / _GB * self.prices.price_per_gb, _CENTS) for way in (now, then)
+        )
         return ZoneFigures(
             currency=self.prices.currency,
             price_per_gb=self.prices.price_per_gb,
             cost=Crossing(*costs),
-            **{name: Crossing(round(crossing), round(then[name])) for name, crossing in now.items()},
+            **{
+                name: Crossing(round(crossing), round(then[name])) for name, crossing in now.items()
+            },
         )
 
     def leader_costs(self) -> LeaderCosts | None:
-        """Return the costs of leaders by zone, None where no client is known that writes to or reads from leaders."""
+        """Return the costs of leaders by zone.
+
+        Return None where no client is known that writes to or reads from leaders.
+        """
         zones, ways = np.arange(len(self.names)), [(self.prices.producers, self.into)]
         if self.out is not None and not self.prices.closest_replica:
             ways.append((self.prices.consumers, self.out))
         if not any(shares for shares, _ in ways):
             return None
-        client = np.sum([self._apart(shares, zones) * rates[:, None] for shares, rates in ways if shares], axis=0)
+        client = np.sum(
+            [self._apart(shares, zones) * rates[:, None] for shares, rates in ways if shares],
+            axis=0,
+        )
         return LeaderCosts(self.zone, _thousandths(client), _thousandths(self.into))
 
     def _bytes(self, lists: Ints) -> dict[str, float]:
@@ -76,18 +91,25 @@ class ZoneTraffic:
         crossing = (held & (zones != leader[:, None])).sum(axis=1)
         found = {"replication": float((crossing * self.into).sum()) * _MONTH_S}
         if self.prices.producers:
-            found["producers"] = float((self._apart(self.prices.producers, leader) * self.into).sum()) * _MONTH_S
+            found["producers"] = (
+                float((self._apart(self.prices.producers, leader) * self.into).sum()) * _MONTH_S
+            )
         if self.prices.consumers and self.out is not None:
             closest = self.prices.closest_replica
             apart = (
-                self._without(self.prices.consumers, zones) if closest else self._apart(self.prices.consumers, leader)
+                self._without(self.prices.consumers, zones)
+                if closest
+                else self._apart(self.prices.consumers, leader)
             )
             found["consumers"] = float((apart * self.out).sum()) * _MONTH_S
         return found
 
     def _apart(self, shares: Mapping[str, float], leader: Ints) -> Floats:
         """Return the part of clients that are in another zone than the leader, [P]."""
-        return sum(shares.values()) - np.append([shares.get(name, 0.0) for name in self.names], 0.0)[leader]
+        return (
+            sum(shares.values())
+            - np.append([shares.get(name, 0.0) for name in self.names], 0.0)[leader]
+        )
 
     def _without(self, shares: Mapping[str, float], zones: Ints) -> Floats:
         """Return the part of clients in whose zone there is no replica, [P]."""

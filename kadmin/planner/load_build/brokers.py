@@ -1,9 +1,9 @@
 """Corrects partitions' rates by the rates that brokers reported, and compares the two.
 
-Brokers report bytes and requests of clients for each topic, not for each partition. The partitions of a topic that a
-broker led in an hour are scaled, so that they add up to what it reported; where leadership moved within the hour, by
-the records that came while each broker led. Where the leader is unknown, they are scaled to what all brokers
-reported about the topic.
+Brokers report bytes and requests of clients for each topic, not for each partition. The partitions
+of a topic that a broker led in an hour are scaled, so that they add up to what it reported; where
+leadership moved within the hour, by the records that came while each broker led. Where the leader
+is unknown, they are scaled to what all brokers reported about the topic.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _PLACE = (*TOPIC_KEY, "broker_id", "hour")
 
 
 def weighed(hours: DataFrame, sizes: DataFrame) -> DataFrame:
-    """Add the weights of each partition and hour to partition_hours: `in`, `out` and `work`, and `in_bytes`.
+    """Add the weights of each partition and hour to partition_hours.
 
-    `sizes` are those of bytes_per_record.
-    Weights are bytes per second where `in_bytes`, otherwise records per second, which only give parts of a sum.
+    The columns are `in`, `out` and `work`, and `in_bytes`. `sizes` are those of bytes_per_record.
+    Weights are bytes per second where `in_bytes`, otherwise records per second, which only give
+    parts of a sum.
     """
     records, size = f.col("records"), f.col("bytes_per_record")
     record = f.coalesce(size, f.lit(1.0))
@@ -45,16 +46,19 @@ def weighed(hours: DataFrame, sizes: DataFrame) -> DataFrame:
 
 
 def compared(weights: DataFrame, reports: DataFrame) -> DataFrame:
-    """Return, by topic, broker and hour, the sums over the partitions that it led, and the rates that it reported.
+    """Return sums and reported rates by topic, broker and hour.
 
+    The sums are over the partitions that the broker led, the rates those that it reported.
     `reports` are the rows of topics in partition_hours.
 
-    Columns, in thousandths: `sum_` in, out and work; `reported_` in, out and requests; and `in_bytes` and `out_bytes`:
-    whether the sums are bytes. The broker UNKNOWN_ID has the sums of all.
+    Columns, in thousandths: `sum_` in, out and work; `reported_` in, out and requests; and
+    `in_bytes` and `out_bytes`: whether the sums are bytes. The broker UNKNOWN_ID has the sums of
+    all.
     """
     both = _led(weights).unionByName(_reported(reports), allowMissingColumns=True)
     return both.groupBy(*_PLACE).agg(
-        *(f.sum(name).alias(name) for name in _SUMS), *(f.bool_and(name).alias(name) for name in _UNITS)
+        *(f.sum(name).alias(name) for name in _SUMS),
+        *(f.bool_and(name).alias(name) for name in _UNITS),
     )
 
 
@@ -63,7 +67,10 @@ def _reported(reports: DataFrame) -> DataFrame:
         *TOPIC_KEY,
         f.explode(f.array_distinct(f.array(f.col("leader"), f.lit(UNKNOWN_ID)))).alias("broker_id"),
         "hour",
-        *(thousandths(f.col(f"metered_{name}")).alias(f"reported_{name}") for name in METERS.values()),
+        *(
+            thousandths(f.col(f"metered_{name}")).alias(f"reported_{name}")
+            for name in METERS.values()
+        ),
     )
 
 
@@ -89,11 +96,12 @@ def _led(weights: DataFrame) -> DataFrame:
 
 
 def scaled(weights: DataFrame, both: DataFrame) -> DataFrame:
-    """Return PARTITION_KEY, `hour`, `in`, `out` and `requests` of each partition and hour; null where unknown.
+    """Return PARTITION_KEY, `hour`, `in`, `out` and `requests` of each partition and hour.
 
-    `both` is what `compared` returns.
+    Null where unknown. `both` is what `compared` returns.
     """
-    factors = _factors(both).hint("shuffle_hash")  # a merge would sort all hours of all partitions, twice
+    # A merge would sort all hours of all partitions, twice.
+    factors = _factors(both).hint("shuffle_hash")
     joined = weights
     for leader in ("leader", "other_leader"):
         renamed = factors.select(
@@ -124,20 +132,27 @@ def unscaled(weights: DataFrame) -> DataFrame:
         *PARTITION_KEY,
         "hour",
         f.coalesce("metered_in", f.when(f.col("in_bytes"), f.col("in"))).alias("in"),
-        f.coalesce("metered_out", f.when(f.col("bytes_per_record").isNotNull(), f.col("out"))).alias("out"),
+        f.coalesce(
+            "metered_out", f.when(f.col("bytes_per_record").isNotNull(), f.col("out"))
+        ).alias("out"),
         f.col("metered_requests").alias("requests"),
     )
 
 
 def broker_hours(both: DataFrame) -> DataFrame:
-    """Return the rates that each broker reported in each hour, beside the sums over the partitions that it led.
+    """Return the rates that each broker reported in each hour.
 
-    Sums are those before scaling, in bytes per second. A topic counts in both where both are known. `both` is what
-    `compared` returns.
+    Beside them are the sums over the partitions that it led. Sums are those before scaling, in
+    bytes per second. A topic counts in both where both are known. `both` is what `compared`
+    returns.
     """
     figures = {}
     for way in ("in", "out"):
-        both_known = f.col(f"reported_{way}").isNotNull() & f.col(f"sum_{way}").isNotNull() & f.col(f"{way}_bytes")
+        both_known = (
+            f.col(f"reported_{way}").isNotNull()
+            & f.col(f"sum_{way}").isNotNull()
+            & f.col(f"{way}_bytes")
+        )
         figures[f"reported_{way}"] = f.sum(f.when(both_known, f.col(f"reported_{way}")))
         figures[f"partitions_{way}"] = f.sum(f.when(both_known, f.col(f"sum_{way}")))
     return (
@@ -149,7 +164,10 @@ def broker_hours(both: DataFrame) -> DataFrame:
 
 
 def _factors(both: DataFrame) -> DataFrame:
-    """Return the factors of weights; null where a broker reported nothing, or nothing that can be shared."""
+    """Return the factors of weights.
+
+    Null where a broker reported nothing, or nothing that can be shared.
+    """
 
     def ratio(reported: str, total: str) -> SparkColumn:
         return f.when((f.col(reported) > 0) & (f.col(total) > 0), f.col(reported) / f.col(total))
@@ -159,12 +177,17 @@ def _factors(both: DataFrame) -> DataFrame:
         *_PLACE,
         ratio("reported_in", "sum_in").alias("in"),
         ratio("reported_out", "sum_out").alias("out"),
-        f.when(unread & (f.col("sum_in") > 0), f.col("reported_out") / f.col("sum_in")).alias("out_by_in"),
+        f.when(unread & (f.col("sum_in") > 0), f.col("reported_out") / f.col("sum_in")).alias(
+            "out_by_in"
+        ),
         ratio("reported_requests", "sum_work").alias("requests"),
     )
 
 
 def _factor(name: str) -> SparkColumn:
-    """Return the factor of a partition: its leaders', each for its part; one that is unknown is the other's."""
+    """Return the factor of a partition: its leaders', each for its part.
+
+    One that is unknown is the other's.
+    """
     one, two, part = f.col(f"leader_{name}"), f.col(f"other_leader_{name}"), f.col("leader_part")
     return part * f.coalesce(one, two) + (1 - part) * f.coalesce(two, one)

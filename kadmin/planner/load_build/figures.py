@@ -44,16 +44,20 @@ class SamplesRead:
     """The samples that one run read."""
 
     samples_read: Annotated[Count, "Samples that this run read."]
-    samples_left_out: Annotated[Count, "Samples without a time, a topic, a metric of kadmin or a valid value."]
+    samples_left_out: Annotated[
+        Count, "Samples without a time, a topic, a metric of kadmin or a valid value."
+    ]
     instances_without_broker: Annotated[
-        tuple[str, ...], "Instances of Prometheus that report about topics, whose broker id is unknown."
+        tuple[str, ...],
+        "Instances of Prometheus that report about topics, whose broker id is unknown.",
     ]
     unknown_names: Annotated[
         tuple[UnknownName, ...],
         "Names of series about topics that are no known metric; their samples were left out.",
     ]
     underscored_topics: Annotated[
-        Mapping[str, str], "Topics that occur only in meters, each with a topic of the same name with dots."
+        Mapping[str, str],
+        "Topics that occur only in meters, each with a topic of the same name with dots.",
     ]
     days_read: Annotated[tuple[str, ...], "Days whose samples were read by this run."]
 
@@ -64,7 +68,11 @@ class BuiltLoad(SamplesRead, LoadSource):
 
     start: Annotated[str, "Monday 00:00 UTC of the first week."]
     weeks: Annotated[Number, "Weeks from there on."]
-    merge: Annotated[str, Keywords(enum=[*WeekMerge, PER_WEEK]), "How the same hour of several weeks became one rate."]
+    merge: Annotated[
+        str,
+        Keywords(enum=[*WeekMerge, PER_WEEK]),
+        "How the same hour of several weeks became one rate.",
+    ]
     days: Annotated[tuple[str, ...], "Days that the load includes, in UTC."]
     stray_days: Annotated[
         tuple[str, ...],
@@ -74,7 +82,10 @@ class BuiltLoad(SamplesRead, LoadSource):
     coverage: Annotated[Part | None, "The part of all hours of all rows whose bytes in are known."]
     agreement: Annotated[
         Agreement,
-        "How far partitions add up to what brokers reported, before they were scaled to it: 1 less all differences by "
-        "broker and hour over all that was reported. Null where nothing can be compared.",
+        "How far partitions add up to what brokers reported, before they were scaled to it: 1 "
+        "less all differences by broker and hour over all that was reported. Null where nothing "
+        "can be compared.",
     ]
-    plans: Annotated[Mapping[str, str] | Absent, "With --explain: Spark's plan of each job."] = ABSENT
+    plans: Annotated[Mapping[str, str] | Absent, "With --explain: Spark's plan of each job."] = (
+        ABSENT
+    )

@@ -1,11 +1,15 @@
-"""Keeps hourly roll-ups of samples and the hours of partitions in a folder, by day, with their source files.
+"""Keeps hourly roll-ups of samples and the hours of partitions in a folder.
 
-    hourly/index.json            the sample files that are in, and the folders of each day: replaced as the last step
-    hourly/000003/day=2026-03-02 Parquet files of one day: its roll-ups, or the hours of partitions made of them
-    hourly/lock                  held with flock by the run that writes
+They are kept by day, with their source files.
 
-A run that ends before it has replaced the index leaves folders that no index names; the next run removes them. The next
-run also makes the hours of days that have none yet.
+    hourly/index.json             the sample files that are in, and the folders of each day:
+                                  replaced as the last step
+    hourly/000003/day=2026-03-02  Parquet files of one day: its roll-ups, or the hours of
+                                  partitions made of them
+    hourly/lock                   held with flock by the run that writes
+
+A run that ends before it has replaced the index leaves folders that no index names; the next run
+removes them. The next run also makes the hours of days that have none yet.
 """
 
 from __future__ import annotations
@@ -31,11 +35,11 @@ INDEX = "index.json"
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day of samples: the folder of its roll-ups, the folder of hourly partition rates, and figures.
+    """A day of samples: the folder of roll-ups, the folder of hourly partition rates, and figures.
 
-    Folders are relative to `hourly`; `hours` is None until it is written. `samples` counts samples, `sparse` roll-ups
-    that cover little of their hour. `metered`: there are meters of topics; `fleet`: samples name their cluster. Hours
-    count from 1970.
+    Folders are relative to `hourly`; `hours` is None until it is written. `samples` counts samples,
+    `sparse` roll-ups that cover little of their hour. `metered`: there are meters of topics;
+    `fleet`: samples name their cluster. Hours count from 1970.
     """
 
     roll_ups: str
@@ -57,7 +61,8 @@ class Day:
 class History:
     """The sample files, by name, and the days of the folder.
 
-    `made` says how the tables in the folder above were made of just these days; None where they were not.
+    `made` says how the tables in the folder above were made of just these days; None where they
+    were not.
     """
 
     files: Mapping[str, SampleFile] = field(default_factory=dict)
@@ -67,7 +72,8 @@ class History:
     def with_run(self, files: Mapping[str, SampleFile], days: Mapping[str, Day]) -> History:
         """Return the history after a run that read these files and rolled up these days.
 
-        Sparse hours are bounded by samples of the hours beside them: those of the days beside are to be made anew.
+        Sparse hours are bounded by samples of the hours beside them: those of the days beside are
+        to be made anew.
         """
         bounded = neighbouring_days(days.values())
         kept = {
@@ -89,10 +95,10 @@ def neighbouring_days(days: Iterable[Day]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class NewSamples:
-    """The input of a run: sample files (None for all of the source), and the days whose rows it reads.
+    """The input of a run: sample files (None: all of the source), and the days whose rows it reads.
 
-    `days` are ranges of days, first and last, outside of which rows are skipped; empty for no limit. `merges` are days
-    whose roll-ups are kept and get the new rows.
+    `days` are ranges of days, first and last, outside of which rows are skipped; empty for no
+    limit. `merges` are days whose roll-ups are kept and get the new rows.
     """
 
     files: tuple[str, ...] | None
@@ -103,17 +109,25 @@ class NewSamples:
 def to_read(history: History, files: Mapping[str, SampleFile]) -> NewSamples | None:
     """Return the samples that are new since the last run, or None for none.
 
-    New files merge with the days that they touch. A file that changed has its days made anew, from every file that has
-    rows of them. Files that are gone stay in the roll-ups.
+    New files merge with the days that they touch. A file that changed has its days made anew, from
+    every file that has rows of them. Files that are gone stay in the roll-ups.
     """
     fresh = {name: each for name, each in files.items() if history.files.get(name) != each}
     if not fresh:
         return None
     if not fresh.keys() & history.files.keys():
         touched = [day for day in history.days if any(each.has(day) for each in fresh.values())]
-        return NewSamples(None if fresh.keys() == files.keys() else tuple(sorted(fresh)), (), tuple(sorted(touched)))
+        return NewSamples(
+            None if fresh.keys() == files.keys() else tuple(sorted(fresh)),
+            (),
+            tuple(sorted(touched)),
+        )
     spans = {(each.first_day, each.last_day) for each in fresh.values()}
-    spans |= {(history.files[name].first_day, history.files[name].last_day) for name in fresh if name in history.files}
+    spans |= {
+        (history.files[name].first_day, history.files[name].last_day)
+        for name in fresh
+        if name in history.files
+    }
     needed = [name for name, each in files.items() if any(each.meets(*span) for span in spans)]
     return NewSamples(tuple(sorted(needed)), tuple(sorted(spans)))
 
@@ -125,7 +139,9 @@ def locked(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "lock").open("w")
     except OSError as error:
-        raise NotCompletedError(f"Cannot write {folder}.", cause=error.strerror or str(error)) from error
+        raise NotCompletedError(
+            f"Cannot write {folder}.", cause=error.strerror or str(error)
+        ) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -147,7 +163,9 @@ def read_history(folder: Path) -> History:
     try:
         value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         files = {name: SampleFile(*each) for name, each in value["files"].items()}
-        return History(files, {name: Day(**each) for name, each in value["days"].items()}, value.get("made"))
+        return History(
+            files, {name: Day(**each) for name, each in value["days"].items()}, value.get("made")
+        )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInputError(
             f"{path} was not written by kadmin.", cause=str(error), next_step=f"rm -r {folder}"
@@ -176,7 +194,8 @@ def remove_leftovers(folder: Path, history: History) -> None:
 
 def next_run(folder: Path) -> str:
     """Return the name of a folder that no run has used."""
-    return f"{max((int(each.name) for each in folder.iterdir() if each.name.isdigit()), default=0) + 1:06d}"
+    last = max((int(each.name) for each in folder.iterdir() if each.name.isdigit()), default=0)
+    return f"{last + 1:06d}"
 
 
 def _remove(path: Path) -> None:

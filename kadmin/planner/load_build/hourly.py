@@ -1,7 +1,8 @@
 """Rolls samples up: one row for each series and hour, from which rates follow without the samples.
 
-A series is what one source reports about one thing: the values of the columns SERIES. Every aggregate has a buffer of
-fixed width, so that Spark hashes and never sorts samples. Roll-ups of parts of an hour merge to that of the hour.
+A series is what one source reports about one thing: the values of the columns SERIES. Every
+aggregate has a buffer of fixed width, so that Spark hashes and never sorts samples. Roll-ups of
+parts of an hour merge to that of the hour.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ UNKNOWN_ID = -1
 SERIES = ("cluster", "topic", "partition", "broker_id", "group", "metric", "counter")
 _SUMMARY = ("samples", "first_at", "last_at", "first", "last", "lowest", "highest", "total")
 ROLL_UP = (*SERIES, "hour", *_SUMMARY)
-"""`hour` counts from 1970 in UTC, `first_at` and `last_at` are microseconds, `total` sums a gauge in thousandths."""
+"""`hour` counts from 1970 in UTC, `first_at` and `last_at` are microseconds, `total` sums a gauge
+in thousandths."""
 
 _MOST = 9.2e18
 _MOST_RATE = 1e12
@@ -31,9 +33,10 @@ _TIES = 2**31
 
 
 def roll_up(samples: DataFrame) -> DataFrame:
-    """Return the hourly roll-up of samples; unusable samples (see is_usable) are counted in one row without an hour.
+    """Return the hourly roll-up of samples.
 
-    They are not filtered and counted apart, because Spark would then read each sample twice.
+    Unusable samples (see is_usable) are counted in one row without an hour. They are not filtered
+    and counted apart, because Spark would then read each sample twice.
     """
     at, value = f.col("at"), f.col("value")
     keys = {
@@ -47,10 +50,14 @@ def roll_up(samples: DataFrame) -> DataFrame:
         "hour": f.expr(f"unix_micros({TIME}) div {HOUR_US}").cast("int"),
     }
     rows = samples.select(
-        *(f.when(is_usable(), key).alias(name) for name, key in keys.items()), f.unix_micros(TIME).alias("at"), "value"
+        *(f.when(is_usable(), key).alias(name) for name, key in keys.items()),
+        f.unix_micros(TIME).alias("at"),
+        "value",
     )
     order = _order(at, value)
-    thousandths = f.when(f.col("counter"), f.lit(0)).otherwise(f.round(f.least(value, f.lit(_MOST_RATE)) * 1000))
+    thousandths = f.when(f.col("counter"), f.lit(0)).otherwise(
+        f.round(f.least(value, f.lit(_MOST_RATE)) * 1000)
+    )
     return (
         rows.groupBy(*SERIES, "hour")
         .agg(
@@ -68,7 +75,10 @@ def roll_up(samples: DataFrame) -> DataFrame:
 
 
 def is_usable() -> SparkColumn:
-    """Whether a sample has a time, a topic, a metric that counts, and a value that can be; it is never null."""
+    """Whether a sample has a time, a topic, a metric that counts, and a value that can be.
+
+    It is never null.
+    """
     given = f.col(TIME).isNotNull() & f.col("topic").isNotNull()
     able = f.col("value").between(0.0, _MOST) & f.col("metric").isin(*Metric)
     return given & f.coalesce(able, f.lit(False))  # noqa: FBT003 - lit takes it by position
@@ -99,13 +109,20 @@ def day_of(hour: SparkColumn) -> SparkColumn:
 
 
 def _is_counter() -> SparkColumn:
-    """Whether a sample is of a counter: offsets only grow and log sizes do not, whatever the exporter calls them."""
+    """Whether a sample is of a counter.
+
+    Offsets only grow and log sizes do not, whatever the exporter calls them.
+    """
     metric = f.col("metric")
     return metric.isin(Metric.LOG_END_OFFSET, Metric.GROUP_OFFSET) | (
-        (metric != Metric.LOG_SIZE_BYTES) & f.coalesce(f.col("kind") == SampleKind.COUNTER, f.lit(False))  # noqa: FBT003 - lit takes it by position
+        (metric != Metric.LOG_SIZE_BYTES)
+        & f.coalesce(f.col("kind") == SampleKind.COUNTER, f.lit(False))  # noqa: FBT003 - lit takes it by position
     )
 
 
 def _order(at: SparkColumn, value: SparkColumn) -> SparkColumn:
-    """Order samples of an hour by time; at the same time by a hash of the value, so that every run takes the same."""
+    """Order samples of an hour by time.
+
+    At the same time by a hash of the value, so that every run takes the same.
+    """
     return (at % HOUR_US) * _TIES + f.hash(value).bitwiseAND(_TIES - 1)

@@ -1,4 +1,7 @@
-"""Builds the load over time on Spark: samples to hourly roll-ups, roll-ups to partition_load and broker_load."""
+"""Builds the load over time on Spark.
+
+Samples become hourly roll-ups, roll-ups partition_load and broker_load.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,32 @@ from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.planner.load import columns
 from kadmin.planner.load.columns import COVERAGE
 from kadmin.planner.load_build.brokers import broker_hours, compared, scaled, unscaled, weighed
-from kadmin.planner.load_build.figures import PER_WEEK, Agreement, BuiltLoad, SamplesRead, UnknownName
+from kadmin.planner.load_build.figures import (
+    PER_WEEK,
+    Agreement,
+    BuiltLoad,
+    SamplesRead,
+    UnknownName,
+)
 from kadmin.planner.load_build.history import write_history
 from kadmin.planner.load_build.hourly import UNKNOWN_ID
 from kadmin.planner.load_build.partitions import PARTITION_KEY, bytes_per_record
-from kadmin.planner.load_build.roll_ups import Update, bring_hours_up_to_date, find, folder_of, hold, read_hours, update
-from kadmin.planner.load_build.weeks import WeekMerge, each_week, first_hour_of_week, merged_weeks, time_of
+from kadmin.planner.load_build.roll_ups import (
+    Update,
+    bring_hours_up_to_date,
+    find,
+    folder_of,
+    hold,
+    read_hours,
+    update,
+)
+from kadmin.planner.load_build.weeks import (
+    WeekMerge,
+    each_week,
+    first_hour_of_week,
+    merged_weeks,
+    time_of,
+)
 from kadmin.planner.proposal import ignore_stages
 from kadmin.planner.spark_session import LOGGING, cause_of, local_url, spark_session
 from kadmin.schema.shapes import to_json
@@ -49,19 +72,25 @@ if TYPE_CHECKING:
 
 _DEFAULTS = {"spark.driver.memory": "1500m", "spark.sql.shuffle.partitions": "16"}
 # Unlike a proposal, this job is long enough for the optimizing compiler to pay off.
-_JAVA_OPTIONS = f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -Xlog:disable -Xlog:all=warning:stderr"
+_JAVA_OPTIONS = (
+    f"-Dlog4j2.configurationFile={LOGGING.as_uri()} -Xlog:disable -Xlog:all=warning:stderr"
+)
 _COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 _WHILE_BUILDING = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.session.timeZone": "UTC",
-    # A task then has so few groups that its hash table stays near the core, and one table is faster than two.
+    # A task then has so few groups that its hash table stays near the core, and one table is faster
+    # than two.
     "spark.sql.files.maxPartitionBytes": "8m",
     "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
-    # Lists of the hours of so many partitions are collected in a hash table; with more, Spark sorts.
+    # Lists of the hours of so many partitions are collected in a hash table; with more, Spark
+    # sorts.
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000",
     # It would drop the stage that counts samples where none of them can be used.
-    "spark.sql.adaptive.optimizer.excludedRules": "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation",
+    "spark.sql.adaptive.optimizer.excludedRules": (
+        "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
+    ),
 }
 _STRAY = 1000
 """Divisor of the fullest day's samples: a day with fewer comes from a clock that was wrong."""
@@ -70,9 +99,9 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class LoadTask:
-    """The source of samples, the folder of the result, and the merge of weeks; None keeps each week apart.
+    """The source of samples, the folder of the result, and the merge of weeks.
 
-    With `explain`, the report has Spark's plans.
+    None keeps each week apart. With `explain`, the report has Spark's plans.
     """
 
     source: SampleSource
@@ -122,11 +151,14 @@ class _Scope:
         return any(day.metered for day in self.days.values())
 
 
-def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None] = ignore_stages) -> LoadReport:
-    """Bring the hourly roll-ups up to date with the samples, and write partition_load, broker_load and load.json.
+def build_load(
+    task: LoadTask, options: Options, on_stage: Callable[[str], None] = ignore_stages
+) -> LoadReport:
+    """Bring the hourly roll-ups up to date with the samples.
 
-    Calls `on_stage` with the name of each stage. Raises InvalidInputError for samples that cannot be used, BusyError
-    where another run writes to the same folder, NotCompletedError where Spark does not start or fails.
+    Then write partition_load, broker_load and load.json. Calls `on_stage` with the name of each
+    stage. Raises InvalidInputError for samples that cannot be used, BusyError where another run
+    writes to the same folder, NotCompletedError where Spark does not start or fails.
     """
     plans: dict[str, str] = {}
     made = f"{task.merge_name} {__version__}"
@@ -137,7 +169,12 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
 
     with hold(task.out):
         found = find(task.source, task.out)
-        if found.reading is None and found.history.made == made and not task.explain and _is_whole(task.out):
+        if (
+            found.reading is None
+            and found.history.made == made
+            and not task.explain
+            and _is_whole(task.out)
+        ):
             figures = json.loads((task.out / columns.LOAD_JSON).read_text(encoding="utf-8"))
             nothing = SamplesRead(**_samples_read(Update(found.history)))
             return LoadReport({**figures, **json.loads(to_json(nothing))}, plans)
@@ -146,7 +183,9 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
             try:
                 if found.reading is not None:
                     on_stage(_reading(task.source, found))
-                done = update(session, task.source, task.out, found, lambda rows: explain("hourly", rows))
+                done = update(
+                    session, task.source, task.out, found, lambda rows: explain("hourly", rows)
+                )
                 new = sum(day.hours is None for day in done.history.days.values())
                 if new:
                     on_stage(f"hourly rates of partitions ({count(new, 'day')})")
@@ -164,7 +203,10 @@ def build_load(task: LoadTask, options: Options, on_stage: Callable[[str], None]
 
 
 def _is_whole(out: Path) -> bool:
-    return all((out / name).is_file() for name in (columns.PARTITION_LOAD, columns.BROKER_LOAD, columns.LOAD_JSON))
+    return all(
+        (out / name).is_file()
+        for name in (columns.PARTITION_LOAD, columns.BROKER_LOAD, columns.LOAD_JSON)
+    )
 
 
 def _reading(source: SampleSource, found: Found) -> str:
@@ -173,21 +215,36 @@ def _reading(source: SampleSource, found: Found) -> str:
 
 
 def _with_defaults(options: Options) -> Options:
-    """Return options with this job's settings; on a server, with those alone that a session can set."""
+    """Return options with this job's settings.
+
+    On a server, with those alone that a session can set.
+    """
     defaults = {**_DEFAULTS, "spark.driver.extraJavaOptions": _java_options(os.environ)}
-    kept = {key: value for key, value in defaults.items() if options.remote is None or key.startswith("spark.sql.")}
+    kept = {
+        key: value
+        for key, value in defaults.items()
+        if options.remote is None or key.startswith("spark.sql.")
+    }
     return replace(options, conf={**kept, **options.conf})
 
 
 def _java_options(environment: Mapping[str, str]) -> str:
-    """Choose the collector with which the job needs a tenth less time, where none is chosen: Java refuses a second."""
-    given = " ".join(environment.get(name, "") for name in ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS"))
+    """Choose the collector with which the job needs a tenth less time.
+
+    Do not where one is chosen: Java refuses a second.
+    """
+    given = " ".join(
+        environment.get(name, "") for name in ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
+    )
     return _JAVA_OPTIONS if _COLLECTOR.search(given) else f"{_JAVA_OPTIONS} -XX:+UseParallelGC"
 
 
 @contextmanager
 def _settings(session: SparkSession) -> Iterator[None]:
-    """Set Spark's settings for writing Parquet, and restore them at the end: the session may be the caller's."""
+    """Set Spark's settings for writing Parquet, and restore them at the end.
+
+    The session may be the caller's.
+    """
     before = {key: session.conf.get(key, None) for key in _WHILE_BUILDING}
     for key, value in _WHILE_BUILDING.items():
         session.conf.set(key, value)
@@ -200,7 +257,10 @@ def _settings(session: SparkSession) -> Iterator[None]:
 
 def _scope(history: History, gaps: ExportGaps) -> _Scope:
     if not history.days:
-        unknown = f"unknown names of series: {name_some(name or 'no name, as rate() leaves it' for name in gaps.names)}"
+        unknown = (
+            "unknown names of series: "
+            f"{name_some(name or 'no name, as rate() leaves it' for name in gaps.names)}"
+        )
         raise InvalidInputError(
             "The samples have no row that can be used.",
             cause=unknown if gaps.names else "no time, topic, metric or value",
@@ -211,7 +271,9 @@ def _scope(history: History, gaps: ExportGaps) -> _Scope:
     return _Scope(kept, tuple(sorted(history.days.keys() - kept.keys())))
 
 
-def _write(session: SparkSession, task: LoadTask, scope: _Scope, on_stage: Callable[[str], None]) -> DataFrame:
+def _write(
+    session: SparkSession, task: LoadTask, scope: _Scope, on_stage: Callable[[str], None]
+) -> DataFrame:
     """Write the two tables; returns the DataFrame of partition_load."""
     on_stage(f"hours of the week ({count(len(scope.days), 'day')})")
     rows = read_hours(session, task.out, scope.days.values())
@@ -238,7 +300,7 @@ def _write(session: SparkSession, task: LoadTask, scope: _Scope, on_stage: Calla
 
 
 def _write_one(frame: DataFrame, path: Path) -> None:
-    """Write a DataFrame of one Spark partition as one file, in place of the file of the last run."""
+    """Write a DataFrame of one Spark partition as one file, in place of the last run's file."""
     with tempfile.TemporaryDirectory(dir=folder_of(path.parent)) as folder:
         written = Path(folder) / "written"
         frame.write.parquet(local_url(written))
@@ -275,7 +337,9 @@ def _samples_read(done: Update) -> dict[str, Any]:
         "samples_read": done.samples,
         "samples_left_out": done.left_out,
         "instances_without_broker": done.gaps.instances,
-        "unknown_names": tuple(UnknownName(name or None, metric) for name, metric in done.gaps.names.items()),
+        "unknown_names": tuple(
+            UnknownName(name or None, metric) for name, metric in done.gaps.names.items()
+        ),
         "underscored_topics": dict(done.gaps.topics),
         "days_read": tuple(done.days),
     }
@@ -297,17 +361,21 @@ def _coverage_of(path: Path) -> tuple[int, float | None]:
 
 
 def _agreement_of(path: Path) -> Agreement:
-    """Return the agreement of partitions' sums with brokers' reports: 1 is agreement everywhere, None is unknown.
+    """Return the agreement of partitions' sums with brokers' reports.
 
-    It is 1 less the sum of all differences, broker by broker and hour by hour, over the sum of all reports, and never
-    below 0. Hours without one of the two do not count.
+    1 is agreement everywhere, None is unknown. It is 1 less the sum of all differences, broker by
+    broker and hour by hour, over the sum of all reports, and never below 0. Hours without one of
+    the two do not count.
     """
     read = parquet.ParquetFile(path).read()
     return Agreement(_agreement(read, "in"), _agreement(read, "out"))
 
 
 def _agreement(read: Any, way: str) -> float | None:  # noqa: ANN401 - pyarrow ships no type information
-    reported, partitions = read.column(f"reported_{way}_per_s"), read.column(f"partitions_{way}_per_s")
+    reported, partitions = (
+        read.column(f"reported_{way}_per_s"),
+        read.column(f"partitions_{way}_per_s"),
+    )
     apart = pc.sum(pc.abs(pc.subtract(reported, partitions))).as_py()
     total = pc.sum(pc.if_else(pc.is_valid(partitions), reported, None)).as_py()
     return round(max(1 - apart / total, 0.0), _DIGITS) if total else None

@@ -1,4 +1,7 @@
-"""Reads exports of Prometheus as samples: answers of query_range as JSON, or rows of labels, time and value."""
+"""Reads exports of Prometheus as samples.
+
+They are answers of query_range as JSON, or rows of labels, time and value.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +27,29 @@ if TYPE_CHECKING:
     from kadmin.planner.load_build.prometheus_names import PrometheusNames
 
 ENDINGS = (".json", ".json.gz", ".parquet")
-_PARTITIONED = (Metric.LOG_END_OFFSET, Metric.LOG_START_OFFSET, Metric.LOG_SIZE_BYTES, Metric.GROUP_OFFSET)
+_PARTITIONED = (
+    Metric.LOG_END_OFFSET,
+    Metric.LOG_START_OFFSET,
+    Metric.LOG_SIZE_BYTES,
+    Metric.GROUP_OFFSET,
+)
 _NAME = "__name__"
 _SEEN = ("first_at", "last_at")
 _METER = (CLUSTER.name, "name", "metric", "topic", "of_partition")
 _SERIES = "metric map<string,string>, values array<array<string>>"
-_ANSWER = f"status string, error string, data struct<resultType: string, result: array<struct<{_SERIES}>>>"
+_ANSWER = (
+    "status string, error string, data struct<resultType: string, result: "
+    f"array<struct<{_SERIES}>>>"
+)
 
 
-def series_samples(session: SparkSession, names: PrometheusNames, paths: Iterable[str]) -> list[DataFrame]:
+def series_samples(
+    session: SparkSession, names: PrometheusNames, paths: Iterable[str]
+) -> list[DataFrame]:
     """Return the samples of exported files in the long form, times and values as they were written.
 
-    Series without a name in `names` have no metric. `paths` are those that `export_gaps` has checked.
+    Series without a name in `names` have no metric. `paths` are those that `export_gaps` has
+    checked.
     """
     return [each.select(*_keys(names), TIME, "value") for each in _points(session, paths)]
 
@@ -45,9 +59,15 @@ def _points(session: SparkSession, paths: Iterable[str]) -> list[DataFrame]:
     answers, rows = _by_form(paths)
     frames = []
     if answers:
-        points = _series(_answers(session, answers)).select("series", f.explode("values").alias("point"))
+        points = _series(_answers(session, answers)).select(
+            "series", f.explode("values").alias("point")
+        )
         frames.append(
-            points.select("series", f.element_at("point", 1).alias(TIME), f.element_at("point", 2).alias("value"))
+            points.select(
+                "series",
+                f.element_at("point", 1).alias(TIME),
+                f.element_at("point", 2).alias("value"),
+            )
         )
     if rows:
         frames.append(_rows(session, rows))
@@ -57,17 +77,28 @@ def _points(session: SparkSession, paths: Iterable[str]) -> list[DataFrame]:
 def export_gaps(session: SparkSession, names: PrometheusNames, paths: Sequence[str]) -> ExportGaps:
     """Return the gaps in the mapping of the series.
 
-    Raises InvalidInputError for a file that is no export, and for meters without a label that is unique per broker.
+    Raises InvalidInputError for a file that is no export, and for meters without a label that is
+    unique per broker.
     """
     answers, rows = _by_form(paths)
     seen = []
     if answers:
         series = _series(_checked(_answers(session, answers)))
-        ends = (f.element_at(f.try_element_at("values", f.lit(place)), 1).try_cast("double") for place in (1, -1))
-        seen.append(series.select("series", *(end.alias(name) for name, end in zip(_SEEN, ends, strict=True))))
+        ends = (
+            f.element_at(f.try_element_at("values", f.lit(place)), 1).try_cast("double")
+            for place in (1, -1)
+        )
+        seen.append(
+            series.select(
+                "series", *(end.alias(name) for name, end in zip(_SEEN, ends, strict=True))
+            )
+        )
     if rows:
         written = f.col(TIME)
-        at = f.coalesce(written.try_cast("timestamp").try_cast("double"), written.try_cast("string").try_cast("double"))
+        at = f.coalesce(
+            written.try_cast("timestamp").try_cast("double"),
+            written.try_cast("string").try_cast("double"),
+        )
         seen.append(_rows(session, rows).select("series", *(at.alias(name) for name in _SEEN)))
     meters = _meters(reduce(lambda one, other: one.unionByName(other), seen), names)
     gaps = find_gaps(meters)
@@ -77,15 +108,25 @@ def export_gaps(session: SparkSession, names: PrometheusNames, paths: Sequence[s
 
 
 def _meters(series: DataFrame, names: PrometheusNames) -> list[Meter]:
-    """Return the series about topics by name and topic; only those of no known broker are looked at one by one."""
+    """Return the series about topics by name and topic.
+
+    Only those of no known broker are looked at one by one.
+    """
     rows = series.where(f.col(_SEEN[0]).isNotNull()).select(
         *_keys(names), _label(names, "instance"), _left(names), *_SEEN
     )
     rows = rows.where(f.col("topic").isNotNull()).withColumn("of_partition", _is_of_partition())
-    source = [f.when(_is_of_no_broker(), f.col(name)).alias(name) for name in ("partition", "left", "instance")]
-    each = rows.groupBy(*_METER, *source).agg(f.min(_SEEN[0]).alias(_SEEN[0]), f.max(_SEEN[1]).alias(_SEEN[1]))
+    source = [
+        f.when(_is_of_no_broker(), f.col(name)).alias(name)
+        for name in ("partition", "left", "instance")
+    ]
+    each = rows.groupBy(*_METER, *source).agg(
+        f.min(_SEEN[0]).alias(_SEEN[0]), f.max(_SEEN[1]).alias(_SEEN[1])
+    )
     one = f.when(f.col("left").isNotNull(), f.struct("left", "instance", *_SEEN))
-    found = each.groupBy(*_METER, "partition").agg(f.sort_array(f.collect_list(one)).alias("without_broker"))
+    found = each.groupBy(*_METER, "partition").agg(
+        f.sort_array(f.collect_list(one)).alias("without_broker")
+    )
     return [_meter(row) for row in found.orderBy(*_METER, "partition").toArrow().to_pylist()]
 
 
@@ -106,7 +147,9 @@ def _require_one_value(session: SparkSession, names: PrometheusNames, paths: Ite
         )
         twice = values.where(lowest < highest).orderBy(*_METER, TIME).select(*_METER).limit(1)
         for row in twice.toArrow().to_pylist():
-            raise not_told_apart(Meter(**row), "they have the same labels, and two values at the same time")
+            raise not_told_apart(
+                Meter(**row), "they have the same labels, and two values at the same time"
+            )
 
 
 def _by_form(paths: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -118,7 +161,10 @@ def _by_form(paths: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def _rows(session: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """Return `series` (labels), time and value of each row; raises InvalidInputError for a table without them."""
+    """Return `series` (labels), time and value of each row.
+
+    Raises InvalidInputError for a table without them.
+    """
     frame = session.read.parquet(*paths)
     types = dict(frame.dtypes)
     causes = [f"it has no column {name}" for name in ("labels", TIME, "value") if name not in types]
@@ -156,8 +202,8 @@ def _series(answers: DataFrame) -> DataFrame:
 def _keys(names: PrometheusNames) -> list[SparkColumn]:
     """Return the key columns of series, such as topic and partition, and their `name`.
 
-    Meters of several names add up: the name keeps them apart in `group`, and so do all labels that are left where none
-    says the broker, since the counters of several brokers are not one.
+    Meters of several names add up: the name keeps them apart in `group`, and so do all labels that
+    are left where none says the broker, since the counters of several brokers are not one.
     """
     metric = _looked_up({name: series.metric for name, series in names.metrics.items()}, _name())
     kind = _looked_up({name: series.sample_kind for name, series in names.metrics.items()}, _name())
@@ -193,7 +239,14 @@ def _is_of_no_broker() -> SparkColumn:
 
 def _left(names: PrometheusNames) -> SparkColumn:
     """Return the labels without a column, as JSON in their order."""
-    used = [_NAME, *(label for of in (CLUSTER.name, "topic", "partition") for label in names.labels.get(of, ()))]
+    used = [
+        _NAME,
+        *(
+            label
+            for of in (CLUSTER.name, "topic", "partition")
+            for label in names.labels.get(of, ())
+        ),
+    ]
     left = f.map_filter("series", lambda label, _value: ~label.isin(*used))
     return f.to_json(f.map_from_entries(f.array_sort(f.map_entries(left)))).alias("left")
 
@@ -207,4 +260,6 @@ def _looked_up(table: Mapping[str, Any], key: SparkColumn) -> SparkColumn:
     """Return the value of a key, null where there is none."""
     if not table:
         return f.lit(None)
-    return f.element_at(f.create_map(*(f.lit(each) for pair in table.items() for each in pair)), key)
+    return f.element_at(
+        f.create_map(*(f.lit(each) for pair in table.items() for each in pair)), key
+    )

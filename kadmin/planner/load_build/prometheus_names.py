@@ -1,4 +1,4 @@
-"""The names of series and labels of Prometheus: documents of kind PrometheusNames, and the built-in one."""
+"""Names of Prometheus' series and labels: documents of kind PrometheusNames, the built-in one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ BUILT_IN = Path(__file__).with_name("prometheus-names.yaml")
 
 _GAUGES = (Metric.LOG_START_OFFSET, Metric.LOG_SIZE_BYTES)
 _Labels: TypeAlias = Annotated[
-    tuple[Annotated[str, Keywords(title="label"), "A label's name."], ...] | None, Keywords(uniqueItems=True)
+    tuple[Annotated[str, Keywords(title="label"), "A label's name."], ...] | None,
+    Keywords(uniqueItems=True),
 ]
 
 
@@ -44,24 +45,29 @@ class NamedSeries:
 class LabelFields:
     """Labels of series, by column of samples."""
 
-    cluster: Annotated[_Labels, "Labels with the name of the cluster, for exports of several."] = None
+    cluster: Annotated[_Labels, "Labels with the name of the cluster, for exports of several."] = (
+        None
+    )
     topic: Annotated[_Labels, "Labels with the topic."] = None
     partition: Annotated[_Labels, "Labels with the partition."] = None
-    broker_id: Annotated[_Labels, Keywords(title="broker"), "Labels with the id of the broker that reports."] = None
+    broker_id: Annotated[
+        _Labels, Keywords(title="broker"), "Labels with the id of the broker that reports."
+    ] = None
     group: Annotated[_Labels, "Labels with the consumer group."] = None
     instance: Annotated[_Labels, "Labels with the address that was scraped."] = None
 
 
 @dataclass(frozen=True, slots=True)
 class PrometheusNames:
-    """Kind `PrometheusNames`: series by name, labels by column, in order, and broker ids by instance.
+    """Kind `PrometheusNames`: series by name, labels by column, in order; broker ids by instance.
 
     `topics` are the names of topics by the names that labels have for them.
     """
 
     metrics: Annotated[
         Mapping[str, Annotated[NamedSeries, Keywords(title="series"), "A series by its name."]],
-        "What series are samples of, by their names. Meters of several names for the same topic and broker add up.",
+        "What series are samples of, by their names. Meters of several names for the same topic "
+        "and broker add up.",
     ] = field(default_factory=dict)
     labels: Annotated[
         Mapping[str, Sequence[str]],
@@ -71,7 +77,12 @@ class PrometheusNames:
     brokers: Annotated[
         Mapping[
             str,
-            Annotated[int, NON_NEGATIVE, Keywords(title="broker id"), "The id of the broker that is scraped there."],
+            Annotated[
+                int,
+                NON_NEGATIVE,
+                Keywords(title="broker id"),
+                "The id of the broker that is scraped there.",
+            ],
         ],
         "Broker ids by instance, for series without a label of the broker.",
     ] = field(default_factory=dict)
@@ -82,7 +93,10 @@ class PrometheusNames:
 
 
 def prometheus_names(file: Path | None) -> PrometheusNames:
-    """Return the built-in names with the changes of a file; raises InvalidInputError where it is not valid."""
+    """Return the built-in names with the changes of a file.
+
+    Raises InvalidInputError where it is not valid.
+    """
     names = _read(BUILT_IN)
     return names if file is None else _together(names, _read(file))
 

@@ -1,4 +1,7 @@
-"""Writes hourly roll-ups of new samples and the hours of partitions that follow, by day, and reads them again."""
+"""Writes hourly roll-ups of new samples and the hours of partitions that follow, by day.
+
+It also reads them again.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +55,9 @@ def hold(out: Path) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The history so far, all sample files by name, and the new ones among them, `reading`; None for none.
+    """The history so far, all sample files by name, and the new ones among them, `reading`.
 
-    A source whose files are not listed is all new, and replaces the history.
+    None for none. A source whose files are not listed is all new, and replaces the history.
     """
 
     history: History
@@ -70,9 +73,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """The history after a run, the days that it wrote, and the samples that it read and that it left out.
+    """The history after a run, and the days that it wrote.
 
-    `gaps` are those of an export of Prometheus.
+    It also has the samples that it read and that it left out. `gaps` are those of an export of
+    Prometheus.
     """
 
     history: History
@@ -114,7 +118,9 @@ def update(
     days = _described(session, folder, _write_days(rows, folder))
     history = history.with_run(found.files, days)
     write_history(folder, history)
-    return Update(history, tuple(sorted(days)), counted.get["samples"], counted.get["left_out"], gaps)
+    return Update(
+        history, tuple(sorted(days)), counted.get["samples"], counted.get["left_out"], gaps
+    )
 
 
 def bring_hours_up_to_date(
@@ -123,7 +129,10 @@ def bring_hours_up_to_date(
     history: History,
     on_plan: Callable[[DataFrame], None] = lambda _rows: None,
 ) -> History:
-    """Make the hours of partitions of the days that have none; calls `on_plan` with their DataFrame."""
+    """Make the hours of partitions of the days that have none.
+
+    Calls `on_plan` with their DataFrame.
+    """
     wanted = {day.number: day for day in history.days.values() if day.hours is None}
     if not wanted:
         return history
@@ -133,7 +142,11 @@ def bring_hours_up_to_date(
     sparse = [day for day in asked if day.sparse]
     near = neighbouring_days(sparse) | {day.number for day in sparse}
     roll_ups = _read(session, [folder / day.roll_ups for day in asked])
-    bounds = _read(session, [folder / day.roll_ups for day in asked if day.number in near]) if sparse else None
+    bounds = (
+        _read(session, [folder / day.roll_ups for day in asked if day.number in near])
+        if sparse
+        else None
+    )
     hours = partition_hours(hourly_rates(roll_ups, bounds, sum(day.sparse for day in sparse)))
     if len(asked) > len(wanted):
         hours = hours.where(f.floor(f.col("hour") / 24).isin(*wanted))
@@ -149,7 +162,10 @@ def read_hours(session: SparkSession, out: Path, days: Iterable[Day]) -> DataFra
 
 
 def folder_of(out: Path) -> Path:
-    """Return the folder of the roll-ups; leftovers of a killed run are removed there by the next one."""
+    """Return the folder of the roll-ups.
+
+    Leftovers of a killed run are removed there by the next one.
+    """
     return out / "hourly"
 
 
@@ -160,8 +176,13 @@ def _read(session: SparkSession, paths: Iterable[Path]) -> DataFrame:
 def _write_days(rows: DataFrame, folder: Path) -> dict[str, str]:
     """Write rows by day; returns the folder of each day."""
     run = next_run(folder)
-    rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(local_url(folder / run))
-    return {each.name.partition("=")[2]: f"{run}/{each.name}" for each in (folder / run).glob(f"{_DAY}=*")}
+    rows.withColumn(_DAY, day_of(f.col("hour"))).write.partitionBy(_DAY).parquet(
+        local_url(folder / run)
+    )
+    return {
+        each.name.partition("=")[2]: f"{run}/{each.name}"
+        for each in (folder / run).glob(f"{_DAY}=*")
+    }
 
 
 def _described(session: SparkSession, folder: Path, days: Mapping[str, str]) -> dict[str, Day]:
@@ -176,7 +197,8 @@ def _described(session: SparkSession, folder: Path, days: Mapping[str, str]) -> 
             f.sum("samples").alias("samples"),
             f.count(f.when(is_sparse(), 1)).alias("sparse"),
             (f.count(f.when(meter, 1)) > 0).alias("metered"),
-            f.bool_or(f.col("cluster") != "").alias("fleet"),  # the maximum of a text would have Spark sort
+            # The maximum of a text would have Spark sort.
+            f.bool_or(f.col("cluster") != "").alias("fleet"),
             f.min("hour").alias("first_hour"),
             f.max("hour").alias("last_hour"),
         )
@@ -192,10 +214,14 @@ def _paths(source: SampleSource, names: Iterable[str]) -> list[str]:
     return [local_url(root / name) for name in names]
 
 
-def _rolled_up(rows: DataFrame, reading: NewSamples, merged_with: list[Path], counted: Observation) -> DataFrame:
+def _rolled_up(
+    rows: DataFrame, reading: NewSamples, merged_with: list[Path], counted: Observation
+) -> DataFrame:
     if reading.days:
         day = f.to_date(TIME)
-        rows = rows.where(reduce(or_, (day.between(f.lit(first), f.lit(last)) for first, last in reading.days)))
+        rows = rows.where(
+            reduce(or_, (day.between(f.lit(first), f.lit(last)) for first, last in reading.days))
+        )
     left_out = f.col("hour").isNull()
     fresh = (
         roll_up(rows)

@@ -23,7 +23,10 @@ _ANY_DAY = ("0001-01-01", "9999-12-31")
 
 @dataclass(frozen=True, slots=True)
 class SampleFile:
-    """A file's size and time when it was read, and its first and last day in UTC; the widest range where unknown."""
+    """A file's size and time when it was read, and its first and last day in UTC.
+
+    The widest range where unknown.
+    """
 
     size_bytes: int
     modified_ns: int
@@ -43,24 +46,32 @@ class SampleFile:
         return astuple(self)
 
 
-def sample_files(source: Path, endings: tuple[str, ...], recorded: Mapping[str, SampleFile]) -> dict[str, SampleFile]:
+def sample_files(
+    source: Path, endings: tuple[str, ...], recorded: Mapping[str, SampleFile]
+) -> dict[str, SampleFile]:
     """Return the files below a folder with one of the endings, or the one file, by relative name.
 
-    Files whose name starts with a dot or an underscore are still being written. Only files that are not `recorded` with
-    the same size and time are opened. Raises InvalidInputError for a folder without samples, and for a file that is no
-    sample.
+    Files whose name starts with a dot or an underscore are still being written. Only files that are
+    not `recorded` with the same size and time are opened. Raises InvalidInputError for a folder
+    without samples, and for a file that is no sample.
     """
     root = source if source.is_dir() else source.parent
     paths = sorted(source.rglob("*")) if source.is_dir() else [source]
     found = {}
     for path in paths:
         name = str(path.relative_to(root))
-        if path.is_file() and (path == source or path.name.endswith(endings)) and not path.name.startswith((".", "_")):
+        if (
+            path.is_file()
+            and (path == source or path.name.endswith(endings))
+            and not path.name.startswith((".", "_"))
+        ):
             found[name] = _described(path, recorded.get(name))
     if not found:
         raise InvalidInputError(
             f"There are no samples in {source}.",
-            cause=f"it has no file {' or '.join(endings)}" if source.exists() else "it does not exist",
+            cause=f"it has no file {' or '.join(endings)}"
+            if source.exists()
+            else "it does not exist",
             next_step=command("sample", "--once", "--out", source),
         )
     return found
@@ -68,7 +79,10 @@ def sample_files(source: Path, endings: tuple[str, ...], recorded: Mapping[str, 
 
 def _described(path: Path, recorded: SampleFile | None) -> SampleFile:
     status = path.stat()
-    if recorded is not None and (recorded.size_bytes, recorded.modified_ns) == (status.st_size, status.st_mtime_ns):
+    if recorded is not None and (recorded.size_bytes, recorded.modified_ns) == (
+        status.st_size,
+        status.st_mtime_ns,
+    ):
         return recorded
     if path.suffix != PARQUET:
         return SampleFile(status.st_size, status.st_mtime_ns, *_ANY_DAY)
@@ -83,8 +97,14 @@ def _described(path: Path, recorded: SampleFile | None) -> SampleFile:
 
 def _days(footer: Any) -> tuple[str, str]:  # noqa: ANN401 - pyarrow ships no type information
     column = footer.schema.names.index(TIME)
-    groups = [footer.row_group(number).column(column).statistics for number in range(footer.num_row_groups)]
-    if not groups or any(each is None or not each.has_min_max or not isinstance(each.min, datetime) for each in groups):
+    groups = [
+        footer.row_group(number).column(column).statistics
+        for number in range(footer.num_row_groups)
+    ]
+    if not groups or any(
+        each is None or not each.has_min_max or not isinstance(each.min, datetime)
+        for each in groups
+    ):
         return _ANY_DAY
     ends = [(each.min, each.max) for each in groups]
     return min(str(first)[:10] for first, _ in ends), max(str(last)[:10] for _, last in ends)

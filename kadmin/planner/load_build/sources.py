@@ -1,4 +1,4 @@
-"""Reads samples as a Spark DataFrame in the long form, from files or from anything that Spark reads."""
+"""Reads samples as a Spark DataFrame in the long form, from files or anything that Spark reads."""
 
 from __future__ import annotations
 
@@ -31,10 +31,16 @@ ENDINGS = {
     "json": (".json", ".jsonl", ".json.gz", ".jsonl.gz"),
     PROMETHEUS: prometheus.ENDINGS,
 }
-"""The formats whose files are listed one by one, so that the next run reads only new ones, and how their names end."""
+"""The formats whose files are listed one by one, so that the next run reads only new ones, and how
+their names end."""
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
-_TYPES = {ColumnKind.STRING: "string", ColumnKind.INT: "int", ColumnKind.DOUBLE: "double", ColumnKind.TIME: "timestamp"}
+_TYPES = {
+    ColumnKind.STRING: "string",
+    ColumnKind.INT: "int",
+    ColumnKind.DOUBLE: "double",
+    ColumnKind.TIME: "timestamp",
+}
 _READING = {"csv": {"header": "true", "mode": "PERMISSIVE"}, "json": {"primitivesAsString": "true"}}
 
 
@@ -42,8 +48,8 @@ _READING = {"csv": {"header": "true", "mode": "PERMISSIVE"}, "json": {"primitive
 class SampleSource:
     """The source of samples: a file, folder or URL, or the name of a table.
 
-    `format` is one of Spark's (spark.read.format), `options` are those of its reader; or that of exports of Prometheus,
-    which need `names`.
+    `format` is one of Spark's (spark.read.format), `options` are those of its reader; or that of
+    exports of Prometheus, which need `names`.
     """
 
     place: str
@@ -59,7 +65,7 @@ class SampleSource:
 
     @property
     def url(self) -> str:
-        """The place as Spark reads it: a file or folder of this machine as a URL, anything else as it is."""
+        """The place as Spark reads it: a local file or folder as a URL, anything else as it is."""
         return local_url(Path(self.place)) if Path(self.place).exists() else self.place
 
 
@@ -75,8 +81,14 @@ def samples(session: SparkSession, source: SampleSource, paths: Sequence[str]) -
         frame = session.read.table(source.place)
     else:
         options = {**_READING.get(source.format, {}), **source.options}
-        frame = session.read.format(source.format).options(**options).load(list(paths) or source.url)
-    missing = [column.name for column in SAMPLE_COLUMNS if column.required and column.name not in frame.columns]
+        frame = (
+            session.read.format(source.format).options(**options).load(list(paths) or source.url)
+        )
+    missing = [
+        column.name
+        for column in SAMPLE_COLUMNS
+        if column.required and column.name not in frame.columns
+    ]
     if missing:
         raise InvalidInputError(
             f"{source.place} holds no samples.",
@@ -87,7 +99,9 @@ def samples(session: SparkSession, source: SampleSource, paths: Sequence[str]) -
 
 
 def _in_columns(frame: DataFrame) -> DataFrame:
-    return frame.select(*(_column(frame, each.name, each.kind) for each in (CLUSTER, *SAMPLE_COLUMNS)))
+    return frame.select(
+        *(_column(frame, each.name, each.kind) for each in (CLUSTER, *SAMPLE_COLUMNS))
+    )
 
 
 def _column(frame: DataFrame, name: str, kind: ColumnKind) -> SparkColumn:
@@ -97,6 +111,7 @@ def _column(frame: DataFrame, name: str, kind: ColumnKind) -> SparkColumn:
     if name == TIME and dict(frame.dtypes)[name] == "string":
         # Seconds since 1970 in a file of text: a string of digits is no time to Spark.
         value = f.coalesce(
-            f.timestamp_micros((value.try_cast("double") * 1e6).try_cast("bigint")), value.try_cast("timestamp")
+            f.timestamp_micros((value.try_cast("double") * 1e6).try_cast("bigint")),
+            value.try_cast("timestamp"),
         )
     return value.try_cast(_TYPES[kind]).alias(name)

@@ -41,7 +41,7 @@ def time_of(hour: int) -> str:
 
 
 def merged_weeks(hours: DataFrame, start: int, weeks: int, merge: WeekMerge) -> DataFrame:
-    """Return one row for each partition, with `weeks` weeks from the hour `start` merged hour by hour."""
+    """Return a row for each partition, with `weeks` weeks from the hour `start` merged by hour."""
     at = (f.col("hour") - start) % columns.HOURS
     merged = hours.groupBy(*PARTITION_KEY, at.alias("at")).agg(
         *(_merge(name, merge).alias(name) for name in _RATES), f.count("in").alias("known")
@@ -87,16 +87,23 @@ def _merge(name: str, merge: WeekMerge) -> SparkColumn:
 def _listed(rows: DataFrame, more: Sequence[str]) -> DataFrame:
     """Collect the hours of each key into lists of 168 in order; hours without a row are null."""
     together = rows.groupBy(*PARTITION_KEY, *more).agg(
-        f.collect_list(f.struct("at", *(f.col(name).cast("float").alias(name) for name in _RATES))).alias("found"),
+        f.collect_list(
+            f.struct("at", *(f.col(name).cast("float").alias(name) for name in _RATES))
+        ).alias("found"),
         f.sum("known").alias("known"),
     )
     found = f.col("found")
     nothing = [f.lit(None).cast("float").alias(name) for name in _RATES]
     every = f.sequence(f.lit(0), f.lit(columns.HOURS - 1))
-    missing = f.transform(f.array_except(every, f.col("found.at")), lambda at: f.struct(at.alias("at"), *nothing))
+    missing = f.transform(
+        f.array_except(every, f.col("found.at")), lambda at: f.struct(at.alias("at"), *nothing)
+    )
     filled = together.withColumn("found", f.sort_array(f.concat(found, missing)))
     return filled.select(
-        *PARTITION_KEY, *more, "known", *(f.col(f"found.{name}").alias(column) for name, column in _RATES.items())
+        *PARTITION_KEY,
+        *more,
+        "known",
+        *(f.col(f"found.{name}").alias(column) for name, column in _RATES.items()),
     )
 
 

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 def snapshot_text(taken: Snapshot, folder: Path) -> str:
     """Show the inventory's folder and counts, and the parts that could not be read."""
-    counts = (count(taken.brokers, "broker"), count(taken.topics, "topic"), count(taken.partitions, "partition"))
+    counts = (
+        count(taken.brokers, "broker"),
+        count(taken.topics, "topic"),
+        count(taken.partitions, "partition"),
+    )
     return "\n".join([f"{folder}: {', '.join(counts)}", *snapshot_notes(taken)])
 
 
@@ -45,7 +49,7 @@ def snapshot_answer(taken: Snapshot, folder: Path) -> SnapshotAnswer:
 
 
 def sampled_text(done: Sampled) -> str:
-    """Show the number of samples written, the contents of the last, and the number of times missed."""
+    """Show the number of samples written, the contents of the last, and the number missed."""
     folder, size_bytes = done.file.parent, done.file.stat().st_size
     without = f"; {count(done.missed, 'time')} passed without a sample" if done.missed else ""
     last = f"{done.file.name}, {counts(done.sample)}, {readable_size(size_bytes)}"

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _SHOWN_PROBLEMS = 20
 _BYTES = "_bytes"
-"""The end of the names of columns that hold bytes: exact in JSON and CSV, for filters and order, rounded for people."""
+"""The end of the names of columns that hold bytes: exact in JSON and CSV, for filters and order,
+rounded for people."""
 
 
 def table_text(found: Table, unreadable: Sequence[Unreadable], width: int | None = None) -> str:
@@ -32,13 +33,18 @@ def table_text(found: Table, unreadable: Sequence[Unreadable], width: int | None
     if found.upright:
         shown = "\n".join(_upright(found)) or f"no {found.name}"
     else:
-        rows = [[_human(*each) for each in zip(found.columns, row, strict=True)] for row in found.rows]
+        rows = [
+            [_human(*each) for each in zip(found.columns, row, strict=True)] for row in found.rows
+        ]
         shown = table(found.columns, rows, width)
     return "\n".join([shown, *unreadable_lines(unreadable)])
 
 
 def table_csv(found: Table) -> str:
-    """Return the rows as CSV with a header; lists are separated by semicolons, as in inventories."""
+    """Return the rows as CSV with a header.
+
+    Lists are separated by semicolons, as in inventories.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(found.columns)
@@ -51,13 +57,18 @@ def table_answer(
 ) -> dict[str, Any]:
     """Answer `inspect`: the rows under the table's name, each an object of its columns.
 
-    `unavailable` lists the missing answers of brokers; None leaves it out, for tables without brokers' answers.
+    `unavailable` lists the missing answers of brokers; None leaves it out, for tables without
+    brokers' answers.
     """
     return {
         found.name.replace("-", "_"): [
-            dict(zip(found.columns, (_json(cell) for cell in row), strict=True)) for row in found.rows
+            dict(zip(found.columns, (_json(cell) for cell in row), strict=True))
+            for row in found.rows
         ],
-        "unreadable": [UnreadableZnode(escaped(each.path), escaped(each.reason), each.denied) for each in unreadable],
+        "unreadable": [
+            UnreadableZnode(escaped(each.path), escaped(each.reason), each.denied)
+            for each in unreadable
+        ],
         **({} if unavailable is None else {"unavailable": [escaped(each) for each in unavailable]}),
     }
 

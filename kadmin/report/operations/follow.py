@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.operations.decide.reassignment import COPYING
+from kadmin.operations.decide.wave import COPYING
 from kadmin.operations.events import Ended, Progressed, StateChanged, StepPublished
 from kadmin.operations.record.steps import StepKind
 from kadmin.report.operations.event_line import event_line
@@ -23,15 +23,18 @@ REPEATED_S = 30.0
 
 
 class Follower:
-    """Writes a line for each event and each wave; on a terminal the progress is one line below them, drawn again.
+    """Writes a line for each event and each wave.
 
-    Lines of a terminal are broken between words at its width.
+    On a terminal the progress is one line below them, drawn again. Lines of a terminal are broken
+    between words at its width.
 
-    The cursor waits at the start of the progress line: where a terminal that became narrower has broken that line, all
-    of it is still below the cursor. `now` returns monotonic seconds.
+    The cursor waits at the start of the progress line: where a terminal that became narrower has
+    broken that line, all of it is still below the cursor. `now` returns monotonic seconds.
     """
 
-    def __init__(self, write: Callable[[str], None], screen: Screen, now: Callable[[], float]) -> None:
+    def __init__(
+        self, write: Callable[[str], None], screen: Screen, now: Callable[[], float]
+    ) -> None:
         self._write = write
         self._screen = screen
         self._now = now
@@ -60,7 +63,10 @@ class Follower:
             self._tell(event)
 
     def close(self) -> None:
-        """End the progress line: keep that of a completed run, erase any other, which would still show a time left."""
+        """End the progress line.
+
+        Keep that of a completed run, erase any other, which would still show a time left.
+        """
         if self._drawn is not None:
             self._write("\n" if self._drawn.done == self._drawn.total else ERASE_BELOW)
             self._drawn = None
@@ -72,7 +78,8 @@ class Follower:
             self._draw(drawn)
 
     def _draw(self, event: Progressed) -> None:
-        # One column stays free: where the last one is written to, some terminals go to the next line at once.
+        # One column stays free: where the last one is written to, some terminals go to the next
+        # line at once.
         full, empty, text = progress_line(event, self._screen.columns - 1)
         if event.reason != COPYING and event.reason not in text and event.reason not in self._cut:
             self._cut.add(event.reason)
@@ -92,9 +99,9 @@ class Follower:
             self._wave_since = self._now()
 
     def _end_waves(self, event: Progressed) -> bool:
-        """Write a line for a wave that ended during this run; of earlier waves only the end is known.
+        """Write a line for a wave that ended during this run.
 
-        Return whether a line was written.
+        Of earlier waves only the end is known. Return whether a line was written.
         """
         written = False
         done = event.waves if event.done == event.total else event.wave - 1

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class JsonFollower:
-    """Writes events as lines of JSON, schema `answers/event`; `now` gives the time of each (RFC 3339)."""
+    """Writes events as lines of JSON, schema `answers/event`.
+
+    `now` gives the time of each (RFC 3339).
+    """
 
     def __init__(self, write: Callable[[str], None], now: Callable[[], str]) -> None:
         self._write = write
@@ -34,7 +37,10 @@ class JsonFollower:
         self._last: tuple[object, ...] = ()
 
     def __call__(self, event: Event) -> None:
-        """Write one event; progress only when something changed, and growing bytes as often as brokers are asked."""
+        """Write one event.
+
+        Progress only when something changed, and growing bytes as often as brokers are asked.
+        """
         if isinstance(event, OperationStarted):
             self._opened = event
         if isinstance(event, Progressed):
@@ -50,24 +56,32 @@ class JsonFollower:
 
 def event_answer(event: Event, at: str, opened: OperationStarted | None) -> EventAnswer:
     """Return the shape of an event; `opened` names the operation, None before it is on record."""
-    cluster_id, operation_id = (None, None) if opened is None else (opened.cluster_id, opened.operation_id)
+    cluster_id, operation_id = (
+        (None, None) if opened is None else (opened.cluster_id, opened.operation_id)
+    )
     answer = EventAnswer(at, cluster_id, operation_id, "noted")
     match event:
         case OperationStarted():
             answer = replace(answer, event="opened")
         case StepPublished():
-            answer = replace(answer, event="published", what=event.what, count=event.count, step=event.step)
+            answer = replace(
+                answer, event="published", what=event.what, count=event.count, step=event.step
+            )
         case Progressed():
             answer = _progress(answer, event)
         case StateChanged():
             lost = tuple(map(_lost, event.lost_records))
-            answer = replace(answer, event="state_changed", state=event.state, text=event.text, lost_records=lost)
+            answer = replace(
+                answer, event="state_changed", state=event.state, text=event.text, lost_records=lost
+            )
         case Ended():
             answer = replace(answer, event="ended", exit_code=event.exit_code, text=event.text)
             answer = replace(answer, next_command=text_of(event.next_step))
         case Note() | ServerRequestLogged():
             answer = replace(
-                answer, event="asked" if isinstance(event, ServerRequestLogged) else "noted", text=event.text
+                answer,
+                event="asked" if isinstance(event, ServerRequestLogged) else "noted",
+                text=event.text,
             )
     return answer
 

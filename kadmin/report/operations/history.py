@@ -57,7 +57,9 @@ def operation_text(found: Timeline, holder: Holder | None) -> str:
     throttle = current_throttle(record, [span.step for span in found.spans])
     head = {
         "plan": f"{record.plan_name or 'without a name'}, {record.plan_digest}",
-        "file": "" if found.listing.file_digest is None else f"sha256sum {found.listing.file_digest}",
+        "file": ""
+        if found.listing.file_digest is None
+        else f"sha256sum {found.listing.file_digest}",
         "cluster": record.cluster_id or UNKNOWN,
         "throttle": "" if throttle is None else readable_rate(throttle.rate),
         "to copy": about(found.to_copy_bytes) if found.targets else "",
@@ -97,7 +99,9 @@ def moment_text(moment: TimelineEvent, found: Timeline) -> str:
         return one_line(f"{moment.turn.name.lower()} by {moment.by}{throttle}")
     if moment.turn is TimelineEventKind.ENDED and moment.status.throttle_removed:
         return one_line(f"{moment.status}; the throttle is removed")
-    text = one_line(moment.status.message if moment.turn is TimelineEventKind.ASKED else str(moment.status))
+    text = one_line(
+        moment.status.message if moment.turn is TimelineEventKind.ASKED else str(moment.status)
+    )
     return _ASKED_AT.sub("", text)
 
 
@@ -124,7 +128,9 @@ def _step_text(span: StepSpan, waves: int) -> str:
 def _refused(step: Step) -> tuple[Refused, ...]:
     match step:
         case TopicStep():
-            return tuple(Refused(each, None, reason) for each, reason in sorted(step.refused_topics.items()))
+            return tuple(
+                Refused(each, None, reason) for each, reason in sorted(step.refused_topics.items())
+            )
         case ReassigningStep() | ElectionStep():
             refused = sorted(step.refused.items())
             return tuple(Refused(each.topic, each.partition, reason) for each, reason in refused)
@@ -169,7 +175,10 @@ def _event_answer(moment: TimelineEvent, found: Timeline) -> RecordedEvent:
 
 
 def _rate_set_at(moment: TimelineEvent, found: Timeline) -> int | None:
-    """Return the rate of the throttle that is on record from a moment on, None where it does not change then."""
+    """Return the rate of the throttle that is on record from a moment on.
+
+    It is None where it does not change then.
+    """
     change = found.record.throttle if moment.turn is TimelineEventKind.STARTED else None
     if moment.span is not None:
         return _rate(moment.span.step)

@@ -16,14 +16,22 @@ if TYPE_CHECKING:
 
 def outcome_text(outcome: Outcome) -> str:
     """Show the result of an apply or resume."""
-    return outcome.message if outcome.operation_id is None else f"{outcome.message} (operation {outcome.operation_id})"
+    return (
+        outcome.message
+        if outcome.operation_id is None
+        else f"{outcome.message} (operation {outcome.operation_id})"
+    )
 
 
 def verification_text(verification: Verification) -> str:
     """Show what is not done yet, and the counts."""
-    open_rows = [verdict for verdict in verification.verdicts if verdict.progress is not Progress.DONE]
+    open_rows = [
+        verdict for verdict in verification.verdicts if verdict.progress is not Progress.DONE
+    ]
     counts = Counter(verdict.progress for verdict in verification.verdicts)
-    summary = ", ".join(f"{counts[progress]} {progress.value}" for progress in Progress if counts[progress])
+    summary = ", ".join(
+        f"{counts[progress]} {progress.value}" for progress in Progress if counts[progress]
+    )
     if not open_rows:
         return summary or "nothing to verify"
     rows = [
@@ -35,5 +43,7 @@ def verification_text(verification: Verification) -> str:
 
 def verification_answer(verification: Verification) -> VerificationAnswer:
     """Answer `verify`: one row per partition (of a deletion: per topic, `partition` null)."""
-    rows = (VerifiedPartition(v.topic, v.partition, v.progress, v.detail) for v in verification.verdicts)
+    rows = (
+        VerifiedPartition(v.topic, v.partition, v.progress, v.detail) for v in verification.verdicts
+    )
     return VerificationAnswer(verification.done, tuple(rows))

@@ -23,7 +23,10 @@ _DROPPED = ("reason", "rate", "bytes", "wave")
 
 def fields(event: Progressed) -> dict[str, str]:
     """Return the known fields by name, in the order of the line."""
-    found = {"wave": wave_text(event.wave, event.waves), "count": f"{event.done}/{event.total} done"}
+    found = {
+        "wave": wave_text(event.wave, event.waves),
+        "count": f"{event.done}/{event.total} done",
+    }
     if event.total_bytes and event.done_bytes is not None:
         found["bytes"] = bytes_text(event.done_bytes, event.total_bytes)
     if event.rate is not None:
@@ -54,7 +57,10 @@ def progress_line(event: Progressed, width: int) -> tuple[str, str, str]:
     for name in ("", *_DROPPED):
         reason = shown.pop(name, "")
         text = "  ".join(shown.values())
-        if name == "reason" and (cut := width - len(text) - _FRAME - _WORTHWHILE_CELLS - 2) >= _LEAST_REASON:
+        if (
+            name == "reason"
+            and (cut := width - len(text) - _FRAME - _WORTHWHILE_CELLS - 2) >= _LEAST_REASON
+        ):
             text += "  " + (reason if len(reason) <= cut else f"{reason[: cut - 3]}...")
         if len(text) + _FRAME + _WORTHWHILE_CELLS <= width:
             return _with_bar(event, text, width)
@@ -71,7 +77,7 @@ def _with_bar(event: Progressed, text: str, width: int) -> tuple[str, str, str]:
 
 
 def _share(event: Progressed) -> float:
-    """Return the share that is done, 0 to 1: of the bytes where known, else of the partitions or topics."""
+    """Return the share that is done, 0 to 1: of bytes if known, else of partitions or topics."""
     if event.total_bytes and event.done_bytes is not None:
         return min(event.done_bytes / event.total_bytes, 1.0)
     return event.done / event.total if event.total else 0.0

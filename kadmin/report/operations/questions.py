@@ -31,11 +31,17 @@ def apply_question(plan: Plan, examination: Examination, where: str) -> str:
 
 def deletion_question(plan: Plan, examination: Examination, where: str, wanted: str) -> str:
     """Ask for the topics that are to be deleted, before data is destroyed."""
-    return f"This destroys data on {where}: {_work(plan, examination)}. Type the topics to delete them ({wanted})"
+    return (
+        f"This destroys data on {where}: {_work(plan, examination)}. Type the topics to delete "
+        f"them ({wanted})"
+    )
 
 
 def unfinished_question(verb: str, found: Unfinished, where: str, how: str = "") -> str:
-    """Ask before an unfinished operation is resumed or cancelled; `how` describes further effects."""
+    """Ask before an unfinished operation is resumed or cancelled.
+
+    `how` describes further effects.
+    """
     record, words = found.record, words_of(found.listing.kind)
     name = None if record is None else record.plan_name
     of_plan = "" if name is None else f" of plan {one_line(name)}"
@@ -50,8 +56,15 @@ def unfinished_question(verb: str, found: Unfinished, where: str, how: str = "")
 
 
 def creating(to_create: str, question: str) -> str:
-    """Say in a question that a topic will be created for lock and record; `to_create` names it, '' where none is."""
-    return f"First, {to_create} will be created; it keeps lock and record.\n{question}" if to_create else question
+    """Say in a question that a topic will be created for lock and record.
+
+    `to_create` names it, '' where none is.
+    """
+    return (
+        f"First, {to_create} will be created; it keeps lock and record.\n{question}"
+        if to_create
+        else question
+    )
 
 
 def throttle_question(changes: ConfigChanges, where: str) -> str:
@@ -62,8 +75,15 @@ def throttle_question(changes: ConfigChanges, where: str) -> str:
 def _work(plan: Plan, examination: Examination) -> str:
     words, change = words_of(plan), examination.change
     if change is not None:
-        copied = "bytes to copy unknown" if change.moved_bytes is None else f"{about(change.moved_bytes)} to copy"
+        copied = (
+            "bytes to copy unknown"
+            if change.moved_bytes is None
+            else f"{about(change.moved_bytes)} to copy"
+        )
         elected = election_text(plan)
-        return f"{words.targets(len(change.pending))}, {copied}{'' if elected is None else f'; {elected}'}"
+        return (
+            f"{words.targets(len(change.pending))}, "
+            f"{copied}{'' if elected is None else f'; {elected}'}"
+        )
     lost = "" if examination.lost_bytes is None else f", {about(examination.lost_bytes)}"
     return f"{words.targets(len(examination.targets))}{lost}"

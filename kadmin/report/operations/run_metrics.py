@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
-    """Metrics of a run: the operation and its state, once it is on record, its progress and the exit code.
+    """Metrics of a run: the operation and its state, once on record, its progress, the exit code.
 
     Times are in seconds since 1970: when the command began, and when progress last grew.
     """
@@ -35,11 +35,18 @@ class RunMetrics:
         match event:
             case OperationStarted():
                 running = OperationState.RUNNING
-                return replace(self, operation=event.operation_id, cluster_id=event.cluster_id or "", state=running)
+                return replace(
+                    self,
+                    operation=event.operation_id,
+                    cluster_id=event.cluster_id or "",
+                    state=running,
+                )
             case Progressed():
                 before = self.progress
                 grown = before is None or _amounts(before) != _amounts(event)
-                return replace(self, progress=event, progressed_at=at if grown else self.progressed_at)
+                return replace(
+                    self, progress=event, progressed_at=at if grown else self.progressed_at
+                )
             case StateChanged():
                 return replace(self, state=OperationState(event.state))
             case Ended():
@@ -52,20 +59,33 @@ class RunMetrics:
         state = Gauge(
             "kadmin_operation_state",
             "State of the operation on record: 1 for the state that it has, 0 for the others.",
-            tuple(({**labels, "state": each.value}, int(each is self.state)) for each in OperationState if self.state),
+            tuple(
+                ({**labels, "state": each.value}, int(each is self.state))
+                for each in OperationState
+                if self.state
+            ),
         )
         values: dict[str, tuple[str, float | None]] = {
             "start_timestamp_seconds": ("When the command began.", self.started_at),
-            "last_progress_timestamp_seconds": ("When a partition or a byte was last done.", self.progressed_at),
+            "last_progress_timestamp_seconds": (
+                "When a partition or a byte was last done.",
+                self.progressed_at,
+            ),
             "exit_code": ("Exit code of the command; only once it has ended.", self.exit_code),
         }
         if found is not None:
             values |= {
-                "partitions_done": ("Partitions (of a deletion: topics) at their target.", found.done),
+                "partitions_done": (
+                    "Partitions (of a deletion: topics) at their target.",
+                    found.done,
+                ),
                 "partitions": ("Partitions (of a deletion: topics) of the operation.", found.total),
                 "bytes_done": ("Bytes copied.", found.done_bytes),
                 "bytes": ("Bytes to copy in all.", found.total_bytes),
-                "rate_bytes_per_second": ("Bytes copied per second, over the last half minute.", found.rate),
+                "rate_bytes_per_second": (
+                    "Bytes copied per second, over the last half minute.",
+                    found.rate,
+                ),
                 "eta_seconds": ("Seconds until the copies are done.", found.eta_s),
                 "wave": ("The wave under way, from 1; 0 without waves.", found.wave),
                 "waves": ("Waves of the plan.", found.waves),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kadmin.answers import operations as answers
 from kadmin.cluster.names import one_line
 from kadmin.next_step import command, joined
-from kadmin.operations.decide.reassignment import COPYING
+from kadmin.operations.decide.wave import COPYING
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.units import readable_rate
@@ -38,7 +38,10 @@ STATUS_COLUMNS = ("operation", "kind", "state", "done")
 
 
 def status_rows(status: Status) -> list[tuple[str, ...]]:
-    """Return a row of STATUS_COLUMNS for each unfinished operation, one without values where there is none."""
+    """Return a row of STATUS_COLUMNS for each unfinished operation.
+
+    Where there is none, return one row without values.
+    """
     rows: list[tuple[str, ...]] = [
         (
             each.listing.operation_id,
@@ -74,14 +77,18 @@ def ended_text(listing: Listing) -> str:
     return f"operation {listing.operation_id} {one_line(str(listing.status))}"
 
 
-def history_text(listings: tuple[Listing, ...], holder: Holder | None, width: int | None = None) -> str:
+def history_text(
+    listings: tuple[Listing, ...], holder: Holder | None, width: int | None = None
+) -> str:
     """Show every operation on record; `holder` is that of the lock, `width` as in `table`."""
     rows = [
         [
             each.operation_id,
             each.kind,
             each.described_state(has_runner=is_run_by(each.operation_id, holder)),
-            f"rollback of {each.rolls_back}" if each.rolls_back else one_line(each.plan_name or NOTHING),
+            f"rollback of {each.rolls_back}"
+            if each.rolls_back
+            else one_line(each.plan_name or NOTHING),
             str(each.author),
             each.status.message,
         ]
@@ -96,7 +103,9 @@ def history_text(listings: tuple[Listing, ...], holder: Holder | None, width: in
 
 def history_answer(listings: tuple[Listing, ...]) -> answers.HistoryAnswer:
     """Answer `history`, newest last."""
-    return answers.HistoryAnswer(tuple(answers.RecordedOperation(**listed(each)) for each in listings))
+    return answers.HistoryAnswer(
+        tuple(answers.RecordedOperation(**listed(each)) for each in listings)
+    )
 
 
 def listed(listing: Listing) -> dict[str, Any]:
@@ -126,12 +135,16 @@ def lock_answer(holder: Holder | None) -> answers.LockAnswer:
     if holder is None:
         return answers.LockAnswer(None)
     return answers.LockAnswer(
-        answers.HeldLock(holder.operation_id, holder.started_at, holder.session_timeout_s, holder.author)
+        answers.HeldLock(
+            holder.operation_id, holder.started_at, holder.session_timeout_s, holder.author
+        )
     )
 
 
 def _unfinished_answer(found: Unfinished) -> answers.UnfinishedOperation:
-    fields = listed(found.listing) | {"plan_name": None if found.record is None else found.record.plan_name}
+    fields = listed(found.listing) | {
+        "plan_name": None if found.record is None else found.record.plan_name
+    }
     return answers.UnfinishedOperation(
         **fields,
         progress=None if found.progress is None else _progress_answer(found.progress),
@@ -156,7 +169,9 @@ def _progress_answer(found: Progressed) -> answers.OperationProgress:
 def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[str]:
     listing, record, runner = found.listing, found.record, status.runner_of(found.listing)
     words = words_of(listing.kind)
-    done = words.no_progress if found.progress is None else ", ".join(fields(found.progress).values())
+    done = (
+        words.no_progress if found.progress is None else ", ".join(fields(found.progress).values())
+    )
     done = f"unknown: {one_line(found.unknown)}" if found.unknown else done
     state = listing.described_state(has_runner=runner is not None)
     yield f"operation {listing.operation_id} ({listing.kind}, {state})"
@@ -177,7 +192,8 @@ def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[st
         if status.holder_died:
             yield (
                 "  its process no longer runs; another runner can continue in "
-                f"{runner.expires_s:.0f} s at most: {named(command('resume', listing.operation_id))}"
+                f"{runner.expires_s:.0f} s at most: "
+                f"{named(command('resume', listing.operation_id))}"
             )
     else:
         yield f"  no runner; next: {named(joined(', or ', words.commands(listing.operation_id)))}"

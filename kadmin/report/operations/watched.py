@@ -29,18 +29,25 @@ class Watched:
         self._told_at = 0.0
 
     def block(self, lines: Sequence[str]) -> None:
-        """Show lines: drawn over the last ones on a terminal, each broken at its edge; elsewhere as `line` does."""
+        """Show lines: drawn over the last ones on a terminal, each broken at its edge.
+
+        Elsewhere as `line` does.
+        """
         if not self._screen.live:
             self.line("\n".join(lines), f"{self._clock.timestamp()}\n")
             return
         columns, rows = self._screen.size()
-        broken = [part for line in lines for part in wrap(line, max(columns - 1, 1), subsequent_indent=_INDENT) or [""]]
+        broken = [
+            part
+            for line in lines
+            for part in wrap(line, max(columns - 1, 1), subsequent_indent=_INDENT) or [""]
+        ]
         shown = broken[: rows - 1]  # what has scrolled away could not be drawn over
         self._drawn = "".join(f"{line}\n" for line in shown)
         self._write(f"\r{ERASE_BELOW}{self._drawn}\x1b[{len(shown)}A")
 
     def line(self, text: str, head: str = "") -> None:
-        """Write text below its head, where the text is new or the last was written REPEATED_S ago."""
+        """Write text below its head, if the text is new or the last was written REPEATED_S ago."""
         now = self._clock.now()
         if text != self._told or now - self._told_at >= REPEATED_S:
             self._told, self._told_at = text, now

@@ -1,4 +1,4 @@
-"""The even share of each broker, to which the colours and the dashed lines of a page compare brokers."""
+"""The even share of each broker, with which a page's colours and dashed lines compare it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.insight.predict.forecast import BrokerOutlook, Forecast
-    from kadmin.insight.predict.whatif import Load
+    from kadmin.insight.predict.losses import Load
 
 STEPS = (0.5, 0.8, 0.95, 1.05, 1.25, 2.0)
 """The most, in even shares, of each colour but the last."""
 _COOLEST = -3
 _WEIGHTLESS = (1, 3)
-"""Leaders and leader bytes: the planner makes them even among the brokers that may lead, whatever their weights."""
+"""Leaders and leader bytes: the planner makes them even among the brokers that may lead, whatever
+their weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvenShare:
-    """The even share of one amount at one time: `amount` for a broker of weight 1, None where it is unknown.
+    """The even share of one amount at one time.
 
-    `weights` holds the brokers that share it. `proved`: no plan is more even.
+    `amount` for a broker of weight 1, None where it is unknown. `weights` holds the brokers that
+    share it. `proved`: no plan is more even.
     """
 
     amount: float | None
@@ -32,7 +34,8 @@ class EvenShare:
     def heat(self, broker_id: int, value: int | None) -> int | None:
         """Compare a value with its share, -3 (less than half) to 3 (more than double).
 
-        0 where it is proved that no plan is more even; None where the share is unknown, or the broker has none.
+        0 where it is proved that no plan is more even; None where the share is unknown, or the
+        broker has none.
         """
         if value is None or self.amount is None or broker_id not in self.weights:
             return None
@@ -49,7 +52,7 @@ class EvenShares:
 
 
 def heat_of(ratio: float) -> int:
-    """Return the colour of a part of the even share, -3 (less than half) to 3 (more than double)."""
+    """Return the colour of a part of the even share, -3 (below half) to 3 (above double)."""
     return _COOLEST + sum(ratio > most for most in STEPS)
 
 
@@ -58,20 +61,33 @@ def amounts(load: Load) -> tuple[int | None, ...]:
     return load.replicas, load.leaders, load.size_bytes, load.leader_bytes
 
 
-def even_shares(found: Forecast, figures: Mapping[str, Any] | None = None, *, reassigned: bool = True) -> EvenShares:
-    """Return the even share of each amount: before the plan over live brokers, after it over allowed brokers.
+def even_shares(
+    found: Forecast, figures: Mapping[str, Any] | None = None, *, reassigned: bool = True
+) -> EvenShares:
+    """Return the even share of each amount.
 
-    Allowed brokers may hold replicas. `figures` (schemas/answers/figures) give them, their weights and the proved
-    bounds. Without figures, a broker that a reassignment empties may hold none.
+    Before the plan over live brokers, after it over allowed brokers. Allowed brokers may hold
+    replicas. `figures` (schemas/answers/figures) give them, their weights and the proved bounds.
+    Without figures, a broker that a reassignment empties may hold none.
     """
     live = [each for each in found.brokers if each.alive]
     holders = {each["broker_id"]: each for each in (figures or {}).get("holders", ())}
-    emptied = {each.broker_id for each in live if reassigned and each.before.replicas and not each.after.replicas}
-    staying = [each for each in live if (each.broker_id in holders if holders else each.broker_id not in emptied)]
+    emptied = {
+        each.broker_id
+        for each in live
+        if reassigned and each.before.replicas and not each.after.replicas
+    }
+    staying = [
+        each
+        for each in live
+        if (each.broker_id in holders if holders else each.broker_id not in emptied)
+    ]
     leading = [each for each in staying if not holders or holders[each.broker_id]["may_lead"]]
     weights = {broker: float(each["weight"]) for broker, each in holders.items()}
 
-    def shares(time: str, members: list[BrokerOutlook], leaders: list[BrokerOutlook]) -> tuple[EvenShare, ...]:
+    def shares(
+        time: str, members: list[BrokerOutlook], leaders: list[BrokerOutlook]
+    ) -> tuple[EvenShare, ...]:
         proved = (False,) * 4 if figures is None else _proved(figures, time)
         return tuple(
             _share(
@@ -85,11 +101,15 @@ def even_shares(found: Forecast, figures: Mapping[str, Any] | None = None, *, re
     return EvenShares(shares("before", live, live), shares("after", staying, leading))
 
 
-def _share(held: Mapping[int, int | None], weights: Mapping[int, float], *, proved: bool) -> EvenShare:
+def _share(
+    held: Mapping[int, int | None], weights: Mapping[int, float], *, proved: bool
+) -> EvenShare:
     known_values = [each for each in held.values() if each is not None]
     counted = {broker: weights.get(broker, 1.0) for broker in held}
     complete = bool(held) and len(known_values) == len(held)
-    return EvenShare(sum(known_values) / sum(counted.values()) if complete else None, counted, proved)
+    return EvenShare(
+        sum(known_values) / sum(counted.values()) if complete else None, counted, proved
+    )
 
 
 def _proved(figures: Mapping[str, Any], time: str) -> tuple[bool, ...]:
@@ -97,7 +117,10 @@ def _proved(figures: Mapping[str, Any], time: str) -> tuple[bool, ...]:
     now, bound = figures[time], figures["bound"]
 
     def within(name: str) -> bool:
-        return bool(now[f"{name}_min"] >= bound[f"{name}_min"] and now[f"{name}_max"] <= bound[f"{name}_max"])
+        return bool(
+            now[f"{name}_min"] >= bound[f"{name}_min"]
+            and now[f"{name}_max"] <= bound[f"{name}_max"]
+        )
 
     def least(name: str) -> bool:
         return now[name] is not None and bound[name] is not None and bool(now[name] <= bound[name])

@@ -1,7 +1,8 @@
-"""Renders pages as one HTML file with the templates in this folder; the only module that imports jinja2.
+"""Renders pages as one HTML file with the templates in this folder.
 
-The Content-Security-Policy of a page allows its own script and style by their SHA-256 digests and nothing else, so a
-name from a cluster could not run as a script even if it were not escaped. A page loads no other file.
+The only module that imports jinja2. The Content-Security-Policy of a page allows its own script and
+style by their SHA-256 digests and nothing else, so a name from a cluster could not run as a script
+even if it were not escaped. A page loads no other file.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ _TEMPLATES = "templates"
 def require_renderer() -> None:
     """Raise UsageError where the library that renders pages is not installed."""
     if find_spec("jinja2") is None:
-        raise UsageError("A report in HTML needs the library jinja2.", next_step="pip install 'kadmin-kafka[report]'")
+        raise UsageError(
+            "A report in HTML needs the library jinja2.",
+            next_step="pip install 'kadmin-kafka[report]'",
+        )
 
 
 def render(page: Page) -> str:

@@ -1,4 +1,7 @@
-"""Builds the sections of load over time: a picture of every broker in every hour of the week, before and after."""
+"""Builds the sections of load over time.
+
+It is a picture of every broker in every hour of the week, before and after.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +29,31 @@ def load_charts(found: LoadHours, times: tuple[str, str]) -> tuple[Chart, ...]:
     made = []
     for name, hours in found.resources.items():
         busiest = max(range(len(hours.total)), key=hours.total.__getitem__)
-        pairs = [(before[busiest], after[busiest]) for before, after in zip(hours.before, hours.after, strict=True)]
+        pairs = [
+            (before[busiest], after[busiest])
+            for before, after in zip(hours.before, hours.after, strict=True)
+        ]
         most = max(1.0, *(each for pair in pairs for each in pair))
-        columns = tuple((round(100 * before / most), round(100 * after / most)) for before, after in pairs)
+        columns = tuple(
+            (round(100 * before / most), round(100 * after / most)) for before, after in pairs
+        )
         spans = [
             f"{min(each):.2f} to {max(each):.2f} of the fair share {time}"
             for each, time in zip(zip(*pairs, strict=True), times, strict=True)
         ]
         title = f"{_TITLES[name]}, {_time(busiest)}, the busiest hour"
-        made.append(Chart(title, ", ".join(spans), columns, round(100 / most), ticks(found.brokers)))
+        made.append(
+            Chart(title, ", ".join(spans), columns, round(100 / most), ticks(found.brokers))
+        )
     return tuple(made)
 
 
 def load_sections(found: LoadHours, times: tuple[str, str]) -> tuple[Section, ...]:
     """Return a section for each resource."""
     lead = (
-        f"Load over fair share of each broker in each hour (UTC) of a week, by the history from {found.start[:10]} on. "
-        "Quiet hours have the share of busier ones, and no share is less than the largest partition."
+        "Load over fair share of each broker in each hour (UTC) of a week, by the history from "
+        f"{found.start[:10]} on. Quiet hours have the share of busier ones, and no share is less "
+        "than the largest partition."
     )
     return tuple(
         Section(
@@ -64,14 +75,19 @@ def _picture(found: LoadHours, hours: ResourceHours, times: tuple[str, str]) -> 
         days = zip(values, [0] * _DAY_HOURS + values, strict=False)
         packed += bytes((now - day_before) % (_MOST + 1) for now, day_before in days)
     data = base64.b64encode(zlib.compress(bytes(packed), level=9)).decode()
-    return HeatMap(times, tuple(map(str, found.brokers)), _DAYS, len(hours.total) // len(_DAYS), STEPS, data)
+    return HeatMap(
+        times, tuple(map(str, found.brokers)), _DAYS, len(hours.total) // len(_DAYS), STEPS, data
+    )
 
 
 def _worst(found: LoadHours, hours: ResourceHours, times: tuple[str, str]) -> PageTable:
     """Return the worst hour of each broker."""
     columns = [PageColumn("Broker")]
     for time in times:
-        columns += [PageColumn("worst hour", time, numeric=False), PageColumn("load / fair share", time)]
+        columns += [
+            PageColumn("worst hour", time, numeric=False),
+            PageColumn("load / fair share", time),
+        ]
     rows = [
         (PageCell(str(broker), broker), *_most_of(before), *_most_of(after))
         for broker, before, after in zip(found.brokers, hours.before, hours.after, strict=True)

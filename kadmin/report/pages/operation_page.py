@@ -1,4 +1,4 @@
-"""Builds the page of an operation: its steps with their times, and the partitions in the cluster now."""
+"""Builds the page of an operation: its steps with their times, and the partitions now."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def operation_page(
     read_at: str,
     runner: Holder | None,
 ) -> page.Page:
-    """Build the page; `progress` is that of each partition of a reassignment now, `runner` the holder that runs it."""
+    """Build the page.
+
+    `progress` is that of each partition of a reassignment now, `runner` the holder that runs it.
+    """
     record, status = found.record, found.status
     state = found.listing.described_state(has_runner=runner is not None)
     parts, shares = [_span_section(found)], even_shares(forecast)
@@ -75,23 +78,32 @@ def operation_page(
 
 
 def _verdict(found: Timeline, state: str, runner: Holder | None) -> page.Notice:
-    """Return the operation's state in words, and the next command; while a runner is at work that is `status`."""
+    """Return the operation's state in words, and the next command.
+
+    While a runner is at work that is `status`.
+    """
     status = found.status
     verdict = f"{state.capitalize()}{f': {one_line(status.message)}' if status.message else ''}"
     if status.state.finished:
         return page.Notice(verdict, _TONES.get(status.state, page.Tone.WARN))
     if runner is not None:
         return page.Notice(
-            f"{verdict}; runner: {one_line(str(runner))}", page.Tone.NONE, str(command("status", "--watch"))
+            f"{verdict}; runner: {one_line(str(runner))}",
+            page.Tone.NONE,
+            str(command("status", "--watch")),
         )
     onward = words_of(found.record.kind).commands(one_line(found.record.operation_id))[0]
     return page.Notice(f"{verdict}; no runner", page.Tone.WARN, str(onward))
 
 
-def _partition_notices(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> Iterator[page.Notice]:
+def _partition_notices(
+    found: Timeline, progress: Mapping[TopicPartition, Progress]
+) -> Iterator[page.Notice]:
     open_ = [each for each, where in progress.items() if where is not Progress.DONE]
     if progress and not open_:
-        yield page.Notice(f"All partitions are at their target now: {len(progress):,}.", page.Tone.GOOD)
+        yield page.Notice(
+            f"All partitions are at their target now: {len(progress):,}.", page.Tone.GOOD
+        )
     elif open_:
         named = name_some([one_line(str(each)) for each in open_])
         tone = page.Tone.WARN if found.status.state.finished else page.Tone.NONE
@@ -103,7 +115,11 @@ def _state_cards(found: Timeline, state: str) -> tuple[page.Card, ...]:
     ended = found.status.state.finished
     return (
         page.Card("State", state, tone=_TONES.get(found.status.state, page.Tone.NONE)),
-        page.Card("Took" if ended else "Time so far", took, f"from record to {'end' if ended else 'this report'}"),
+        page.Card(
+            "Took" if ended else "Time so far",
+            took,
+            f"from record to {'end' if ended else 'this report'}",
+        ),
     )
 
 
@@ -117,7 +133,11 @@ def _work_cards(
         rate = None if throttle is None else readable_rate(throttle.rate)
         cards += [
             page.Card("Partitions at target", f"{done:,} of {len(progress):,}", "now"),
-            page.Card("Bytes copied", _copied(found, progress), f"throttled to {rate}" if rate else "no throttle"),
+            page.Card(
+                "Bytes copied",
+                _copied(found, progress),
+                f"throttled to {rate}" if rate else "no throttle",
+            ),
             page.Card("Waves published", f"{len(_published_waves(found)):,} of {found.waves:,}"),
             page.Card("Worst single failure", sections.worst_text(forecast.losses_after), "now"),
         ]
@@ -127,12 +147,17 @@ def _work_cards(
 
 
 def _copied(found: Timeline, progress: Mapping[TopicPartition, Progress]) -> str:
-    """Describe the bytes copied: all that were published for a completed operation, else those at the target."""
+    """Describe the bytes copied.
+
+    They are all that were published for a completed operation, else those at the target.
+    """
     published = _published(found)
     if found.status.state is OperationState.COMPLETED:
         published_bytes = copied_bytes(published)
         return about(found.to_copy_bytes if published_bytes is None else published_bytes)
-    done = copied_bytes([target for target in published if progress[target.partition] is Progress.DONE])
+    done = copied_bytes(
+        [target for target in published if progress[target.partition] is Progress.DONE]
+    )
     return UNKNOWN if done is None else f"{about(done)} of {about(found.to_copy_bytes)}"
 
 
@@ -141,7 +166,9 @@ def _published_waves(found: Timeline) -> set[int]:
 
 
 def _published(found: Timeline) -> Sequence[PartitionTarget]:
-    positions = {at for index in _published_waves(found) for at in found.record.waves[index : index + 1]}
+    positions = {
+        at for index in _published_waves(found) for at in found.record.waves[index : index + 1]
+    }
     return [found.targets[at] for wave in positions for at in wave]
 
 
@@ -152,7 +179,9 @@ def _span_section(found: Timeline) -> page.Section:
         page.PageColumn("What", numeric=False, prose=True),
         page.PageColumn("At", numeric=False, whole=True),
         page.PageColumn("Took at most"),
-        page.PageColumn(f"When, 0 to {duration(whole)}" if whole else "When", numeric=False, sortable=False),
+        page.PageColumn(
+            f"When, 0 to {duration(whole)}" if whole else "When", numeric=False, sortable=False
+        ),
         page.PageColumn("Partitions or topics"),
         page.PageColumn("Bytes"),
     )
@@ -160,8 +189,8 @@ def _span_section(found: Timeline) -> page.Section:
     rows = tuple(_row(each, whole, found) for each in every[:_MOST_MOMENTS])
     rest = len(every) - _MOST_MOMENTS
     lead = (
-        "A step starts when it is published and ends at the latest when the next step, a pause or the end of the "
-        "operation is recorded. Times are UTC, to the second."
+        "A step starts when it is published and ends at the latest when the next step, a pause or "
+        "the end of the operation is recorded. Times are UTC, to the second."
     )
     if rest > 0:
         lead += f" Not shown: {count(rest, 'more line')}."
@@ -174,7 +203,11 @@ def _row(moment: TimelineEvent, whole: float, found: Timeline) -> tuple[page.Pag
         cells = (NOTHING, moment_text(moment, found), one_line(moment.at), "", "", "", "")
         return tuple(page.PageCell(text) for text in cells)
     took = took_s(span)
-    bars = (page.Bar(100 * (span.at_s or 0) / whole, 100 * took / whole),) if took is not None and whole else ()
+    bars = (
+        (page.Bar(100 * (span.at_s or 0) / whole, 100 * took / whole),)
+        if took is not None and whole
+        else ()
+    )
     copies = span.moved_bytes
     return (
         page.PageCell(str(span.step.number), span.step.number),
@@ -182,6 +215,8 @@ def _row(moment: TimelineEvent, whole: float, found: Timeline) -> tuple[page.Pag
         page.PageCell(one_line(moment.at)),
         page.PageCell(UNKNOWN if took is None else duration(took), took),
         page.PageCell("" if bars else UNKNOWN, bars=bars),
-        page.PageCell("none", 0) if span.step.kind is StepKind.THROTTLE else page.number(span.count),
+        page.PageCell("none", 0)
+        if span.step.kind is StepKind.THROTTLE
+        else page.number(span.count),
         page.PageCell("none", 0) if copies == 0 else page.size(copies),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kadmin.report.text import UNKNOWN, about
 
 if TYPE_CHECKING:
-    from kadmin.insight.predict.whatif import Bound
+    from kadmin.insight.predict.losses import Bound
 
 
 class Tone(StrEnum):
@@ -31,8 +31,9 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class PageCell:
-    """One cell. `key` sorts it instead of its text. `heat` is -3 to 3 around the even share, None for no colour.
+    """One cell.
 
+    `key` sorts it instead of its text. `heat` is -3 to 3 around the even share, None for no colour.
     `bars` lie along the cell, `columns` are pairs of heights in percent, before and after.
     """
 
@@ -50,7 +51,8 @@ class PageCell:
 class PageColumn:
     """A column, below the head of its group.
 
-    `numeric` ones sort by key, `whole` ones have no line breaks, `prose` ones have room for sentences.
+    `numeric` ones sort by key, `whole` ones have no line breaks, `prose` ones have room for
+    sentences.
     """
 
     name: str
@@ -99,9 +101,10 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One amount of every broker by id: heights before and after, and the even share after, in percent.
+    """An amount of every broker by id: heights before and after, even share after, in percent.
 
-    `text` gives the range in words; `ticks` are ids of brokers below their columns, at percents of the width.
+    `text` gives the range in words; `ticks` are ids of brokers below their columns, at percents of
+    the width.
     """
 
     title: str
@@ -122,7 +125,10 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A long list, unpacked when it is opened. `data`: tab-separated cells, a line per column, deflated, in base64."""
+    """A long list, unpacked when it is opened.
+
+    `data`: tab-separated cells, a line per column, deflated, in base64.
+    """
 
     columns: tuple[PageColumn, ...]
     data: str
@@ -131,10 +137,11 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """Pictures of every broker in every hour of a week, one for each of two `times`, drawn when the page opens.
+    """Pictures of every broker in every hour of a week, one for each of two `times`.
 
-    `data`: fiftieths of the fair share, 255 at most, less those of the day before, modulo 256, a byte each: hours of a
-    broker, brokers, times; deflated, in base64. `steps` are the most, in fair shares, of each colour but the last.
+    They are drawn when the page opens. `data`: fiftieths of the fair share, 255 at most, less those
+    of the day before, modulo 256, a byte each: hours of a broker, brokers, times; deflated, in
+    base64. `steps` are the most, in fair shares, of each colour but the last.
     """
 
     times: tuple[str, str]
@@ -147,7 +154,10 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page. `even`: its cells are coloured, and the legend calls the middle of the scale so."""
+    """A part of the page.
+
+    `even`: its cells are coloured, and the legend calls the middle of the scale so.
+    """
 
     anchor: str
     title: str

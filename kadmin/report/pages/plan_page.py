@@ -1,4 +1,4 @@
-"""Builds the page of a plan: its changes, the balance of the result, and the errors that refuse it."""
+"""Builds the page of a plan: its changes, the result's balance, and the errors that refuse it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ _MOST_TARGETS = 500
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """The plan, its file, the source of the state, and its figures (schemas/answers/figures) and load if known."""
+    """The plan, its file and the source of the state.
+
+    Its figures (schemas/answers/figures) and load are there if known.
+    """
 
     plan: Plan
     source: str
@@ -50,7 +53,11 @@ class PlanFacts:
 def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.Page:
     """Build the page."""
     change, header = found.change, facts.plan.header
-    rows = [("Plan", facts.source), ("Cluster", facts.cluster_id or UNKNOWN), ("Seen in", facts.seen_in)]
+    rows = [
+        ("Plan", facts.source),
+        ("Cluster", facts.cluster_id or UNKNOWN),
+        ("Seen in", facts.seen_in),
+    ]
     rows += [("About", header.description)] if header.description else []
     rows += sorted(header.labels.items())
     name = header.name or facts.source
@@ -70,7 +77,10 @@ def plan_page(facts: PlanFacts, found: Examination, forecast: Forecast) -> page.
         parts.append(_wave_section(change, found.throttle))
     parts.append(sections.losses(forecast, TIMES))
     if change is not None and change.pending:
-        parts += [sections.largest_moves(change.pending), sections.every_change(change.pending, list_bytes)]
+        parts += [
+            sections.largest_moves(change.pending),
+            sections.every_change(change.pending, list_bytes),
+        ]
     elif found.targets:
         parts.append(_targets_section(words_of(facts.plan), found.targets))
     return page.Page(
@@ -96,7 +106,9 @@ def _notices(facts: PlanFacts, found: Examination) -> tuple[page.Notice, ...]:
     ]
     notices += [page.Notice(one_line(warning), page.Tone.WARN) for warning in found.warnings]
     if found.throttle is not None:
-        notices += [page.Notice(one_line(warning), page.Tone.WARN) for warning in found.throttle.warnings]
+        notices += [
+            page.Notice(one_line(warning), page.Tone.WARN) for warning in found.throttle.warnings
+        ]
     if not found.refusals:
         settled = "Nothing to do: the cluster is at the target already."
         verdict = settled if found.work is None else "Nothing was found that would stop this plan."
@@ -107,7 +119,10 @@ def _notices(facts: PlanFacts, found: Examination) -> tuple[page.Notice, ...]:
     notices += [page.Notice(one_line(note)) for note in figures.get("notes", ())]
     if figures.get("left_out"):
         notices.append(
-            page.Notice(f"{count(figures['left_out'], 'entry', 'entries')} left out by the request's limits.")
+            page.Notice(
+                f"{count(figures['left_out'], 'entry', 'entries')} left out by the request's "
+                "limits."
+            )
         )
     return tuple(notices)
 
@@ -119,13 +134,20 @@ def _cards(facts: PlanFacts, found: Examination, forecast: Forecast) -> tuple[pa
     elif found.targets:
         cards.append(page.Card(words_of(facts.plan).title, f"{len(found.targets):,}"))
     if found.lost_bytes is not None:
-        cards.append(page.Card("Destroyed", about(found.lost_bytes), "all copies counted", page.Tone.BAD))
-    before, after = sections.worst_text(forecast.losses_before), sections.worst_text(forecast.losses_after)
+        cards.append(
+            page.Card("Destroyed", about(found.lost_bytes), "all copies counted", page.Tone.BAD)
+        )
+    before, after = (
+        sections.worst_text(forecast.losses_before),
+        sections.worst_text(forecast.losses_after),
+    )
     unknown = f"; {forecast.unknown:,} not known" if forecast.unknown else ""
     return (*cards, page.Card("Worst single failure", after, f"{TIMES[0]}: {before}{unknown}"))
 
 
-def _change_cards(change: PlanDiff, throttle: Throttle | None, figures: Mapping[str, Any] | None) -> list[page.Card]:
+def _change_cards(
+    change: PlanDiff, throttle: Throttle | None, figures: Mapping[str, Any] | None
+) -> list[page.Card]:
     changes = sum((target.current or ())[:1] != target.replicas[:1] for target in change.pending)
     settled = f"{len(change.settled):,} at the target already" if change.settled else ""
 
@@ -153,16 +175,21 @@ def _figures_section(figures: Mapping[str, Any]) -> page.Section:
         page.PageColumn("Figure", numeric=False, sortable=False),
         *(page.PageColumn(name, sortable=False) for name in ("Before", "After", "Proven bound")),
     )
-    rows = tuple(tuple(page.PageCell(UNKNOWN if text == "-" else text) for text in row) for row in figure_rows(figures))
+    rows = tuple(
+        tuple(page.PageCell(UNKNOWN if text == "-" else text) for text in row)
+        for row in figure_rows(figures)
+    )
     lead = (
-        f"Brokers that may hold replicas: {figures['brokers']:,}; partitions: {figures['partitions']:,}. "
-        "No valid plan is better than the bound."
+        f"Brokers that may hold replicas: {figures['brokers']:,}; partitions: "
+        f"{figures['partitions']:,}. No valid plan is better than the bound."
     )
     return page.Section("figures", "How even", lead, page.PageTable(columns, rows))
 
 
 def _wave_section(change: PlanDiff, throttle: Throttle | None) -> page.Section:
-    seconds: Sequence[float | None] = [None] * len(change.waves) if throttle is None else throttle.wave_seconds
+    seconds: Sequence[float | None] = (
+        [None] * len(change.waves) if throttle is None else throttle.wave_seconds
+    )
     lengths, scale = _lengths(change.waves, seconds)
     total = max(sum(lengths), 1.0)
     rows, start = [], 0.0
@@ -180,7 +207,10 @@ def _wave_section(change: PlanDiff, throttle: Throttle | None) -> page.Section:
         page.PageColumn("Most out", numeric=False, sortable=False),
         page.PageColumn("Payload"),
     )
-    lead = "Waves are published one after the other; the next waits until every partition of the last is in sync."
+    lead = (
+        "Waves are published one after the other; the next waits until every partition of the "
+        "last is in sync."
+    )
     if throttle is None:
         lead += " The plan has no throttle, so how long the copying takes is not known."
     if len(rows) > _MOST_WAVES:
@@ -189,7 +219,10 @@ def _wave_section(change: PlanDiff, throttle: Throttle | None) -> page.Section:
 
 
 def _lengths(waves: Sequence[Wave], seconds: Sequence[float | None]) -> tuple[list[float], str]:
-    """Return the length of each wave's bar and its unit: time where it is known, else bytes, else partitions."""
+    """Return the length of each wave's bar and its unit.
+
+    The unit is time where it is known, else bytes, else partitions.
+    """
     measured = [each for each in seconds if each is not None]
     if measured and len(measured) == len(waves):
         return measured, f"0 to {duration(sum(measured))}"
@@ -215,5 +248,11 @@ def _wave_row(wave: Wave, seconds: float | None, bar: page.Bar) -> tuple[page.Pa
 def _targets_section(words: KindWords, targets: Sequence[str]) -> page.Section:
     rows = tuple((page.PageCell(one_line(name)),) for name in targets[:_MOST_TARGETS])
     rest = len(targets) - _MOST_TARGETS
-    lead = f"{words.targets(len(targets))}{f'; the first {_MOST_TARGETS} are shown' if rest > 0 else ''}."
-    return page.Section("targets", words.title, lead, page.PageTable((page.PageColumn("Name", numeric=False),), rows))
+    shown = f"; the first {_MOST_TARGETS} are shown" if rest > 0 else ""
+    lead = f"{words.targets(len(targets))}{shown}."
+    return page.Section(
+        "targets",
+        words.title,
+        lead,
+        page.PageTable((page.PageColumn("Name", numeric=False),), rows),
+    )

@@ -29,16 +29,21 @@ def plan_report(
     figures: Mapping[str, Any] | None = None,
     load_hours: LoadHours | None = None,
 ) -> str:
-    """Return the page of a plan from the file `source`; `figures` are one cluster's of answers/figures."""
+    """Return the page of a plan from the file `source`.
+
+    `figures` are one cluster's of answers/figures.
+    """
     plan, state, known = preview.plan, preview.state, preview.facts
     facts = PlanFacts(plan, source, preview.read_from, state.cluster_id, figures, load_hours)
-    return render(plan_page(facts, preview.examination, forecast(plan, state, known.sizes, known.capacities)))
+    return render(
+        plan_page(facts, preview.examination, forecast(plan, state, known.sizes, known.capacities))
+    )
 
 
 def proposal_reports(
     proposals: Mapping[str, Proposal], folder: Path, sources: Mapping[str, Path]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each cluster's name with the page of its plan, on the inventory that it was proposed for."""
+    """Yield each cluster's name with its plan's page, on the inventory that it was proposed for."""
     inventory = read_inventory(folder)
     read_from = f"snapshot {folder}, taken at {inventory.taken_at}"
     for name, proposal in proposals.items():
@@ -50,4 +55,6 @@ def operation_report(review: OperationReview) -> str:
     """Return the page of an operation."""
     found, state = review.timeline, review.cluster.state
     past = retrospect(found.record.origin, state, review.cluster.facts.sizes, {})
-    return render(operation_page(found, past, progress_of(found, state), review.read_at, review.runner))
+    return render(
+        operation_page(found, past, progress_of(found, state), review.read_at, review.runner)
+    )

@@ -1,4 +1,4 @@
-"""Builds the sections that pages share: brokers, racks, single losses, the largest moves, the full list."""
+"""Builds sections that pages share: brokers, racks, single losses, largest moves, full list."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.names import one_line
 from kadmin.plan.waves import moved_bytes
 from kadmin.report.pages.even_share import amounts
-from kadmin.report.pages.page import Chart, Packed, PageCell, PageColumn, PageTable, Section, Tone, bound, number, size
+from kadmin.report.pages.page import (
+    Chart,
+    Packed,
+    PageCell,
+    PageColumn,
+    PageTable,
+    Section,
+    Tone,
+    bound,
+    number,
+    size,
+)
 from kadmin.report.text import about, replicas
 from kadmin.report.whatif import LOSS_FIGURES, counted, loss_figures, standing_out, worst
 from kadmin.wording import count
@@ -19,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.insight.predict.forecast import BrokerOutlook, Forecast, RackOutlook
-    from kadmin.insight.predict.whatif import SingleLoss
+    from kadmin.insight.predict.losses import SingleLoss
     from kadmin.plan.model import PartitionTarget
     from kadmin.report.pages.even_share import EvenShares
 
@@ -34,7 +45,10 @@ Limits = tuple[int, int]
 
 
 def charts(found: Forecast, shares: EvenShares, times: tuple[str, str]) -> tuple[Chart, ...]:
-    """Return charts of the replicas, leaders and bytes of every broker; amounts that are not known have none."""
+    """Return charts of the replicas, leaders and bytes of every broker.
+
+    Amounts that are not known have none.
+    """
     held = [(amounts(each.before), amounts(each.after)) for each in found.brokers]
     made = []
     for which, title in enumerate(("Replicas", "Leaders", "Bytes")):
@@ -44,13 +58,17 @@ def charts(found: Forecast, shares: EvenShares, times: tuple[str, str]) -> tuple
         if most == 0 or unknown:
             continue
         spans = []
-        for at, (time, share) in enumerate(zip(times, (shares.before[which], shares.after[which]), strict=True)):
+        for at, (time, share) in enumerate(
+            zip(times, (shares.before[which], shares.after[which]), strict=True)
+        ):
             counted = [
                 pair[at]
                 for pair, each in zip(pairs, found.brokers, strict=True)
                 if pair[at] or each.broker_id in share.weights
             ]
-            spans.append(f"{_span(counted or [0], about if which in _BYTES else '{:,}'.format)} {time}")
+            spans.append(
+                f"{_span(counted or [0], about if which in _BYTES else '{:,}'.format)} {time}"
+            )
         columns = tuple((_percent(before, most), _percent(after, most)) for before, after in pairs)
         dashed = round(100 * (shares.after[which].amount or 0) / most)
         below = ticks([each.broker_id for each in found.brokers])
@@ -59,17 +77,24 @@ def charts(found: Forecast, shares: EvenShares, times: tuple[str, str]) -> tuple
 
 
 def ticks(ids: Sequence[int]) -> tuple[tuple[float, str], ...]:
-    """Return the ids that have room below a chart: all of a few brokers, of many every second, third and so on."""
+    """Return the ids that have room below a chart.
+
+    They are all of a few brokers, of many every second, third and so on.
+    """
     every = math.ceil(len(ids) / _MOST_TICKS)
-    return tuple((round(100 * (at + 0.5) / len(ids), 2), str(ids[at])) for at in range(0, len(ids), every))
+    return tuple(
+        (round(100 * (at + 0.5) / len(ids), 2), str(ids[at])) for at in range(0, len(ids), every)
+    )
 
 
 def _span(amounts: Sequence[int], shown: Callable[[int], str]) -> str:
     return " to ".join(dict.fromkeys((shown(min(amounts)), shown(max(amounts)))))
 
 
-def brokers(found: Forecast, shares: EvenShares, times: tuple[str, str], limits: Limits | None = None) -> Section:
-    """Return replicas, leaders, bytes and leader bytes of each broker at both times, with its capacity."""
+def brokers(
+    found: Forecast, shares: EvenShares, times: tuple[str, str], limits: Limits | None = None
+) -> Section:
+    """Return each broker's replicas, leaders, bytes, leader bytes at both times, and capacity."""
     capacities = any(each.capacity_bytes is not None for each in found.brokers)
     columns = [PageColumn("Broker"), PageColumn("Rack", numeric=False)]
     for group in ("Replicas", "Leaders", "Bytes", "Leader bytes"):
@@ -79,14 +104,23 @@ def brokers(found: Forecast, shares: EvenShares, times: tuple[str, str], limits:
     footer = [_share_row(shares, capacities=capacities)]
     if limits is not None:
         footer.append(_limit_row(limits, capacities=capacities))
-    leaders = "the current leaders" if found.by_election else "the preferred leaders, the first of each replica list"
-    lead = f"Colour compares a broker with the even share of the brokers that may hold replicas. Leaders are {leaders}."
+    leaders = (
+        "the current leaders"
+        if found.by_election
+        else "the preferred leaders, the first of each replica list"
+    )
+    lead = (
+        "Colour compares a broker with the even share of the brokers that may hold replicas. "
+        f"Leaders are {leaders}."
+    )
     even = "even" if limits is None else "even, or at the lowest possible maximum"
-    return Section("brokers", "Brokers", lead, PageTable(tuple(columns), rows, tuple(footer)), even=even)
+    return Section(
+        "brokers", "Brokers", lead, PageTable(tuple(columns), rows, tuple(footer)), even=even
+    )
 
 
 def racks(found: Forecast, times: tuple[str, str]) -> Section:
-    """Return the amounts of each rack and its brokers, and the partitions that its loss takes offline."""
+    """Return the amounts of each rack and its brokers, and the partitions that its loss stops."""
     pairs = [(name, time) for name in ("Replicas", "Leaders", "Bytes") for time in times]
     asked = [each for each in found.racks if each.rack is not None]
     columns = [
@@ -97,7 +131,9 @@ def racks(found: Forecast, times: tuple[str, str]) -> Section:
         *([PageColumn(times[0], "Offline if lost")] if _both(asked) else []),
         PageColumn(times[1], "Offline if lost"),
     ]
-    most = max((max(each.before.replicas, each.after.replicas) for each in found.brokers), default=0)
+    most = max(
+        (max(each.before.replicas, each.after.replicas) for each in found.brokers), default=0
+    )
     rows = tuple(_rack_row(each, found, most, both=_both(asked)) for each in found.racks)
     lead = (
         f"Each pair of bars is a broker: faint {times[0]}, strong {times[1]}. "
@@ -116,17 +152,26 @@ def losses(found: Forecast, times: tuple[str, str]) -> Section:
     rows = []
     for broker, after in sorted(found.losses_after.items()):
         before = found.losses_before.get(broker) if both else None
-        badges = tuple(f"worst {time}" for time, which in zip(times, heaviest, strict=True) if broker in which)
+        badges = tuple(
+            f"worst {time}" for time, which in zip(times, heaviest, strict=True) if broker in which
+        )
         cells = [PageCell(str(broker), broker, badges=badges)]
         for was, now in zip(
-            loss_figures(before) if before else [None] * len(LOSS_FIGURES), loss_figures(after), strict=True
+            loss_figures(before) if before else [None] * len(LOSS_FIGURES),
+            loss_figures(after),
+            strict=True,
         ):
             cells += [*([bound(was)] if both else []), bound(now, strong=both and was != now)]
         rows.append(tuple(cells))
     lead = "The effects of losing one broker alone, predicted by the controller's own rule."
     if found.unknown:
-        lead += f" Of {count(found.unknown, 'partition')} the leader or the ISR is unknown: figures are bounds."
-    return Section("losses", "What if a broker is lost", lead, PageTable(tuple(columns), tuple(rows)))
+        lead += (
+            f" Of {count(found.unknown, 'partition')} the leader or the ISR is unknown: figures "
+            "are bounds."
+        )
+    return Section(
+        "losses", "What if a broker is lost", lead, PageTable(tuple(columns), tuple(rows))
+    )
 
 
 def largest_moves(targets: Sequence[PartitionTarget]) -> Section:
@@ -134,7 +179,10 @@ def largest_moves(targets: Sequence[PartitionTarget]) -> Section:
     ordered = sorted(targets, key=_weight, reverse=True)
     columns = (
         PageColumn("Partition", numeric=False),
-        *(PageColumn(name, numeric=False, sortable=False, whole=True) for name in ("Current", "Target", "Copied to")),
+        *(
+            PageColumn(name, numeric=False, sortable=False, whole=True)
+            for name in ("Current", "Target", "Copied to")
+        ),
         PageColumn("Bytes copied"),
     )
     rows = tuple(_move(target) for target in ordered[:LARGEST])
@@ -147,7 +195,7 @@ def largest_moves(targets: Sequence[PartitionTarget]) -> Section:
 
 
 def every_change(targets: Sequence[PartitionTarget], most_bytes: int = LIST_BYTES) -> Section:
-    """Return every entry, or the first ones that have no more than so many bytes in the page, compressed."""
+    """Return every entry, or the first ones of at most so many compressed bytes in the page."""
     columns = (
         PageColumn("Topic", numeric=False),
         PageColumn("Partition"),
@@ -167,7 +215,8 @@ def every_change(targets: Sequence[PartitionTarget], most_bytes: int = LIST_BYTE
 
 
 def _packed(targets: Sequence[PartitionTarget]) -> str:
-    lines = "\n".join(map("\t".join, zip(*map(_line, targets), strict=True)))  # by column: a quarter less
+    # By column: a quarter less.
+    lines = "\n".join(map("\t".join, zip(*map(_line, targets), strict=True)))
     return base64.b64encode(zlib.compress(lines.encode(), level=9)).decode()
 
 
@@ -209,10 +258,16 @@ _BYTES = (2, 3)
 _CAPACITY_AFTER = 2
 
 
-def _broker_row(each: BrokerOutlook, shares: EvenShares, *, capacities: bool) -> tuple[PageCell, ...]:
-    name = PageCell(str(each.broker_id), each.broker_id, badges=() if each.alive else ("not alive",))
+def _broker_row(
+    each: BrokerOutlook, shares: EvenShares, *, capacities: bool
+) -> tuple[PageCell, ...]:
+    name = PageCell(
+        str(each.broker_id), each.broker_id, badges=() if each.alive else ("not alive",)
+    )
     cells = [name, PageCell(_rack_name(each.rack, alive=each.alive))]
-    for which, (before, after) in enumerate(zip(amounts(each.before), amounts(each.after), strict=True)):
+    for which, (before, after) in enumerate(
+        zip(amounts(each.before), amounts(each.after), strict=True)
+    ):
         shown = size if which in _BYTES else number
         cells.append(shown(before, heat=shares.before[which].heat(each.broker_id, before)))
         heat = shares.after[which].heat(each.broker_id, after)
@@ -244,7 +299,15 @@ def _mean(share: float | None) -> PageCell:
 
 def _limit_row(limits: Limits, *, capacities: bool) -> tuple[PageCell, ...]:
     empty, name = PageCell(""), PageCell("lowest possible maximum")
-    return (name, empty, empty, number(limits[0]), empty, number(limits[1]), *[empty] * (4 + capacities))
+    return (
+        name,
+        empty,
+        empty,
+        number(limits[0]),
+        empty,
+        number(limits[1]),
+        *[empty] * (4 + capacities),
+    )
 
 
 def _both(racks: Sequence[RackOutlook]) -> bool:
@@ -253,7 +316,10 @@ def _both(racks: Sequence[RackOutlook]) -> bool:
 
 def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> tuple[PageCell, ...]:
     members = [each for each in found.brokers if each.broker_id in rack.brokers]
-    bars = tuple((_percent(each.before.replicas, most), _percent(each.after.replicas, most)) for each in members)
+    bars = tuple(
+        (_percent(each.before.replicas, most), _percent(each.after.replicas, most))
+        for each in members
+    )
     pairs = zip(amounts(rack.before)[:3], amounts(rack.after)[:3], strict=True)
     cells = [
         PageCell(_rack_name(rack.rack, alive=True)),
@@ -264,7 +330,11 @@ def _rack_row(rack: RackOutlook, found: Forecast, most: int, *, both: bool) -> t
         shown = size if which in _BYTES else number
         cells += [shown(before), shown(after, strong=before != after)]
     changed = both and rack.offline_before != rack.offline_after
-    return (*cells, *([bound(rack.offline_before)] if both else []), bound(rack.offline_after, strong=changed))
+    return (
+        *cells,
+        *([bound(rack.offline_before)] if both else []),
+        bound(rack.offline_after, strong=changed),
+    )
 
 
 _MOST_IDS = 8

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def diff_answer(examination: Examination) -> DiffAnswer:
-    """Answer `diff`: the changes, wave by wave with the exact payload, and the refusals of an apply."""
+    """Answer `diff`: the changes by wave with the exact payload, and the refusals of an apply."""
     return DiffAnswer(
         examination.work is not None,
         refusals=tuple(
@@ -62,7 +62,10 @@ def _change(change: PlanDiff) -> ReassignmentChange:
         change.replicas_added,
         change.moved_bytes,
         tuple(map(_wave, change.waves)),
-        tuple(ChangedBroker(broker, load, change.after[broker]) for broker, load in sorted(change.before.items())),
+        tuple(
+            ChangedBroker(broker, load, change.after[broker])
+            for broker, load in sorted(change.before.items())
+        ),
     )
 
 

@@ -29,16 +29,22 @@ def diff_markdown(name: str, plan: Plan, examination: Examination) -> str:
     """Return a comment: the verdict, the refusals, the warnings, and the change in numbers."""
     blocks = [f"### kadmin: {code(name)}", _verdict(plan, examination)]
     if examination.refusals:
-        rows = [[e.exit_code, cell(e.message), cell(e.next_command or "")] for e in examination.refusals]
+        rows = [
+            [e.exit_code, cell(e.message), cell(e.next_command or "")] for e in examination.refusals
+        ]
         blocks.append(table(["exit code", "what stops it", "next"], rows))
     if examination.warnings:
-        warnings = [f"- **warning**: {cell(warning)}" for warning in examination.warnings[:MOST_ROWS]]
+        warnings = [
+            f"- **warning**: {cell(warning)}" for warning in examination.warnings[:MOST_ROWS]
+        ]
         blocks.append("\n".join(warnings) + more(examination.warnings))
     if examination.change is not None and examination.change.pending:
         blocks += _change(examination.change, examination.throttle)
     elif examination.targets:
         (title, *others), named = target_table(plan, examination)
-        blocks.append(folded(title, ["name", *others], [[code(name), *rest] for name, *rest in named]))
+        blocks.append(
+            folded(title, ["name", *others], [[code(name), *rest] for name, *rest in named])
+        )
     if examination.work is not None and (elected := election_text(plan)) is not None:
         blocks.append(f"{elected.capitalize()}.")
     return "\n\n".join(blocks) + "\n"
@@ -53,15 +59,24 @@ def _verdict(plan: Plan, examination: Examination) -> str:
         found = examination.change
         size = "bytes unknown" if found.moved_bytes is None else readable_size(found.moved_bytes)
         return (
-            f"**{count(len(found.pending), 'partition')}** to reassign in {count(len(found.waves), 'wave')}, "
-            f"{count(found.replicas_added, 'replica')} to copy, {size}."
+            f"**{count(len(found.pending), 'partition')}** to reassign in "
+            f"{count(len(found.waves), 'wave')}, {count(found.replicas_added, 'replica')} to "
+            f"copy, {size}."
         )
-    lost = "" if examination.lost_bytes is None else f", {readable_size(examination.lost_bytes)} would be destroyed"
+    lost = (
+        ""
+        if examination.lost_bytes is None
+        else f", {readable_size(examination.lost_bytes)} would be destroyed"
+    )
     return f"{words_of(plan).targets(len(examination.targets))}{lost}."
 
 
 def _change(found: PlanDiff, throttle: Throttle | None) -> list[str]:
-    pace = [] if throttle is None else [f"Throttled at {readable_rate(throttle.rate)}: {makespan_text(throttle)}."]
+    pace = (
+        []
+        if throttle is None
+        else [f"Throttled at {readable_rate(throttle.rate)}: {makespan_text(throttle)}."]
+    )
     waves = [
         [w.index + 1, len(w.reassignments), readable_size(len(w.payload)), size_text(w.moved_bytes)]
         for w in found.waves

@@ -36,12 +36,18 @@ def broker_rows(found: PlanDiff, *, changed_only: bool = False) -> list[list[obj
 
 
 def partition_row(target: PartitionTarget) -> list[str]:
-    """Return a partition below PARTITION_COLUMNS, without its name; all its new copies are counted."""
+    """Return a partition below PARTITION_COLUMNS, without its name.
+
+    All its new copies are counted.
+    """
     return [replicas(target.current), replicas(target.replicas), size_text(moved_bytes(target))]
 
 
 def target_table(plan: Plan, found: Examination) -> tuple[list[str], list[list[str]]]:
-    """Return the headers and rows of the elected partitions with their leaders, or of deleted or recreated topics."""
+    """Return the headers and rows of the elected partitions with their leaders.
+
+    They may also be those of deleted or recreated topics.
+    """
     title = words_of(plan).targets(len(found.targets))
     if not found.leaders:
         return [title], [[name] for name in found.targets]

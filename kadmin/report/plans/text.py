@@ -39,29 +39,40 @@ def diff_text(plan: Plan, examination: Examination) -> str:
         headers, rows = target_table(plan, examination)
         blocks.append(shortened(table(headers, rows[:SHOWN_ROWS]), len(rows)))
     if examination.lost_bytes is not None:
-        blocks.append(f"{size_text(examination.lost_bytes)} would be destroyed, all replicas counted")
+        blocks.append(
+            f"{size_text(examination.lost_bytes)} would be destroyed, all replicas counted"
+        )
     refused = [each.message for each in examination.refusals]
-    if warnings := [each for each in examination.warnings if not any(each in message for message in refused)]:
+    if warnings := [
+        each for each in examination.warnings if not any(each in message for message in refused)
+    ]:
         shown = "\n\n".join(f"warning: {warning}" for warning in warnings[:SHOWN_ROWS])
         blocks.append(shortened(shown, len(warnings)))
     if examination.work is None and not examination.refusals:
         blocks.append("nothing to do")
     if refusals := examination.refusals:
-        blocks.append(f"apply would stop with exit code {refusals[0].exit_code}: {refusals[0].message}")
+        blocks.append(
+            f"apply would stop with exit code {refusals[0].exit_code}: {refusals[0].message}"
+        )
         blocks += [f"and then: {each.message}" for each in refusals[1:]]
     return "\n\n".join(blocks)
 
 
 def _change(found: PlanDiff, throttle: Throttle | None) -> str:
     head = (
-        f"{count(len(found.pending), 'partition')} to reassign, {count(len(found.settled), 'partition')} at the target "
-        f"already, {count(found.replicas_added, 'replica')} to copy, {size_text(found.moved_bytes)}"
+        f"{count(len(found.pending), 'partition')} to reassign, "
+        f"{count(len(found.settled), 'partition')} at the target already, "
+        f"{count(found.replicas_added, 'replica')} to copy, {size_text(found.moved_bytes)}"
     )
     if not found.pending:
         return head
-    partitions = [[target.partition, *partition_row(target)] for target in found.pending[:SHOWN_ROWS]]
+    partitions = [
+        [target.partition, *partition_row(target)] for target in found.pending[:SHOWN_ROWS]
+    ]
     shown = shortened(table(PARTITION_COLUMNS, partitions), len(found.pending))
-    return "\n\n".join([head, shown, _waves(found, throttle), table(BROKER_COLUMNS, broker_rows(found))])
+    return "\n\n".join(
+        [head, shown, _waves(found, throttle), table(BROKER_COLUMNS, broker_rows(found))]
+    )
 
 
 def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
@@ -86,6 +97,9 @@ def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
 
 def _throttle(throttle: Throttle) -> str:
     lines = [
-        f"throttle: {readable_rate(throttle.rate)} on {describe_entities(throttle.values)}, {makespan_text(throttle)}"
+        (
+            f"throttle: {readable_rate(throttle.rate)} on {describe_entities(throttle.values)}, "
+            f"{makespan_text(throttle)}"
+        )
     ]
     return "\n".join([*lines, *(f"warning: {warning}" for warning in throttle.warnings)])

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def fingerprints(problems: Sequence[Diagnostic]) -> list[str]:
-    """Return one digest per problem, of its file, code, path and message; equal ones are numbered."""
+    """Return one digest per problem, of its file, code, path and message.
+
+    Equal ones are numbered.
+    """
     times: Counter[tuple[str, ...]] = Counter()
     found = []
     for problem in problems:

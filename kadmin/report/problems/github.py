@@ -1,4 +1,4 @@
-"""Problems for GitHub Actions: annotations on the lines of a pull request, and the summary of a step."""
+"""Problems for GitHub Actions: annotations on a pull request's lines, and a step's summary."""
 
 from __future__ import annotations
 
@@ -27,9 +27,16 @@ def annotation_lines(files: Sequence[str], problems: Sequence[Diagnostic]) -> st
 
 
 def step_summary(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
-    """Return Markdown for `$GITHUB_STEP_SUMMARY`: every problem, where the annotations of a step are limited to ten."""
+    """Return Markdown for `$GITHUB_STEP_SUMMARY`, with every problem.
+
+    The annotations of a step are limited to ten.
+    """
     errors, _ = tally(problems)
-    lines = [f"### kadmin validate: {'failed' if errors else 'passed'}", "", summary(files, problems)]
+    lines = [
+        f"### kadmin validate: {'failed' if errors else 'passed'}",
+        "",
+        summary(files, problems),
+    ]
     if problems:
         lines += ["", "| place | code | problem | hint |", "|---|---|---|---|"]
         rows = list(_rows(problems[:MOST_ROWS]))
@@ -40,14 +47,20 @@ def step_summary(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
 
 
 def _annotation(problem: Diagnostic) -> str:
-    message = problem.message if problem.next_step is None else f"{problem.message}\nhint: {problem.next_step}"
+    message = (
+        problem.message
+        if problem.next_step is None
+        else f"{problem.message}\nhint: {problem.next_step}"
+    )
     properties = {
         "file": printable(problem.location.file),
         "line": str(problem.location.line),
         "col": str(problem.location.column),
         "title": f"{problem.code} at {problem.path}",
     }
-    listed = ",".join(f"{name}={_escaped(value, _IN_PROPERTIES)}" for name, value in properties.items())
+    listed = ",".join(
+        f"{name}={_escaped(value, _IN_PROPERTIES)}" for name, value in properties.items()
+    )
     return f"::{problem.severity} {listed}::{_escaped(message, _IN_MESSAGES)}"
 
 

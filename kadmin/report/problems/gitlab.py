@@ -1,4 +1,4 @@
-"""Problems as a GitLab code quality report: shown in the merge request, on the lines they concern."""
+"""Problems as a GitLab code quality report: shown in the merge request, on their lines."""
 
 from __future__ import annotations
 
@@ -20,11 +20,16 @@ def code_quality(problems: Sequence[Diagnostic]) -> str:
     """Return the report; no problem gives an empty list, as GitLab wants it."""
     report = [
         {
-            "description": problem.message if problem.next_step is None else f"{problem.message} ({problem.next_step})",
+            "description": problem.message
+            if problem.next_step is None
+            else f"{problem.message} ({problem.next_step})",
             "check_name": problem.code,
             "fingerprint": fingerprint,
             "severity": _SEVERITIES[problem.severity],
-            "location": {"path": printable(problem.location.file), "lines": {"begin": problem.location.line}},
+            "location": {
+                "path": printable(problem.location.file),
+                "lines": {"begin": problem.location.line},
+            },
         }
         for problem, fingerprint in zip(problems, fingerprints(problems), strict=True)
     ]

@@ -16,20 +16,24 @@ if TYPE_CHECKING:
 
 
 def junit(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
-    """Return a suite per file with a failed case per error; warnings are in the case of the file itself.
+    """Return a suite per file with a failed case per error.
 
-    Raises UsageError where the library is not installed.
+    Warnings are in the case of the file itself. Raises UsageError where the library is not
+    installed.
     """
     try:
         from junitparser import JUnitXml, TestSuite
     except ImportError as error:
         raise UsageError(
-            "The format junit needs the library junitparser.", next_step="pip install 'kadmin-kafka[report]'"
+            "The format junit needs the library junitparser.",
+            next_step="pip install 'kadmin-kafka[report]'",
         ) from error
     report = JUnitXml("kadmin validate")
     for file in files:
         suite = TestSuite(printable(file))
-        suite.add_testcases(_cases(file, [problem for problem in problems if problem.location.file == file]))
+        suite.add_testcases(
+            _cases(file, [problem for problem in problems if problem.location.file == file])
+        )
         report.add_testsuite(suite)
     report.update_statistics()  # type: ignore[no-untyped-call]  # junitparser's own gap
     text: bytes = report.tostring()  # type: ignore[no-untyped-call]  # as above
@@ -55,4 +59,7 @@ def _cases(file: str, problems: Sequence[Diagnostic]) -> list[TestCase]:
 
 def _text(problem: Diagnostic) -> str:
     next_step = "" if problem.next_step is None else f"\nhint: {problem.next_step}"
-    return f"{printable(str(problem.location))}: {problem.severity} {problem.code}: {problem.message}{next_step}"
+    return (
+        f"{printable(str(problem.location))}: {problem.severity} {problem.code}: "
+        f"{problem.message}{next_step}"
+    )

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from kadmin.diagnostics import Diagnostic
 
 _DOCS = "urn:kadmin:"
-"""The prefix that makes a page of the repository an absolute URI (SARIF 2.1.0, 3.49.12), as in the schemas' `$id`."""
-_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+"""The prefix that makes a page of the repository an absolute URI (SARIF 2.1.0, 3.49.12), as in the
+schemas' `$id`."""
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 
 
 def sarif(files: Sequence[str], problems: Sequence[Diagnostic]) -> str:
@@ -46,7 +49,9 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(problem: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
-    text = problem.message if problem.next_step is None else f"{problem.message} ({problem.next_step})"
+    text = (
+        problem.message if problem.next_step is None else f"{problem.message} ({problem.next_step})"
+    )
     place = {
         "artifactLocation": {"uri": _uri(problem.location.file)},
         "region": {"startLine": problem.location.line, "startColumn": problem.location.column},
@@ -56,7 +61,9 @@ def _result(problem: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
         "ruleIndex": rule,
         "level": problem.severity,
         "message": {"text": _message(text)},
-        "locations": [{"physicalLocation": place, "logicalLocations": [{"fullyQualifiedName": problem.path}]}],
+        "locations": [
+            {"physicalLocation": place, "logicalLocations": [{"fullyQualifiedName": problem.path}]}
+        ],
         "partialFingerprints": {"kadmin/v1": fingerprint},
     }
 

@@ -1,4 +1,4 @@
-"""Problems of documents: for people with the line quoted, for programs as the JSON answer of `validate`."""
+"""Problems of documents: for people with the line quoted, for programs as `validate`'s JSON."""
 
 from __future__ import annotations
 
@@ -21,11 +21,18 @@ _ELLIPSIS = "..."
 
 
 def problems_text(texts: Mapping[str, str], problems: Sequence[Diagnostic], width: int) -> str:
-    """Return one paragraph per problem, its line quoted from `texts` in at most `width` columns, and a summary."""
+    """Return one paragraph per problem, and a summary.
+
+    The problem's line is quoted from `texts` in at most `width` columns.
+    """
     lines = {
-        name: lines_of(text) for name, text in texts.items() if any(each.location.file == name for each in problems)
+        name: lines_of(text)
+        for name, text in texts.items()
+        if any(each.location.file == name for each in problems)
     }
-    paragraphs = ["\n".join(_paragraph(problem, lines[problem.location.file], width)) for problem in problems]
+    paragraphs = [
+        "\n".join(_paragraph(problem, lines[problem.location.file], width)) for problem in problems
+    ]
     return "\n".join([*paragraphs, summary(texts, problems)])
 
 
@@ -45,7 +52,9 @@ def problems_answer(files: Iterable[str], problems: Sequence[Diagnostic]) -> Val
         )
         for problem in problems
     )
-    return ValidationAnswer(errors == 0, tuple(map(printable, files)), errors, warnings, tuple(found))
+    return ValidationAnswer(
+        errors == 0, tuple(map(printable, files)), errors, warnings, tuple(found)
+    )
 
 
 def tally(problems: Iterable[Diagnostic]) -> tuple[int, int]:
@@ -60,7 +69,8 @@ def _paragraph(problem: Diagnostic, lines: Sequence[str], width: int) -> Iterabl
     gutter = len(str(max(at.line, at.first_line or 0)))
     quoted_width = max(width, _NARROWEST) - gutter - 3
     if at.first_line is not None and at.first_line != at.line:
-        yield f"{at.first_line:>{gutter}} | {_clip(_line(lines, at.first_line), 0, quoted_width)[0]}"
+        first, _ = _clip(_line(lines, at.first_line), 0, quoted_width)
+        yield f"{at.first_line:>{gutter}} | {first}"
     quoted, caret = _clip(_line(lines, at.line), at.column - 1, quoted_width)
     if quoted:
         yield f"{at.line:>{gutter}} | {quoted}"
@@ -75,7 +85,10 @@ def _line(lines: Sequence[str], number: int) -> str:
 
 
 def _clip(line: str, position: int, width: int) -> tuple[str, int]:
-    """Return a stretch of the line around a position that fits the width, and the column of the position in it."""
+    """Return a stretch of the line around a position that fits the width.
+
+    Also return the column of the position in it.
+    """
     start, before, after = 0, "", ""
     if len(line) > width:
         inner = width - 2 * len(_ELLIPSIS)
@@ -83,7 +96,9 @@ def _clip(line: str, position: int, width: int) -> tuple[str, int]:
         before, after = _ELLIPSIS if start else "", _ELLIPSIS if start + inner < len(line) else ""
         line = line[start : start + inner]
     shown = printable(line)
-    caret = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in shown[: position - start])
+    caret = sum(
+        2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in shown[: position - start]
+    )
     return f"{before}{shown}{after}", len(before) + caret
 
 

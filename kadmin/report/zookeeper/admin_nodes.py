@@ -44,7 +44,9 @@ def admin_text(survey: AdminSurvey) -> str:
 
 def admin_answer(survey: AdminSurvey) -> AdminAnswer:
     """Answer `inspect admin`."""
-    queued = (QueuedDeletion(escaped(topic), _flaws(findings)) for topic, findings in survey.deletions)
+    queued = (
+        QueuedDeletion(escaped(topic), _flaws(findings)) for topic, findings in survey.deletions
+    )
     return AdminAnswer(
         versions_answer(survey.versions),
         _node_answer(survey.reassignment),
@@ -56,7 +58,10 @@ def admin_answer(survey: AdminSurvey) -> AdminAnswer:
 
 
 def _heard(node: NodeSurvey) -> list[str]:
-    """Return whether the controller watches a node; empty where the four-letter words do not show it."""
+    """Return whether the controller watches a node.
+
+    Empty where the four-letter words do not show it.
+    """
     match node.listening:
         case Listening.LISTENING:
             return ["  watched by the controller"]
@@ -74,7 +79,10 @@ def _node(node: NodeSurvey, versions: KafkaVersions) -> str:
     entries = count(len(reading.entries), "entry", "entries")
     lines = [
         f"{reading.path}: version {reading.version}, {count(size, 'byte')}, {entries}",
-        *wrapped(f"  {_VERDICTS[node.effect]} (Kafka {versions}, inferred from the brokers' znodes)", "    "),
+        *wrapped(
+            f"  {_VERDICTS[node.effect]} (Kafka {versions}, inferred from the brokers' znodes)",
+            "    ",
+        ),
         *_heard(node),
         *wrapped(f"  data: {escaped(reading.data, _SHOWN_DATA)}", "    "),
     ]
@@ -91,7 +99,11 @@ def _entry(entry: Entry) -> list[str]:
 
 
 def _wrong(findings: Iterable[Diagnostic], indent: str) -> list[str]:
-    return [line for found in findings for line in wrapped(f"{indent}wrong: {found.message}", f"{indent}  ")]
+    return [
+        line
+        for found in findings
+        for line in wrapped(f"{indent}wrong: {found.message}", f"{indent}  ")
+    ]
 
 
 def _deletions(survey: AdminSurvey) -> str:

@@ -1,7 +1,8 @@
-"""`Backend` on the brokers' API, for clusters in KRaft mode: reads them and publishes waves of reassignments.
+"""`Backend` on the brokers' API, for clusters in KRaft mode.
 
-A publish is not atomic there. The step is on record before the request is sent, and the answer of each partition is
-added to it afterwards. After a lost answer the cluster is read again: sending the same targets again is harmless.
+It reads them and publishes waves of reassignments. A publish is not atomic there. The step is on
+record before the request is sent, and the answer of each partition is added to it afterwards. After
+a lost answer the cluster is read again: sending the same targets again is harmless.
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import Capabilities, MetadataMode
 from kadmin.errors import KadminError
-from kadmin.operations.decide.actions import PublishDeletion, PublishElection, PublishTopic, PublishWave
+from kadmin.operations.decide.actions import (
+    PublishDeletion,
+    PublishElection,
+    PublishTopic,
+    PublishWave,
+)
 from kadmin.operations.record.steps import WaveStep
 from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.configs import EntityConfigs
@@ -68,9 +74,16 @@ class KafkaBackend:
         read_quorum(self._connection)
 
     def read(
-        self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
+        self,
+        topics: Iterable[str] | None = None,
+        *,
+        with_configs: bool = False,
+        settle: bool = False,
     ) -> ClusterState:
-        """Read all topics, or those named; with `settle`, again while reassignments begin and end."""
+        """Read all topics, or those named.
+
+        With `settle`, again while reassignments begin and end.
+        """
         return read_cluster(self._connection, topics, with_configs=with_configs, settle=settle)
 
     def brokers(self, state: ClusterState) -> KafkaBrokers:
@@ -81,7 +94,9 @@ class KafkaBackend:
         """Return the channel's name in messages."""
         return f"the controller's {channel}"
 
-    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishResult:
+    def publish(
+        self, step: Step, action: Publish, seen: ClusterState, lease: Lease
+    ) -> PublishResult:
         """Put the step on record, send, and add the answer of each partition or topic."""
         match step, action:
             case WaveStep(), PublishWave():
@@ -93,10 +108,17 @@ class KafkaBackend:
             case _, PublishTopic():
                 return self._topics.creation(step, action, lease)
             case _:
-                raise KadminError("A probe is not for the brokers' API, whose controller always listens.")
+                raise KadminError(
+                    "A probe is not for the brokers' API, whose controller always listens."
+                )
 
-    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishResult:
-        """Request the original lists, then end reassignments that remain; ordered as in `publish`."""
+    def take_back(
+        self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease
+    ) -> PublishResult:
+        """Request the original lists, then end reassignments that remain.
+
+        Ordered as in `publish`.
+        """
         return self._reassignments.take_back(step, action, seen, lease)
 
     def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
@@ -108,7 +130,11 @@ class KafkaBackend:
         return self._configs.entities()
 
     def change_configs(
-        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self,
+        entities: Iterable[ConfigEntity],
+        edit: EditConfigs,
+        lease: Lease,
+        step: Step | None = None,
     ) -> ConfigsOutcome:
         """Change configs of topics, and of brokers that answer, until they are seen as wanted."""
         return self._configs.change(entities, edit, lease, step)

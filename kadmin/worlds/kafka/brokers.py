@@ -36,13 +36,17 @@ class KafkaBrokers:
         """Return replica sizes and disk space of brokers."""
         return describe_log_dirs(self.servers, brokers, bootstrap_s=bootstrap_s)
 
-    def replica_sizes(self, wanted: Mapping[int, Collection[TopicPartition]], timeout_s: float) -> LogDirs:
+    def replica_sizes(
+        self, wanted: Mapping[int, Collection[TopicPartition]], timeout_s: float
+    ) -> LogDirs:
         """Return the sizes of some partitions' replicas on brokers; the connection stays open."""
         if self._connection is None:
             self._connection = KafkaConnection(self.servers, bootstrap_s=timeout_s)
         return describe_replicas(self._connection, wanted, timeout_s)
 
-    def settings(self, brokers: Iterable[int], names: Sequence[str]) -> FromBrokers[Mapping[str, str]]:
+    def settings(
+        self, brokers: Iterable[int], names: Sequence[str]
+    ) -> FromBrokers[Mapping[str, str]]:
         """Return the effective settings of brokers."""
         return describe_settings(self.servers, brokers, names)
 
@@ -67,7 +71,9 @@ class KafkaBrokers:
         with KafkaConnection(self.servers, until=until) as connection:
             return ask_log_offsets(connection, led, at, ATTEMPT_S)()
 
-    def epoch_ends(self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float) -> FromBrokers[LogOffsets]:
+    def epoch_ends(
+        self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float
+    ) -> FromBrokers[LogOffsets]:
         """Return the end offsets of leader epochs in the logs of partitions that brokers lead."""
         with KafkaConnection(self.servers, until=until) as connection:
             return ask_epoch_ends(connection, epochs, ATTEMPT_S)()

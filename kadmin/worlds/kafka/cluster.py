@@ -1,4 +1,7 @@
-"""Opens a cluster that is reached through its brokers, for commands that write and for those that only read."""
+"""Opens a cluster that is reached through its brokers.
+
+There are commands that write, and those that only read.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ class KafkaCluster(KafkaContext):
     """A cluster that is open through its brokers."""
 
     def diagnose(self) -> DoctorReport:
-        """Diagnose the cluster by the answers of brokers; counts are unknown while no controller answers."""
+        """Diagnose the cluster by the answers of brokers.
+
+        Counts are unknown while no controller answers.
+        """
         from kadmin.worlds.kafka.doctor.diagnose import diagnose, unchecked
         from kadmin.worlds.kafka.doctor.gather import gather
 
@@ -62,7 +68,12 @@ class KafkaCluster(KafkaContext):
         found.run()
         sasl = self.connection.servers.security.sasl
         principal = None if sasl is None or sasl.principal is None else f"User:{sasl.principal}"
-        return RightsFound(self.backend.read(()).cluster_id, principal, tuple(found.missing), tuple(found.unchecked))
+        return RightsFound(
+            self.backend.read(()).cluster_id,
+            principal,
+            tuple(found.missing),
+            tuple(found.unchecked),
+        )
 
 
 def kafka_context(
@@ -74,10 +85,11 @@ def kafka_context(
     *,
     copies: Path | None = None,
 ) -> KafkaCluster:
-    """Return the context of a cluster that keeps lock and record in a topic of its own, or in the folder `records`.
+    """Return the context of a cluster in KRaft mode.
 
-    `lease_s` is the duration of the lock of a dead holder there; `copies` the folder for copies of the records.
-    In ZooKeeper mode the topic holds records of a time in KRaft mode: see `require_kraft_mode`.
+    Lock and record are in a topic of its own, or in the folder `records`. `lease_s` is the duration
+    of the lock of a dead holder there; `copies` the folder for copies of the records. In ZooKeeper
+    mode the topic holds records of a time in KRaft mode: see `require_kraft_mode`.
     """
     values = _values(connection, records, clock, tell, lease_s, copies)
     return _context(connection, values, clock, tell)
@@ -90,11 +102,21 @@ def require_kraft_mode(connection: KafkaConnection) -> None:
 
 
 def reading_context(
-    connection: KafkaConnection, records: Path | None, clock: Clock, tell: EventSink, *, copies: Path | None = None
+    connection: KafkaConnection,
+    records: Path | None,
+    clock: Clock,
+    tell: EventSink,
+    *,
+    copies: Path | None = None,
 ) -> KafkaCluster:
-    """Return the context of a command that only reads; of a cluster in ZooKeeper mode it sees no operations."""
+    """Return the context of a command that only reads.
+
+    Of a cluster in ZooKeeper mode it sees no operations.
+    """
     if has_quorum(connection):
-        return _context(connection, _values(connection, records, clock, tell, copies=copies), clock, tell)
+        return _context(
+            connection, _values(connection, records, clock, tell, copies=copies), clock, tell
+        )
     tell(events.Note("operations on record were not looked at: they are in ZooKeeper (-z CONNECT)"))
     return _context(connection, ReadOnlyValues(), clock, tell, MetadataMode.ZOOKEEPER)
 
@@ -102,7 +124,9 @@ def reading_context(
 def _is_migrating(connection: KafkaConnection) -> bool:
     with suppress(KadminError):
         broker = min(read_metadata(connection, ()).brokers)
-        return read_settings(connection, broker, [MIGRATION_SETTING]).get(MIGRATION_SETTING) == "true"
+        return (
+            read_settings(connection, broker, [MIGRATION_SETTING]).get(MIGRATION_SETTING) == "true"
+        )
     return False
 
 
@@ -114,7 +138,9 @@ def _context(
     mode: MetadataMode = MetadataMode.KRAFT,
 ) -> KafkaCluster:
     operations = OperationStore(values, tell)
-    return KafkaCluster(KafkaBackend(connection, operations, clock, mode), operations, clock, tell, connection)
+    return KafkaCluster(
+        KafkaBackend(connection, operations, clock, mode), operations, clock, tell, connection
+    )
 
 
 def _values(
@@ -127,7 +153,11 @@ def _values(
 ) -> TopicValues | FolderValues:
     if records is not None:
         folder = records / _cluster_id(connection)
-        tell(events.Note(f"lock and record are in the folder {folder}, which other machines do not see"))
+        tell(
+            events.Note(
+                f"lock and record are in the folder {folder}, which other machines do not see"
+            )
+        )
         return FolderValues(folder, clock, TopicValues(connection, clock, tell), tell)
     copy = None if copies is None else RecordCopy(copies, _cluster_id(connection), tell)
     return TopicValues(connection, clock, tell, lease_s, copy=copy)

@@ -10,7 +10,12 @@ from kadmin.errors import NotAuthorizedError, UnreachableError
 from kadmin.insight.tables.configs import config_table
 from kadmin.insight.tables.inspection import Inspection
 from kadmin.insight.tables.kafka import GroupRow, QuorumRow, ReassignmentRow
-from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
+from kadmin.insight.tables.partitions import (
+    broker_table,
+    cluster_table,
+    partition_table,
+    topic_table,
+)
 from kadmin.insight.tables.table import Table, moment
 from kadmin.operations.reading.brokers import held_by
 from kadmin.operations.reading.open_operations import askers_on_record
@@ -55,7 +60,9 @@ def _topics(context: KafkaContext) -> Inspection:
 
 def _partitions(context: KafkaContext) -> Inspection:
     state = _read(context)
-    return Inspection(partition_table(state, with_eligible=True), unavailable=_held(context, state)[1])
+    return Inspection(
+        partition_table(state, with_eligible=True), unavailable=_held(context, state)[1]
+    )
 
 
 def _cluster(context: KafkaContext) -> Inspection:
@@ -68,37 +75,49 @@ def _cluster(context: KafkaContext) -> Inspection:
 
 def _controller(context: KafkaContext) -> Inspection:
     quorum = read_quorum(context.connection)
-    return Inspection(_controller_of(context.backend.read(())) if quorum is None else _quorum_table(quorum))
+    return Inspection(
+        _controller_of(context.backend.read(())) if quorum is None else _quorum_table(quorum)
+    )
 
 
 def _admin(context: KafkaContext) -> Inspection:
     state = context.backend.read()
     found = askers_on_record(context, state)
-    return Inspection(_reassignment_table(state, {each: listing.operation_id for each, listing in found.items()}))
+    return Inspection(
+        _reassignment_table(state, {each: listing.operation_id for each, listing in found.items()})
+    )
 
 
 def _configs(context: KafkaContext) -> Inspection:
-    """Read the dynamic configs of topics, of live brokers, each at that broker, and of all brokers together."""
+    """Read the dynamic configs of topics.
+
+    Read those of live brokers, each at that broker, and of all brokers together.
+    """
     state, connection = _read(context), context.connection
     configs = {ConfigEntity.of_topic(name): own for name, own in state.topic_configs.items()}
     configs |= read_own_configs(connection, [DEFAULT_ENTITY])
     unavailable = []
     for broker_id in state.brokers:
         try:
-            configs |= read_own_configs(connection, [ConfigEntity.of_broker(broker_id)], broker_id=broker_id)
+            configs |= read_own_configs(
+                connection, [ConfigEntity.of_broker(broker_id)], broker_id=broker_id
+            )
         except NotAuthorizedError:
             raise
         except UnreachableError as error:
             unavailable.append(f"configs of broker {broker_id} are not known: {error.message}")
     if away := sorted(state.fenced_brokers or ()):
-        unavailable.append(f"configs of brokers that are not alive are not known: {name_some(away)}")
+        unavailable.append(
+            f"configs of brokers that are not alive are not known: {name_some(away)}"
+        )
     return Inspection(config_table(configs, state), unavailable=tuple(unavailable))
 
 
 def _consumers(context: KafkaContext) -> Inspection:
     groups = describe_groups(context.connection.servers, context.backend.read(()).brokers)
     return Inspection(
-        _group_table(groups.listed), unavailable=tuple(f"{unseen}: {reason}" for unseen, reason in groups.unseen)
+        _group_table(groups.listed),
+        unavailable=tuple(f"{unseen}: {reason}" for unseen, reason in groups.unseen),
     )
 
 
@@ -116,8 +135,15 @@ TABLES: Mapping[str, Callable[[KafkaContext], Inspection]] = {
 
 
 def _quorum_table(quorum: Quorum) -> Table:
-    """Return the replicas of the metadata log: the active controller, the other voters, then the observers."""
-    end = max((each.log_end_offset for each in quorum.voter_states if each.replica_id == quorum.leader_id), default=-1)
+    """Return the metadata log's replicas: active controller, other voters, then observers."""
+    end = max(
+        (
+            each.log_end_offset
+            for each in quorum.voter_states
+            if each.replica_id == quorum.leader_id
+        ),
+        default=-1,
+    )
 
     def row(each: QuorumReplica, role: Role) -> QuorumRow:
         both_known = min(each.log_end_offset, end) >= 0
@@ -131,13 +157,22 @@ def _quorum_table(quorum: Quorum) -> Table:
             moment(max(each.last_caught_up_ms, 0)),
         )
 
-    voters = sorted(quorum.voter_states, key=lambda each: (each.replica_id != quorum.leader_id, each.replica_id))
-    rows = [row(each, "leader" if each.replica_id == quorum.leader_id else "voter") for each in voters]
-    return Table.of("quorum", QuorumRow, [*rows, *(row(each, "observer") for each in quorum.observers)])
+    voters = sorted(
+        quorum.voter_states, key=lambda each: (each.replica_id != quorum.leader_id, each.replica_id)
+    )
+    rows = [
+        row(each, "leader" if each.replica_id == quorum.leader_id else "voter") for each in voters
+    ]
+    return Table.of(
+        "quorum", QuorumRow, [*rows, *(row(each, "observer") for each in quorum.observers)]
+    )
 
 
 def _controller_of(state: ClusterState) -> Table:
-    """Return the controller of a cluster in ZooKeeper mode as a table of the quorum: brokers give its id alone."""
+    """Return the controller of a cluster in ZooKeeper mode as a table of the quorum.
+
+    Brokers give its id alone.
+    """
     rows = [] if state.controller is None else [QuorumRow(state.controller.broker_id, "leader")]
     return Table.of("quorum", QuorumRow, rows)
 
@@ -166,7 +201,10 @@ def _reassignment_table(state: ClusterState, operations: Mapping[TopicPartition,
 
 
 def _group_table(groups: Iterable[ConsumerGroup]) -> Table:
-    """Return every group that keeps its offsets in Kafka; fields that brokers do not report are None."""
+    """Return every group that keeps its offsets in Kafka.
+
+    Fields that brokers do not report are None.
+    """
     rows = (
         GroupRow(
             each.name,

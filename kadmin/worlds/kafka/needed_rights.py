@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """A Kafka operation that needs a right, and its purpose; without an `essential` one no plan can be executed.
+    """A Kafka operation that needs a right, and its purpose.
 
-    `writes` is whether it is needed only where operations go through the brokers.
+    Without an `essential` one no plan can be executed. `writes` is whether it is needed only where
+    operations go through the brokers.
     """
 
     operation: str
@@ -30,7 +31,8 @@ class _Need:
 class LackingRight:
     """An operation that is granted neither on all of these topics nor, without any, on the cluster.
 
-    `grant_on` names the topics of the command that grants it: all of them where many, or all that are seen, lack it.
+    `grant_on` names the topics of the command that grants it: all of them where many, or all that
+    are seen, lack it.
     """
 
     operation: str
@@ -52,14 +54,17 @@ _TOPICS = (
     _Need("DescribeConfigs", "throttles"),
     _Need("Delete", "deletions", writes=True),
 )
-_RECORD = tuple(_Need(each, "lock and record", essential=True, writes=True) for each in ("Read", "Write"))
+_RECORD = tuple(
+    _Need(each, "lock and record", essential=True, writes=True) for each in ("Read", "Write")
+)
 _MOST_NAMED = 5
 
 
 def lacking_rights(rights: OwnRights, *, writes: bool = True) -> Iterator[LackingRight]:
-    """Yield the missing rights; `writes` is whether operations go through the brokers, as they do without ZooKeeper.
+    """Yield the missing rights.
 
-    Rights on topics are those on topics that are seen.
+    `writes` is whether operations go through the brokers, as they do without ZooKeeper. Rights on
+    topics are those on topics that are seen.
     """
     if rights.cluster is not None:
         # Brokers report rights on the cluster only with Describe on the cluster.
@@ -70,8 +75,12 @@ def lacking_rights(rights: OwnRights, *, writes: bool = True) -> Iterator[Lackin
     record = {name: granted for name, granted in rights.topics.items() if name == RECORD_TOPIC}
     for needs, topics in ((_TOPICS, rights.topics), (_RECORD, record)):
         for need in needs:
-            lacking = tuple(sorted(name for name, granted in topics.items() if need.operation not in granted))
+            lacking = tuple(
+                sorted(name for name, granted in topics.items() if need.operation not in granted)
+            )
             if lacking and (writes or not need.writes):
                 everywhere = len(lacking) > _MOST_NAMED or (len(lacking) == len(topics) > 1)
                 grant_on = ("*",) if everywhere else lacking
-                yield LackingRight(need.operation, need.needed_for, need.essential, lacking, grant_on)
+                yield LackingRight(
+                    need.operation, need.needed_for, need.essential, lacking, grant_on
+                )

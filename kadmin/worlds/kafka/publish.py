@@ -1,8 +1,8 @@
 """Publishes reassignments through the brokers' API: a request is on record before it is sent.
 
-The API has no compare-and-set, and a request is not atomic over its partitions. So, once the step is on record (see
-sending.py), the topics are read once more: the same ids and assignment, brokers alive. Each partition's answer is kept.
-The same targets can be sent again without harm.
+The API has no compare-and-set, and a request is not atomic over its partitions. So, once the step
+is on record (see sending.py), the topics are read once more: the same ids and assignment, brokers
+alive. Each partition's answer is kept. The same targets can be sent again without harm.
 """
 
 from __future__ import annotations
@@ -42,24 +42,32 @@ class ReassignmentPublisher:
         self._connection = connection
         self._operations = operations
 
-    def wave(self, step: WaveStep, action: PublishWave, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def wave(
+        self, step: WaveStep, action: PublishWave, seen: ClusterState, lease: Lease
+    ) -> PublishOutcome:
         """Send the reassignments of a wave; the target brokers must be alive.
 
-        Where the wave changes no replication factor, the controller is asked to refuse such changes: another client may
-        have changed one since the last reading.
+        Where the wave changes no replication factor, the controller is asked to refuse such
+        changes: another client may have changed one since the last reading.
         """
         targets: Targets = {target.partition: target.replicas for target in action.targets}
         brokers = {broker for each in action.targets for broker in each.replicas}
-        keeps_factors = all(len(each.replicas) == len(seen.replicas(each.partition) or ()) for each in action.targets)
+        keeps_factors = all(
+            len(each.replicas) == len(seen.replicas(each.partition) or ())
+            for each in action.targets
+        )
         alter = partial(alter_reassignments, allow_replication_factor_change=not keeps_factors)
         return self._publish(step, targets, seen, lease, alter, brokers)
 
-    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishOutcome:
+    def take_back(
+        self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease
+    ) -> PublishOutcome:
         """Request the original lists, or the end of reassignments that have theirs already.
 
-        From Kafka 4.3 on, the original list alone never ends a reassignment; ending it without that list would lose the
-        order of the replicas. So both are sent in turn, each when the one before has shown its effect. Of very many
-        partitions the first are taken; the next action names the rest.
+        From Kafka 4.3 on, the original list alone never ends a reassignment; ending it without that
+        list would lose the order of the replicas. So both are sent in turn, each when the one
+        before has shown its effect. Of very many partitions the first are taken; the next action
+        names the rest.
         """
         tried = _tried(self._operations.steps(lease.operation_id))
         moving, partitions = (
@@ -69,7 +77,11 @@ class ReassignmentPublisher:
 
         def target(partition: TopicPartition) -> Replicas | None:
             original = action.origin[partition]
-            return None if not original or (partition in moving and tried.get(partition) == original) else original
+            return (
+                None
+                if not original or (partition in moving and tried.get(partition) == original)
+                else original
+            )
 
         step = replace(step, partitions=partitions)
         targets = {partition: target(partition) for partition in partitions}
@@ -86,7 +98,9 @@ class ReassignmentPublisher:
     ) -> PublishOutcome:
         def send(send_by: float) -> Mapping[str, Any] | None:
             now = read_cluster(self._connection, {partition.topic for partition in targets})
-            if not set(brokers) <= set(now.brokers) or _looks(now, targets) != _looks(seen, targets):
+            if not set(brokers) <= set(now.brokers) or _looks(now, targets) != _looks(
+                seen, targets
+            ):
                 return None
             answers = alter(self._connection, targets, send_by=send_by)
             refused = {
@@ -96,16 +110,27 @@ class ReassignmentPublisher:
             }
             return {"refused": refused}
 
-        return send_on_record(self._operations, replace(step, intent=_intent(targets, seen)), lease, send)
+        return send_on_record(
+            self._operations, replace(step, intent=_intent(targets, seen)), lease, send
+        )
 
 
 def _intent(targets: Targets, seen: ClusterState) -> Intent:
     ids = {topic: seen.topics[topic].topic_id for topic in sorted({each.topic for each in targets})}
-    return Intent(targets, ids, {each: seen.states[each].leader_epoch for each in targets if each in seen.states})
+    return Intent(
+        targets,
+        ids,
+        {each: seen.states[each].leader_epoch for each in targets if each in seen.states},
+    )
 
 
-def _looks(state: ClusterState, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, object]:
-    """Return the facts that a request depends on: the topic's id, the replicas, and whether they are reassigned."""
+def _looks(
+    state: ClusterState, partitions: Iterable[TopicPartition]
+) -> dict[TopicPartition, object]:
+    """Return the facts that a request depends on.
+
+    They are the topic's id, the replicas, and whether they are reassigned.
+    """
     moving = set(in_flight(state))
     return {
         each: (state.topics[each.topic].topic_id, state.replicas(each), each in moving)
@@ -115,7 +140,10 @@ def _looks(state: ClusterState, partitions: Iterable[TopicPartition]) -> dict[To
 
 
 def _tried(steps: Iterable[Step]) -> dict[TopicPartition, Replicas | None]:
-    """Return the replicas by partition that the last cancelling step requested; None: the end of the reassignment."""
+    """Return the replicas by partition that the last cancelling step requested.
+
+    None: the end of the reassignment.
+    """
     tried: dict[TopicPartition, Replicas | None] = {}
     for step, intent in intents(steps):
         if isinstance(step, CancelStep) and step.sending is not Sending.NOT_APPLIED:

@@ -1,4 +1,4 @@
-"""Requests that change topics through the brokers' API: elections, deletions by id, and creations."""
+"""Requests that change topics by the brokers' API: elections, deletions by id, creations."""
 
 from __future__ import annotations
 
@@ -34,18 +34,33 @@ class TopicPublisher:
 
         def send(send_by: float) -> Mapping[str, Any]:
             answers = elect_preferred_leaders(self._connection, action.partitions, send_by=send_by)
-            return {"refused": {partition: str(answer) for partition, answer in answers.items() if answer is not None}}
+            return {
+                "refused": {
+                    partition: str(answer)
+                    for partition, answer in answers.items()
+                    if answer is not None
+                }
+            }
 
         return send_on_record(self._operations, step, lease, send)
 
-    def deletion(self, step: Step, action: PublishDeletion, seen: ClusterState, lease: Lease) -> PublishOutcome:
-        """Ask to delete the topics that were seen, by their ids: topics of the same names created since are kept."""
+    def deletion(
+        self, step: Step, action: PublishDeletion, seen: ClusterState, lease: Lease
+    ) -> PublishOutcome:
+        """Ask to delete the topics that were seen, by their ids.
+
+        Topics of the same names created since are kept.
+        """
         ids = {topic: seen.topics[topic].topic_id for topic in action.topics}
         topic_ids = {topic: topic_id for topic, topic_id in ids.items() if topic_id is not None}
 
         def send(send_by: float) -> Mapping[str, Any]:
             answers = delete_topics(self._connection, topic_ids, send_by=send_by)
-            return {"refused_topics": {topic: str(answer) for topic, answer in answers.items() if answer is not None}}
+            return {
+                "refused_topics": {
+                    topic: str(answer) for topic, answer in answers.items() if answer is not None
+                }
+            }
 
         return send_on_record(self._operations, step, lease, send)
 
@@ -55,7 +70,9 @@ class TopicPublisher:
 
         def send(send_by: float) -> Mapping[str, Any]:
             try:
-                create_topic(self._connection, recipe.topic, recipe.replicas, recipe.configs, send_by=send_by)
+                create_topic(
+                    self._connection, recipe.topic, recipe.replicas, recipe.configs, send_by=send_by
+                )
             except RefusedError as refused:
                 return {"refused_topics": {recipe.topic: refused.cause}}
             return {}

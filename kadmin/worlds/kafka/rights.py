@@ -1,4 +1,7 @@
-"""Compares the rights that docs/kraft.md names with those that brokers report for this client; nothing is tried."""
+"""Compares the rights that docs/kraft.md names with those that brokers report for this client.
+
+Nothing is tried.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,12 @@ from kadmin.cluster.rights import Right
 from kadmin.errors import KadminError
 from kadmin.insight.diagnosis.rights import MissingRight
 from kadmin.worlds.kafka.needed_rights import lacking_rights
-from kadmin.worlds.kafka.wire.rights import cluster_rights, known_rights, may_describe_groups, topic_rights
+from kadmin.worlds.kafka.wire.rights import (
+    cluster_rights,
+    known_rights,
+    may_describe_groups,
+    topic_rights,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,7 +51,9 @@ class RightsCheck:
         if self._ask("rights on groups", lambda: may_describe_groups(self._connection)) is False:
             self._miss(Right(_DESCRIBE, group="*"), "consumer groups and the guards of deletions")
         if self._writes:
-            self.unchecked.append(f"Write on the transactional id {RECORD_TOPIC}: brokers do not report it")
+            self.unchecked.append(
+                f"Write on the transactional id {RECORD_TOPIC}: brokers do not report it"
+            )
 
     def _ask(self, what: str, question: Callable[[], Answer]) -> Answer | None:
         try:
@@ -53,19 +63,25 @@ class RightsCheck:
             return None
 
     def _miss(self, right: Right, needed_for: str) -> None:
-        self.missing.append(MissingRight(str(right), needed_for, right.granted_by(self._connection.servers)))
+        self.missing.append(
+            MissingRight(str(right), needed_for, right.granted_by(self._connection.servers))
+        )
 
     def _on_cluster(self) -> frozenset[str] | None:
         found = cluster_rights(self._connection)
         if found is None:
             self.unchecked.append("rights on the cluster: brokers do not report them")
         elif _DESCRIBE not in found:
-            self.unchecked.append(f"other rights on the cluster: brokers report them with the right {_DESCRIBE} only")
+            self.unchecked.append(
+                f"other rights on the cluster: brokers report them with the right {_DESCRIBE} only"
+            )
         return found
 
     def _on_topics(self) -> Mapping[str, frozenset[str]]:
         found = topic_rights(self._connection)
         rights = known_rights(found)
         if len(rights) < len(found) or not found:
-            self.unchecked.append("rights on topics: no topic is shown, or brokers do not report them")
+            self.unchecked.append(
+                "rights on topics: no topic is shown, or brokers do not report them"
+            )
         return rights

@@ -1,8 +1,12 @@
-"""Samples the load of a cluster from its brokers: start and end offsets, log sizes, committed offsets of groups."""
+"""Samples the load of a cluster from its brokers.
+
+It reads start and end offsets, log sizes, committed offsets of groups.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.log_dirs import LogDirs
@@ -12,7 +16,7 @@ from kadmin.errors import KadminError
 from kadmin.inventory.samples import LoadSample
 from kadmin.operations.reading.brokers import not_described
 from kadmin.wording import count
-from kadmin.worlds.kafka.wire.connection import REQUEST_S
+from kadmin.worlds.kafka.wire.client import REQUEST_S
 from kadmin.worlds.kafka.wire.log_dirs import ask_log_dirs
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.offsets import ask_group_offsets, ask_groups, ask_log_offsets
@@ -20,8 +24,9 @@ from kadmin.worlds.kafka.wire.offsets import ask_group_offsets, ask_groups, ask_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from kadmin.cluster.from_brokers import FromBrokers
     from kadmin.cluster.model import TopicPartition
-    from kadmin.cluster.offsets import GroupOffsets
+    from kadmin.cluster.offsets import GroupOffsets, LogOffsets
     from kadmin.operations.context import Clock
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
     from kadmin.worlds.kafka.wire.metadata import ClusterMetadata
@@ -30,12 +35,15 @@ if TYPE_CHECKING:
 def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
     """Ask every live broker at once; the sample lacks the rows of brokers that do not answer.
 
-    Raises UnreachableError or NotCompletedError where no broker describes the cluster, or none gives any end offset.
+    Raises UnreachableError or NotCompletedError where no broker describes the cluster, or none
+    gives any end offset.
     """
     metadata = read_metadata(connection)
     brokers = [each.broker_id for each in metadata.brokers.values() if each.alive]
     led, taken_at = _led(metadata), clock.utc()
-    waits = {at: ask_log_offsets(connection, led, at, REQUEST_S) for at in (LogEnd.LAST, LogEnd.FIRST)}
+    waits = {
+        at: ask_log_offsets(connection, led, at, REQUEST_S) for at in (LogEnd.LAST, LogEnd.FIRST)
+    }
     sizes = ask_log_dirs(connection, brokers, REQUEST_S)
     groups = ask_groups(connection, brokers, REQUEST_S)()
     groups_at = clock.utc()
@@ -47,27 +55,36 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
     disks = _sizes(sizes, brokers)
     unavailable = (
         *_unled(metadata),
-        *(
-            line
-            for at, found in offsets.items()
-            for line in _not_told(
-                OFFSETS_AT[at], found.failed, (each.refused for each in found.given.values()), "partition"
-            )
-        ),
+        *chain.from_iterable(_without_offsets(at, found) for at, found in offsets.items()),
         *not_described(disks),
         *_not_told("groups", groups.failed, (), "group"),
-        *_not_told("committed offsets", committed.failed, map(_counted, committed.given.values()), "group"),
+        *_not_told(
+            "committed offsets", committed.failed, map(_counted, committed.given.values()), "group"
+        ),
     )
     return LoadSample(
         taken_at,
         metadata.cluster_id,
         {leader: answer.offsets for leader, answer in ends.given.items()},
         disks.sizes,
-        {name: offsets for answer in committed.given.values() for name, offsets in answer.offsets.items()},
+        {
+            name: offsets
+            for answer in committed.given.values()
+            for name, offsets in answer.offsets.items()
+        },
         groups_at,
         unavailable,
-        {each: offset for answer in offsets[LogEnd.FIRST].given.values() for each, offset in answer.offsets.items()},
+        {
+            each: offset
+            for answer in offsets[LogEnd.FIRST].given.values()
+            for each, offset in answer.offsets.items()
+        },
     )
+
+
+def _without_offsets(at: LogEnd, found: FromBrokers[LogOffsets]) -> Iterable[str]:
+    refused = (each.refused for each in found.given.values())
+    return _not_told(OFFSETS_AT[at], found.failed, refused, "partition")
 
 
 def _led(metadata: ClusterMetadata) -> Mapping[int, list[TopicPartition]]:

@@ -1,8 +1,8 @@
-"""Sends a request to the brokers once its step is on record, and puts the outcome on record after it.
+"""Sends a request to the brokers once its step is on record, and then puts the outcome on record.
 
-A step on record proves that the lock is ours for SEND_BY_S: a process that slept longer may have lost it, and writes
-the step again. A request that was not answered may be applied at any later time; its step records that. A step may
-have several requests: then each proves the lock anew.
+A step on record proves that the lock is ours for SEND_BY_S: a process that slept longer may have
+lost it, and writes the step again. A request that was not answered may be applied at any later
+time; its step records that. A step may have several requests: then each proves the lock anew.
 """
 
 from __future__ import annotations
@@ -11,11 +11,18 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
+from kadmin.errors import (
+    KadminError,
+    NotAuthorizedError,
+    NotCompletedError,
+    UnknownOutcomeError,
+    UnreachableError,
+)
 from kadmin.next_step import command
 from kadmin.operations.port import PublishOutcome
 from kadmin.operations.record.steps import Sending
-from kadmin.worlds.kafka.wire.connection import TooLateError, uptime_s
+from kadmin.worlds.kafka.wire.connection import uptime_s
+from kadmin.worlds.kafka.wire.errors import TooLateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,12 +38,16 @@ _ATTEMPTS = 3
 
 
 def send_on_record(
-    operations: OperationStore, step: Step, lease: Lease, send: Callable[[float], Mapping[str, Any] | None]
+    operations: OperationStore,
+    step: Step,
+    lease: Lease,
+    send: Callable[[float], Mapping[str, Any] | None],
 ) -> PublishOutcome:
     """Write the step, send, and write the step with the outcome.
 
-    `send` gets the time by which the request must be sent, in seconds of `uptime_s`. It returns the fields of the step
-    that the answer fills, or None where the cluster is not as it was seen: then nothing was sent.
+    `send` gets the time by which the request must be sent, in seconds of `uptime_s`. It returns the
+    fields of the step that the answer fills, or None where the cluster is not as it was seen: then
+    nothing was sent.
     """
     step = replace(step, sending=Sending.UNANSWERED)
     for _ in range(_ATTEMPTS):
@@ -65,9 +76,10 @@ def send_on_record(
 
 
 class RequestsOfStep:
-    """The requests of one step. The step is on record as unanswered until every request has its answer.
+    """The requests of one step.
 
-    Without a step (`throttle set` without an operation), only the lock is checked before each request.
+    The step is on record as unanswered until every request has its answer. Without a step
+    (`throttle set` without an operation), only the lock is checked before each request.
     """
 
     def __init__(self, operations: OperationStore, lease: Lease, step: Step | None) -> None:
@@ -79,19 +91,26 @@ class RequestsOfStep:
         """Whether a request was sent and got no answer: it may be applied at any later time."""
 
     def prove(self) -> float:
-        """Prove that the lock is ours; returns the time by which the next request must be sent (`uptime_s`)."""
+        """Prove that the lock is ours.
+
+        Returns the time by which the next request must be sent (`uptime_s`).
+        """
         send_by = uptime_s() + SEND_BY_S
         if self._step is None:
             self._operations.confirm(self._lease)
         else:
-            self._operations.write_step(replace(self._step, sending=Sending.UNANSWERED), self._lease)
+            self._operations.write_step(
+                replace(self._step, sending=Sending.UNANSWERED), self._lease
+            )
             self._is_on_record = True
         return send_by
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
+    def __exit__(
+        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
+    ) -> None:
         if self._step is None or not self._is_on_record or self.unanswered:
             return
         answered = replace(self._step, sending=Sending.ANSWERED)

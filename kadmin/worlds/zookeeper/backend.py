@@ -1,4 +1,7 @@
-"""`Backend` on ZooKeeper. It shares its session with the values on record, so that a publish is one multi."""
+"""`Backend` on ZooKeeper.
+
+It shares its session with the values on record, so that a publish is one multi.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,12 @@ from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_succe
 from kadmin.worlds.zookeeper.listening import confirmed_listening
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.publish import ADMIN_NODES, Publisher
-from kadmin.worlds.zookeeper.reader import consumer_groups, read_cluster, read_configs, require_kafka_cluster
+from kadmin.worlds.zookeeper.reader import (
+    consumer_groups,
+    read_cluster,
+    read_configs,
+    require_kafka_cluster,
+)
 from kadmin.worlds.zookeeper.write_rights import denied_writes
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG
@@ -62,7 +70,9 @@ class ZooKeeperMetadata:
         path = ADMIN_NODES[channel]
         return confirmed_listening(self._store, [path], controller, self._clock.wait)[path]
 
-    def denied(self, work: OperationSpec, throttled: Collection[ConfigEntity]) -> NotAuthorizedError | None:
+    def denied(
+        self, work: OperationSpec, throttled: Collection[ConfigEntity]
+    ) -> NotAuthorizedError | None:
         """Compare the ACLs of the znodes to be written with the identities of this client."""
         return denied_writes(self._store, self._paths, work, throttled)
 
@@ -89,7 +99,9 @@ class ZooKeeperBackend:
         asks_brokers_beside=True,
     )
 
-    def __init__(self, store: Store, paths: Paths, clock: Clock, brokers: Servers = ANY_LISTENER) -> None:
+    def __init__(
+        self, store: Store, paths: Paths, clock: Clock, brokers: Servers = ANY_LISTENER
+    ) -> None:
         self.metadata_store = ZooKeeperMetadata(store, paths, clock)
         self._store = store
         self._servers = brokers
@@ -99,32 +111,47 @@ class ZooKeeperBackend:
         self._mover = ControllerMover(store, clock)
 
     def check(self) -> None:
-        """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
+        """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode.
+
+        Later reads are up to date.
+        """
         self._store.sync("/")
         require_kafka_cluster(self._store)
 
     def read(
-        self, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
+        self,
+        topics: Iterable[str] | None = None,
+        *,
+        with_configs: bool = False,
+        settle: bool = False,
     ) -> ClusterState:
         """Read all topics, or those named."""
         return read_cluster(self._store, topics, with_configs=with_configs, settle=settle)
 
     def brokers(self, state: ClusterState) -> KafkaBrokers:
-        """Return a client of the brokers in the address, else of the live brokers at listeners of its protocol."""
+        """Return a client of the brokers in the address.
+
+        Without any there, it is one of the live brokers at listeners of its protocol.
+        """
         return KafkaBrokers(self._servers if self._servers.unasked else self._listeners(state))
 
     def channel_name(self, channel: Channel) -> str:
         """Return the path of the channel's admin node."""
         return ADMIN_NODES[channel]
 
-    def publish(self, step: Step, action: Publish, seen: ClusterState, lease: Lease) -> PublishResult:
+    def publish(
+        self, step: Step, action: Publish, seen: ClusterState, lease: Lease
+    ) -> PublishResult:
         """Write step record and admin node in one multi."""
         return self._publisher.publish(step, action, seen, lease)
 
-    def take_back(self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease) -> PublishResult:
-        """Write the original replicas into the admin node and move the controller; the next one starts them.
+    def take_back(
+        self, step: CancelStep, action: TakeBack, seen: ClusterState, lease: Lease
+    ) -> PublishResult:
+        """Write the original replicas into the admin node and move the controller.
 
-        Moves that were started through the brokers are ended through them, with the step on record before the request.
+        The next one starts them. Moves that were started through the brokers are ended through
+        them, with the step on record before the request.
         """
         if action.by_api:
             outcome = self._publisher.record(step, seen, lease)
@@ -145,10 +172,15 @@ class ZooKeeperBackend:
 
     def read_configs(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
         """Return the dynamic configs of entities."""
-        return {entity: config.values for entity, config in read_configs(self._store, entities).items()}
+        return {
+            entity: config.values for entity, config in read_configs(self._store, entities).items()
+        }
 
     def configured_entities(self) -> Mapping[ConfigEntity, bool]:
-        """Return every topic and broker with a config znode, those of dead brokers and deleted topics included."""
+        """Return every topic and broker with a config znode.
+
+        Dead brokers and deleted topics are included.
+        """
         store = self._store
         present = {
             TOPIC_KIND: set(store.children(TOPICS) or ()),
@@ -161,11 +193,22 @@ class ZooKeeperBackend:
         }
 
     def change_configs(
-        self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease, step: Step | None = None
+        self,
+        entities: Iterable[ConfigEntity],
+        edit: EditConfigs,
+        lease: Lease,
+        step: Step | None = None,
     ) -> ConfigsOutcome:
-        """Write configs and their change notifications, in small atomic groups; a write is applied now or never."""
+        """Write configs and their change notifications, in small atomic groups.
+
+        A write is applied now or never.
+        """
         del step
-        return ConfigsOutcome.WRITTEN if self._configs.change(entities, edit, lease) else ConfigsOutcome.CUT_SHORT
+        return (
+            ConfigsOutcome.WRITTEN
+            if self._configs.change(entities, edit, lease)
+            else ConfigsOutcome.CUT_SHORT
+        )
 
     def overwrite_configs(
         self, values: ConfigEdits, lease: Lease, step: Step | None = None

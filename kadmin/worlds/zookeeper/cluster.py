@@ -42,7 +42,10 @@ class ZooKeeperCluster(ZooKeeperContext):
         return inspect(self, table)
 
     def rights(self) -> RightsFound:
-        """Compare the ACLs of znodes with this client's identities; brokers that were given are asked, too."""
+        """Compare the ACLs of znodes with this client's identities.
+
+        Brokers that were given are asked, too.
+        """
         from kadmin.worlds.kafka.rights import RightsCheck
         from kadmin.worlds.kafka.wire.connection import KafkaConnection
         from kadmin.worlds.zookeeper.rights import check_rights
@@ -51,11 +54,15 @@ class ZooKeeperCluster(ZooKeeperContext):
         state = self.backend.read(())
         missing, unchecked = check_rights(self.store, self.paths.root)
         if self.servers != ANY_LISTENER:
-            with KafkaConnection(self.backend.brokers(state).servers, until=self.clock.until) as connection:
+            with KafkaConnection(
+                self.backend.brokers(state).servers, until=self.clock.until
+            ) as connection:
                 brokers = RightsCheck(connection, writes=False)
                 brokers.run()
             missing, unchecked = [*missing, *brokers.missing], [*unchecked, *brokers.unchecked]
-        return RightsFound(state.cluster_id, self.store.authentication.principal, tuple(missing), tuple(unchecked))
+        return RightsFound(
+            state.cluster_id, self.store.authentication.principal, tuple(missing), tuple(unchecked)
+        )
 
 
 def zookeeper_context(
@@ -63,7 +70,8 @@ def zookeeper_context(
 ) -> ZooKeeperCluster:
     """Return the context of a cluster in ZooKeeper mode; `paths` are those of its operations.
 
-    `brokers` has the brokers' addresses and security; without addresses, the listeners in their znodes are used.
+    `brokers` has the brokers' addresses and security; without addresses, the listeners in their
+    znodes are used.
     """
     operations = OperationStore(ZnodeValues(store, paths, clock), tell)
     backend = ZooKeeperBackend(store, paths, clock, brokers)

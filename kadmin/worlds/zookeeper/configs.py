@@ -1,7 +1,7 @@
 """Writes dynamic configs: compare-and-set and notification in one multi.
 
-Brokers read an entity again only on a notification below `/config/changes`, and delete notifications after 15 minutes.
-Each costs every broker a read, so at most PER_MINUTE are made.
+Brokers read an entity again only on a notification below `/config/changes`, and delete
+notifications after 15 minutes. Each costs every broker a read, so at most PER_MINUTE are made.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def config_backlog(store: Store) -> BusyError | None:
     if waiting <= MANY_CONFIG_CHANGES:
         return None
     return BusyError(
-        f"{CONFIG_CHANGES} holds {waiting} notifications, more than {MANY_CONFIG_CHANGES}; throttles were not changed.",
+        f"{CONFIG_CHANGES} holds {waiting} notifications, more than {MANY_CONFIG_CHANGES}; "
+        "throttles were not changed.",
         cause="brokers delete them after 15 minutes; another tool creates many",
         next_step="run the same command again in 15 minutes",
     )
@@ -69,10 +70,11 @@ class ConfigWriter:
         self._sent: deque[tuple[float, int]] = deque()
 
     def change(self, entities: Iterable[ConfigEntity], edit: EditConfigs, lease: Lease) -> bool:
-        """Apply the edits that `edit` derives from the values found; entities without one are not written.
+        """Apply the edits that `edit` derives from the values found.
 
-        Returns False on a signal, or where the rate limit would pass the command's end. Raises LostLockError, and
-        BusyError where notifications are too many or an entity keeps changing.
+        Entities without one are not written. Returns False on a signal, or where the rate limit
+        would pass the command's end. Raises LostLockError, and BusyError where notifications are
+        too many or an entity keeps changing.
         """
         names = sorted(entities)
         groups = (names[start : start + BATCH] for start in range(0, len(names), BATCH))
@@ -96,25 +98,33 @@ class ConfigWriter:
             refused += 1
             if refused == _ATTEMPTS:
                 raise BusyError(
-                    f"The configs of {', '.join(map(str, group))} keep changing; not all of them were written.",
+                    f"The configs of {', '.join(map(str, group))} keep changing; not all of them "
+                    "were written.",
                     cause="another client writes them at the same time",
                     next_step=command("throttle show"),
                 )
 
     def _send(
-        self, group: Mapping[ConfigEntity, bytes], found: Mapping[ConfigEntity, EntityConfig], lease: Lease
+        self,
+        group: Mapping[ConfigEntity, bytes],
+        found: Mapping[ConfigEntity, EntityConfig],
+        lease: Lease,
     ) -> bool:
         """Write one group; returns False where an entity changed since it was read."""
         ops: list[Op] = [*lease_checks(lease, self._paths)]
         changes_acl = self._acl_of(CONFIG_CHANGES)
         for entity, data in group.items():
             ops += self._write(entity, data, found[entity].znode)
-            ops.append(Create(CONFIG_CHANGE_PREFIX, encode_config_change(entity), changes_acl, sequential=True))
+            ops.append(
+                Create(
+                    CONFIG_CHANGE_PREFIX, encode_config_change(entity), changes_acl, sequential=True
+                )
+            )
         first, data = next(iter(group.items()))
 
         def happened() -> bool:
-            # The multi is atomic, so one entity shows it. Where another client wrote after us, the repeat is refused
-            # by its version.
+            # The multi is atomic, so one entity shows it. Where another client wrote after us, the
+            # repeat is refused by its version.
             node = self._store.get(config_path(first))
             return node is not None and node.data == data
 
@@ -138,7 +148,10 @@ class ConfigWriter:
         return self._store.acl(parent)
 
     def _admitted(self, count: int) -> bool:
-        """Wait until the rate limit allows that many notifications; returns False where it cannot."""
+        """Wait until the rate limit allows that many notifications.
+
+        Returns False where it cannot.
+        """
         while True:
             now = self._clock.now()
             while self._sent and self._sent[0][0] <= now - MINUTE_S:
@@ -152,7 +165,9 @@ class ConfigWriter:
             self._clock.wait(room_at - now)
 
 
-def _first_group(wanted: ConfigEdits, found: Mapping[ConfigEntity, EntityConfig]) -> dict[ConfigEntity, bytes]:
+def _first_group(
+    wanted: ConfigEdits, found: Mapping[ConfigEntity, EntityConfig]
+) -> dict[ConfigEntity, bytes]:
     """Return the new data of as many entities as fit into one multi."""
     group: dict[ConfigEntity, bytes] = {}
     size = 0

@@ -1,18 +1,18 @@
 """Moves the controller to another broker by deleting `/controller`, and decides when that is safe.
 
-Watches on `/controller` are one-shot, and each broker sets its own again. A broker misses a second deletion before
-that: a few in quick succession can leave a cluster without a controller for good. A new controller reads every znode
-when it starts, and resigns over one that it cannot read.
+Watches on `/controller` are one-shot, and each broker sets its own again. A broker misses a second
+deletion before that: a few in quick succession can leave a cluster without a controller for good. A
+new controller reads every znode when it starts, and resigns over one that it cannot read.
 
-========================================================  =============================================
-seen                                                      may the controller be moved
-========================================================  =============================================
-no controller                                             not now
-every live broker's session watches `/controller`         yes
-some do not, and every server listed its watches          not now
-some server does not list its watches                     after STILL_S seconds without any change
-a node that no new controller can read                    never, unless the same write removes it
-========================================================  =============================================
+=================================================  ========================================
+seen                                               may the controller be moved
+=================================================  ========================================
+no controller                                      not now
+every live broker's session watches `/controller`  yes
+some do not, and every server listed its watches   not now
+some server does not list its watches              after STILL_S seconds without any change
+a node that no new controller can read             never, unless the same write removes it
+=================================================  ========================================
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ STILL_S = 60.0
 class ControllerLook:
     """The controller and the brokers that can follow it, as read once.
 
-    `controller_version` is None where there is no controller. `brokers` maps each registered broker to its session;
-    `watching` are those whose session watches `/controller`; `complete`: every server listed its watches.
+    `controller_version` is None where there is no controller. `brokers` maps each registered broker
+    to its session; `watching` are those whose session watches `/controller`; `complete`: every
+    server listed its watches.
     """
 
     controller_version: int | None
@@ -69,7 +70,10 @@ class ControllerLook:
 
 
 def not_yet(seen: ControllerLook, still_s: float) -> str | None:
-    """Return the reason not to move the controller now, None where it may; nothing changed for `still_s` seconds."""
+    """Return the reason not to move the controller now, None where it may.
+
+    Nothing changed for `still_s` seconds.
+    """
     if seen.controller_version is None or not seen.brokers:
         return "the cluster has no controller right now"
     missing = sorted(set(seen.brokers) - seen.watching)
@@ -79,11 +83,14 @@ def not_yet(seen: ControllerLook, still_s: float) -> str | None:
         return f"not every broker watches /controller yet: {name_some(missing)}"
     if still_s >= STILL_S:
         return None
-    return f"ZooKeeper does not list the watches of /controller, so it must stay unchanged for {STILL_S:g} s"
+    return (
+        "ZooKeeper does not list the watches of /controller, so it must stay unchanged for "
+        f"{STILL_S:g} s"
+    )
 
 
 def poisoned(nodes: Iterable[Znode]) -> tuple[str, ...]:
-    """Return the paths of the admin nodes and topics that a new controller could not read or act on.
+    """Return the paths of admin nodes and topics that a new controller could not read or act on.
 
     Judged as the strictest version does: a node that only some versions fail on counts.
     """
@@ -100,7 +107,8 @@ def _poisons(node: Znode) -> bool:
         topic = decode_topic(node.path, node)
     except MalformedZnodeError:
         return True
-    # From 2.7 on a partition all of whose replicas are being removed makes every new controller resign.
+    # From 2.7 on a partition all of whose replicas are being removed makes every new controller
+    # resign.
     return any(
         set(ids) >= set(topic.replicas.get(number, ())) and topic.replicas.get(number)
         for number, ids in topic.removing_replicas.items()
@@ -115,8 +123,10 @@ class ControllerMove:
     controller_version: int
 
     def ops(self) -> tuple[Op, ...]:
-        """Return the ops of the move: a check that the controller is still the same, and the deletion."""
-        return Check(CONTROLLER_EPOCH, self.epoch_version), Delete(CONTROLLER, self.controller_version)
+        """Return the ops of the move: a check that the controller is the same, and the deletion."""
+        return Check(CONTROLLER_EPOCH, self.epoch_version), Delete(
+            CONTROLLER, self.controller_version
+        )
 
 
 class ControllerMover:
@@ -130,9 +140,10 @@ class ControllerMover:
         self._asked_since: float | None = None
 
     def ask(self, replaced: Collection[str] = ()) -> ControllerMove | Postponed:
-        """Return the allowed move, or the reason to wait; `replaced` are the nodes that the same write removes.
+        """Return the allowed move, or the reason to wait.
 
-        Raises NotCompletedError where a node would make every new controller resign, and after PATIENCE_S seconds.
+        `replaced` are the nodes that the same write removes. Raises NotCompletedError where a node
+        would make every new controller resign, and after PATIENCE_S seconds.
         """
         now, seen = self._clock.now(), look(self._store)
         if self._last is None or _unchanging(seen) != _unchanging(self._last):
@@ -154,13 +165,19 @@ def look(store: Store) -> ControllerLook:
     controller, epoch = store.exists_many([CONTROLLER, CONTROLLER_EPOCH])
     ids = [name for name in store.children(BROKER_IDS) or () if name.isdigit()]
     nodes = store.exists_many([f"{BROKER_IDS}/{name}" for name in ids])
-    brokers = {int(name): node.ephemeral_owner for name, node in zip(ids, nodes, strict=True) if node is not None}
+    brokers = {
+        int(name): node.ephemeral_owner
+        for name, node in zip(ids, nodes, strict=True)
+        if node is not None
+    }
     found = who_watches(store, CONTROLLER)
     return ControllerLook(
         None if controller is None else controller.version,
         -1 if epoch is None else epoch.version,
         brokers,
-        frozenset(broker for broker, session in brokers.items() if in_hex(session) in found.sessions),
+        frozenset(
+            broker for broker, session in brokers.items() if in_hex(session) in found.sessions
+        ),
         found.complete,
     )
 
@@ -168,14 +185,17 @@ def look(store: Store) -> ControllerLook:
 def await_successor(store: Store, clock: Clock, before: int) -> None:
     """Wait for a controller with a later epoch than `before`, the zkVersion of `/controller_epoch`.
 
-    Raises NotCompletedError when none is within 30 s or by the command's end, StoppedError on a signal.
+    Raises NotCompletedError when none is within 30 s or by the command's end, StoppedError on a
+    signal.
     """
     for _ in clock.poll(PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S):
         controller, epoch = store.exists_many([CONTROLLER, CONTROLLER_EPOCH])
         if controller is not None and epoch is not None and epoch.version > before:
             return
         clock.stop_if_asked("the controller was already moved", command("doctor"))
-    raise NotCompletedError("The controller was moved, and no broker has taken over yet.", next_step=command("heal"))
+    raise NotCompletedError(
+        "The controller was moved, and no broker has taken over yet.", next_step=command("heal")
+    )
 
 
 def _unchanging(seen: ControllerLook) -> tuple[object, ...]:
@@ -199,6 +219,9 @@ def _unreadable_left(paths: list[str]) -> NotCompletedError:
 def _not_allowed(reason: str | None) -> NotCompletedError:
     return NotCompletedError(
         f"The controller was not moved within {PATIENCE_S:g} s, and nothing was changed: {reason}.",
-        cause="moved before every broker watches it, it could leave the cluster without any controller",
+        cause=(
+            "moved before every broker watches it, it could leave the cluster without any "
+            "controller"
+        ),
         next_step=command("doctor"),
     )

@@ -1,4 +1,7 @@
-"""Builds the ZooKeeper credentials of a context; its secrets are read here, when a command connects."""
+"""Builds the ZooKeeper credentials of a context.
+
+Its secrets are read here, when a command connects.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,8 @@ if TYPE_CHECKING:
 def authentication_of(context: NamedContext | None, within_s: float) -> Authentication | None:
     """Return kadmin's credentials for ZooKeeper; None without a context.
 
-    Programs that print secrets have `within_s` in all. Raises NotAuthorizedError for a secret that cannot be had,
-    InvalidInputError where a package is missing.
+    Programs that print secrets have `within_s` in all. Raises NotAuthorizedError for a secret that
+    cannot be had, InvalidInputError where a package is missing.
     """
     from kadmin.contexts.model import SaslUser
     from kadmin.contexts.secrets import read_secret
@@ -34,7 +37,9 @@ def authentication_of(context: NamedContext | None, within_s: float) -> Authenti
     access = context.zookeeper
     sasl, digest, tls = access.sasl, access.digest, access.tls
     return Authentication(
-        Sasl(sasl.username, secret(sasl.password)) if isinstance(sasl, SaslUser) else _kerberos(sasl, context.name),
+        Sasl(sasl.username, secret(sasl.password))
+        if isinstance(sasl, SaslUser)
+        else _kerberos(sasl, context.name),
         None if digest is None else Digest(digest.username, secret(digest.password)),
         None
         if tls is None

@@ -9,7 +9,12 @@ from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.errors import StalePlanError
 from kadmin.insight.tables.configs import config_table
 from kadmin.insight.tables.inspection import Inspection
-from kadmin.insight.tables.partitions import broker_table, cluster_table, partition_table, topic_table
+from kadmin.insight.tables.partitions import (
+    broker_table,
+    cluster_table,
+    partition_table,
+    topic_table,
+)
 from kadmin.next_step import command
 from kadmin.operations.reading.brokers import held_by
 from kadmin.worlds.zookeeper.doctor.admin_nodes import entry_table, read_node
@@ -18,7 +23,11 @@ from kadmin.worlds.zookeeper.reader import read_tolerantly, require_kafka_cluste
 from kadmin.worlds.zookeeper.tables import znodes as facts
 from kadmin.worlds.zookeeper.tables.old_consumers import GroupZnode, OldGroup, consumer_table
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
-from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.worlds.zookeeper.znodes.admin import (
+    DELETE_TOPICS,
+    PREFERRED_REPLICA_ELECTION,
+    REASSIGN_PARTITIONS,
+)
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES, decode_config, desanitize
 from kadmin.worlds.zookeeper.znodes.consumers import (
     CONSUMERS,
@@ -59,13 +68,19 @@ _MESSAGES = {
 
 
 def inspect(context: ZooKeeperContext, name: str) -> Inspection:
-    """Read one of TABLES; for the table of brokers, live ones are asked for the bytes on their disks."""
+    """Read one of TABLES.
+
+    For the table of brokers, live ones are asked for the bytes on their disks.
+    """
     return _inspection(context, partial(TABLES[name], context))
 
 
 def inspect_tree(context: ZooKeeperContext, path: str, depth: int) -> Inspection:
     """Read a znode and `depth` levels below it; raises StalePlanError where it does not exist."""
-    return _inspection(context, partial(_tabled, lambda source: facts.tree_table(_tree(source, path, depth)), context))
+    return _inspection(
+        context,
+        partial(_tabled, lambda source: facts.tree_table(_tree(source, path, depth)), context),
+    )
 
 
 def inspect_znode(context: ZooKeeperContext, path: str) -> Inspection:
@@ -79,7 +94,9 @@ def _inspection(context: ZooKeeperContext, read: Callable[[ZnodeReader], Inspect
     return read(ZnodeReader(context.store, tolerant=True))
 
 
-def _tabled(read: Callable[[ZnodeReader], Table], _context: ZooKeeperContext, source: ZnodeReader) -> Inspection:
+def _tabled(
+    read: Callable[[ZnodeReader], Table], _context: ZooKeeperContext, source: ZnodeReader
+) -> Inspection:
     table = read(source)
     return Inspection(table, source.unreadable)
 
@@ -96,10 +113,13 @@ def _cluster(source: ZnodeReader) -> Table:
 
 
 def _admin_entries(source: ZnodeReader) -> Table:
-    # The nodes first: a reassignment that completes between the two reads is then shown at its target.
+    # The nodes first: a reassignment that completes between the two reads is then shown at its
+    # target.
     nodes = source.get_many([REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION])
     deletions, state = source.children(DELETE_TOPICS), read_tolerantly(source)
-    return entry_table([read_node(node, state) for node in nodes if node is not None], deletions, state)
+    return entry_table(
+        [read_node(node, state) for node in nodes if node is not None], deletions, state
+    )
 
 
 def _configs(source: ZnodeReader) -> Table:
@@ -116,8 +136,12 @@ def _configs(source: ZnodeReader) -> Table:
         for user, names in zip(users, clients, strict=True)
         for each in names or ()
     ]
-    values = source.decode_many({each: f"{CONFIG}/{each}" for each in entities}, lambda _, node: decode_config(node))
-    configs = {ConfigEntity(each.kind, desanitize(each.name)): found for each, found in values.items()}
+    values = source.decode_many(
+        {each: f"{CONFIG}/{each}" for each in entities}, lambda _, node: decode_config(node)
+    )
+    configs = {
+        ConfigEntity(each.kind, desanitize(each.name)): found for each, found in values.items()
+    }
     return config_table(configs, read_tolerantly(source))
 
 
@@ -134,7 +158,9 @@ def _producer_ids(source: ZnodeReader) -> Table:
 
 
 def _acls(source: ZnodeReader) -> Table:
-    literal = [("literal", kind, f"{LITERAL_ACLS}/{kind}") for kind in source.children(LITERAL_ACLS)]
+    literal = [
+        ("literal", kind, f"{LITERAL_ACLS}/{kind}") for kind in source.children(LITERAL_ACLS)
+    ]
     extended = [
         (pattern, kind, f"{EXTENDED_ACLS}/{pattern}/{kind}")
         for pattern in source.children(EXTENDED_ACLS)
@@ -144,7 +170,9 @@ def _acls(source: ZnodeReader) -> Table:
     def rules() -> Iterator[tuple[str, str, str, KafkaAcl]]:
         for pattern, kind, folder in literal + extended:
             names = source.children(folder)
-            for name, node in zip(names, source.get_many([f"{folder}/{each}" for each in names]), strict=True):
+            for name, node in zip(
+                names, source.get_many([f"{folder}/{each}" for each in names]), strict=True
+            ):
                 for rule in source.decode(decode_acls, node) or ():
                     yield kind, name, pattern, rule
 
@@ -159,7 +187,9 @@ def _old_group(source: ZnodeReader, group: str) -> OldGroup:
     base = f"{CONSUMERS}/{group}"
     alive = source.children(f"{base}/ids")
     unknown = any(each.path == f"{base}/ids" for each in source.unreadable)
-    members = source.decode_many({name: f"{base}/ids/{name}" for name in alive}, decode_registration)
+    members = source.decode_many(
+        {name: f"{base}/ids/{name}" for name in alive}, decode_registration
+    )
     return OldGroup(
         group,
         None if unknown else frozenset(alive),
@@ -169,7 +199,9 @@ def _old_group(source: ZnodeReader, group: str) -> OldGroup:
     )
 
 
-def _kept(source: ZnodeReader, folder: str, decode: Callable[[Znode], object]) -> Iterator[GroupZnode]:
+def _kept(
+    source: ZnodeReader, folder: str, decode: Callable[[Znode], object]
+) -> Iterator[GroupZnode]:
     for topic in source.children(folder):
         for node in _nodes(source, f"{folder}/{topic}"):
             partition = source.decode(lambda each: partition_of(_last(each.path)), node)
@@ -178,7 +210,9 @@ def _kept(source: ZnodeReader, folder: str, decode: Callable[[Znode], object]) -
 
 def _nodes(source: ZnodeReader, folder: str) -> list[Znode]:
     names = source.children(folder)
-    return [node for node in source.get_many([f"{folder}/{name}" for name in names]) if node is not None]
+    return [
+        node for node in source.get_many([f"{folder}/{name}" for name in names]) if node is not None
+    ]
 
 
 def _tree(source: ZnodeReader, path: str, depth: int) -> list[tuple[Znode, int | None]]:
@@ -196,7 +230,11 @@ def _tree(source: ZnodeReader, path: str, depth: int) -> list[tuple[Znode, int |
         ]
         if distance == 0 and not found and not source.unreadable:
             raise _absent(path)
-        level = [f"{at.rstrip('/')}/{name}" for at, names in zip(level, children, strict=True) for name in names or ()]
+        level = [
+            f"{at.rstrip('/')}/{name}"
+            for at, names in zip(level, children, strict=True)
+            for name in names or ()
+        ]
     return sorted(found, key=lambda each: each[0].path.split("/"))
 
 
@@ -210,7 +248,8 @@ def _znode(source: ZnodeReader, path: str) -> Table:
 
 def _absent(path: str) -> StalePlanError:
     return StalePlanError(
-        f"There is no znode {path}.", next_step=command("inspect tree", path.rpartition("/")[0] or "/")
+        f"There is no znode {path}.",
+        next_step=command("inspect tree", path.rpartition("/")[0] or "/"),
     )
 
 

@@ -1,8 +1,8 @@
 """Checks whether the controller watches a path, by the four-letter words of every server.
 
-Each server lists only its own connections: `wchp` the data watches by full path, `cons` the sessions. The controller
-does not watch (DEAF) where every server answered, its session is connected, and no server lists its watch; without an
-answer from every server that is unknown.
+Each server lists only its own connections: `wchp` the data watches by full path, `cons` the
+sessions. The controller does not watch (DEAF) where every server answered, its session is
+connected, and no server lists its watch; without an answer from every server that is unknown.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ def confirmed_listening(
 
 
 def controller_listens(store: Store, path: str, controller: ControllerNode) -> Listening:
-    """Check once for the controller's watch on `path`; a missing watch needs a second check (`confirmed_listening`)."""
+    """Check once for the controller's watch on `path`.
+
+    A missing watch needs a second check (`confirmed_listening`).
+    """
     watches = store.four_letter_words("wchp")
     if all(answer is None for answer in watches.values()):
         return Listening.UNKNOWN
@@ -67,14 +70,21 @@ def controller_listens(store: Store, path: str, controller: ControllerNode) -> L
 
 
 def judge_listening(
-    watches: Mapping[str, str | None], connections: Mapping[str, str | None], full_path: str, session_id: int
+    watches: Mapping[str, str | None],
+    connections: Mapping[str, str | None],
+    full_path: str,
+    session_id: int,
 ) -> Listening:
     """Judge the answers of all servers (None: no answer); `full_path` includes the chroot."""
     session = in_hex(session_id)
-    if any(session in watchers(answer, full_path) for answer in watches.values() if answer is not None):
+    if any(
+        session in watchers(answer, full_path) for answer in watches.values() if answer is not None
+    ):
         return Listening.LISTENING
     answered = all(answer is not None for answer in (*watches.values(), *connections.values()))
-    connected = any(session in sessions(answer) for answer in connections.values() if answer is not None)
+    connected = any(
+        session in sessions(answer) for answer in connections.values() if answer is not None
+    )
     return Listening.DEAF if answered and connected else Listening.UNKNOWN
 
 

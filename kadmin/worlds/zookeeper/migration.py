@@ -15,11 +15,20 @@ if TYPE_CHECKING:
 
 _WAYS = {
     MigrationPhase.DUAL_WRITE: (
-        "phase dual-write: a KRaft controller leads, which serves no admin znode, and brokers are in ZooKeeper mode",
-        "restart brokers in KRaft mode and name them in place of ZooKeeper: -b BROKERS; or roll the migration back",
+        (
+            "phase dual-write: a KRaft controller leads, which serves no admin znode, and brokers "
+            "are in ZooKeeper mode"
+        ),
+        (
+            "restart brokers in KRaft mode and name them in place of ZooKeeper: -b BROKERS; or "
+            "roll the migration back"
+        ),
     ),
     MigrationPhase.KRAFT_BROKERS: (
-        "phase kraft-brokers or finalized: no broker is registered in ZooKeeper, and nothing serves the admin znodes",
+        (
+            "phase kraft-brokers or finalized: no broker is registered in ZooKeeper, and nothing "
+            "serves the admin znodes"
+        ),
         "name its brokers in place of ZooKeeper: -b BROKERS",
     ),
 }
@@ -36,18 +45,24 @@ class MigrationNodes:
 
     @property
     def led_by_kraft(self) -> bool:
-        """Whether a KRaft controller has taken over; False again on the way back, once a broker is the controller."""
+        """Whether a KRaft controller has taken over.
+
+        False again on the way back, once a broker is the controller.
+        """
         if self.controller is None:
             return self.migration is not None and self.migration.kraft_controller_id >= 0
         return self.controller.kraft_epoch is not None and self.controller.kraft_epoch >= 0
 
     def phase(self, quorum_epoch: int | None = None) -> MigrationPhase:
-        """Return the phase; without the epoch of the quorum, FINALIZED is returned as KRAFT_BROKERS.
+        """Return the phase.
 
-        Every controller that is elected while ZooKeeper is written writes its epoch there.
+        Without the epoch of the quorum, FINALIZED is returned as KRAFT_BROKERS. Every controller
+        that is elected while ZooKeeper is written writes its epoch there.
         """
         if not self.led_by_kraft:
-            return MigrationPhase.ZOOKEEPER if self.migration is None else MigrationPhase.CONTROLLERS
+            return (
+                MigrationPhase.ZOOKEEPER if self.migration is None else MigrationPhase.CONTROLLERS
+            )
         if self.brokers:
             return MigrationPhase.DUAL_WRITE
         written = None if self.controller is None else self.controller.kraft_epoch
@@ -62,5 +77,6 @@ def led_by_kraft(connect: str, phase: MigrationPhase) -> NotZooKeeperModeError:
     return NotZooKeeperModeError(
         f"The cluster at {connect} is migrating to KRaft, or has migrated.",
         cause=cause,
-        next_step=f"{way}; to see both sides: " + command("doctor migration", "-z", connect, "-b", "BROKERS"),
+        next_step=f"{way}; to see both sides: "
+        + command("doctor migration", "-z", connect, "-b", "BROKERS"),
     )

@@ -1,4 +1,7 @@
-"""Frozen values of ZooKeeper: znodes, their decoded values, and writes. `version` is always the zkVersion."""
+"""Frozen values of ZooKeeper: znodes, their decoded values, and writes.
+
+`version` is always the zkVersion.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StateNode(PartitionState):
-    """A partition's `state` znode, written at `written_ms` by the controller or leader of `controller_epoch`."""
+    """A partition's `state` znode.
+
+    It was written at `written_ms` by the controller or leader of `controller_epoch`.
+    """
 
     controller_epoch: int = 0
     written_ms: int = field(default=0, compare=False)
@@ -23,7 +29,10 @@ class StateNode(PartitionState):
 
 @dataclass(frozen=True, slots=True)
 class ControllerNode(Controller):
-    """The `/controller` znode. `session_id` is its ephemeralOwner; `kraft_epoch` is -1 or None in ZooKeeper mode."""
+    """The `/controller` znode.
+
+    `session_id` is its ephemeralOwner; `kraft_epoch` is -1 or None in ZooKeeper mode.
+    """
 
     session_id: int
     kraft_epoch: int | None = None
@@ -31,7 +40,10 @@ class ControllerNode(Controller):
 
 @dataclass(frozen=True, slots=True)
 class ZooKeeperDetails:
-    """State that only ZooKeeper has; `unreadable` are the znodes that a tolerant reading left out."""
+    """State that only ZooKeeper has.
+
+    `unreadable` are the znodes that a tolerant reading left out.
+    """
 
     controller: ControllerNode | None
     controller_epoch_version: int
@@ -47,9 +59,10 @@ def details_of(state: ClusterState) -> ZooKeeperDetails:
 
 @dataclass(frozen=True, slots=True)
 class Znode:
-    """One znode as read. `data` is None where ZooKeeper has null; `ephemeral_owner` is 0 unless ephemeral.
+    """One znode as read.
 
-    `created_ms` and `modified_ms` are of the servers' clocks; 0: unknown.
+    `data` is None where ZooKeeper has null; `ephemeral_owner` is 0 unless ephemeral. `created_ms`
+    and `modified_ms` are of the servers' clocks; 0: unknown.
     """
 
     path: str
@@ -123,8 +136,8 @@ Op: TypeAlias = Create | Check | SetData | Delete
 class MultiResult:
     """The outcome of one multi.
 
-    Where it is not `committed`, `failed` is the op that ZooKeeper refused and `reason` the name of the error, such as
-    `NodeExists`, `NoNode`, `BadVersion`, `NotEmpty` or `NoAuth`.
+    Where it is not `committed`, `failed` is the op that ZooKeeper refused and `reason` the name of
+    the error, such as `NodeExists`, `NoNode`, `BadVersion`, `NotEmpty` or `NoAuth`.
     """
 
     committed: bool

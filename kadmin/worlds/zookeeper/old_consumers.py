@@ -1,4 +1,7 @@
-"""Previews how a group of old consumers shares its partitions after a change; nothing is written."""
+"""Previews how a group of old consumers shares its partitions after a change.
+
+Nothing is written.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import StalePlanError
-from kadmin.insight.predict.consumers import changed_hands, idle, preview_table, resized, shares, threads_of
+from kadmin.insight.predict.consumers import (
+    changed_hands,
+    idle,
+    preview_table,
+    resized,
+    shares,
+    threads_of,
+)
 from kadmin.next_step import command
 from kadmin.wording import name_some
 from kadmin.worlds.zookeeper.reader import registrations
@@ -31,17 +41,23 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SharesPreview:
-    """Partitions by thread before and after, how many change their owner, and threads without any afterwards."""
+    """Partitions by thread before and after.
+
+    It also has the number that change their owner, and threads without any afterwards.
+    """
 
     table: Table
     changed: int
     idle: tuple[str, ...]
 
 
-def preview(context: ZooKeeperContext, group: str, change: Change, strategy: Strategy) -> SharesPreview:
-    """Assign a group's partitions to its live old consumers, before and after a change; nothing is written.
+def preview(
+    context: ZooKeeperContext, group: str, change: Change, strategy: Strategy
+) -> SharesPreview:
+    """Assign a group's partitions to its live old consumers, before and after a change.
 
-    Raises StalePlanError for a group without live members or topics, and for a member that does not exist.
+    Nothing is written. Raises StalePlanError for a group without live members or topics, and for a
+    member that does not exist.
     """
     context.backend.check()
     state = context.backend.read()
@@ -49,7 +65,10 @@ def preview(context: ZooKeeperContext, group: str, change: Change, strategy: Str
     if not members:
         raise StalePlanError(
             f"Group {group} has no live member in ZooKeeper.",
-            cause="only old consumers register there; newer groups are known to their coordinator alone",
+            cause=(
+                "only old consumers register there; newer groups are known to their coordinator "
+                "alone"
+            ),
             next_step=command("consumers coordinator", group),
         )
     left = _left(members, change)
@@ -63,15 +82,24 @@ def preview(context: ZooKeeperContext, group: str, change: Change, strategy: Str
             cause=f"its members subscribe to {name_some(wanted)}",
             next_step=command("inspect topics"),
         )
-    grown = {name: number + change.add_partitions * (name in used) for name, number in partitions.items()}
+    grown = {
+        name: number + change.add_partitions * (name in used) for name, number in partitions.items()
+    }
     before = shares(strategy, threads, partitions)
     after = shares(strategy, threads_of(left, partitions), grown)
-    return SharesPreview(preview_table(before, after), len(changed_hands(before, after)), idle(after))
+    return SharesPreview(
+        preview_table(before, after), len(changed_hands(before, after)), idle(after)
+    )
 
 
-def _left(members: Sequence[ConsumerRegistration], change: Change) -> Sequence[ConsumerRegistration]:
+def _left(
+    members: Sequence[ConsumerRegistration], change: Change
+) -> Sequence[ConsumerRegistration]:
     consumer_ids = {each.consumer_id for each in members}
     if change.lose is not None and change.lose not in consumer_ids:
-        raise StalePlanError(f"No member {change.lose} is alive.", cause=f"alive are {name_some(sorted(consumer_ids))}")
+        raise StalePlanError(
+            f"No member {change.lose} is alive.",
+            cause=f"alive are {name_some(sorted(consumer_ids))}",
+        )
     left = [each for each in members if each.consumer_id != change.lose]
     return left if change.members is None else resized(left or members, change.members)

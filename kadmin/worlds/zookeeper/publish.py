@@ -1,7 +1,7 @@
 """Publishes a step in ZooKeeper: one multi with the step record, every check, and the admin node.
 
-After a lost reply the step record shows whether the multi was applied, even where the controller has already deleted
-the admin node.
+After a lost reply the step record shows whether the multi was applied, even where the controller
+has already deleted the admin node.
 """
 
 from __future__ import annotations
@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.payloads import encode_election, encode_reassignment
-from kadmin.operations.decide.actions import Probe, PublishDeletion, PublishElection, PublishTopic, PublishWave
+from kadmin.operations.decide.actions import (
+    Probe,
+    PublishDeletion,
+    PublishElection,
+    PublishTopic,
+    PublishWave,
+)
 from kadmin.operations.port import PublishOutcome
-from kadmin.operations.record.codec import encode_step
 from kadmin.operations.record.keys import step_key
+from kadmin.operations.record.step_codec import encode_step
 from kadmin.operations.record.steps import Channel
 from kadmin.plan.model import DeletionLayout
 from kadmin.schema import require_valid_payload
@@ -46,7 +52,10 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.values.paths import Paths
     from kadmin.worlds.zookeeper.wire.store import Store
 
-ADMIN_NODES = {Channel.REASSIGNMENT: REASSIGN_PARTITIONS, Channel.ELECTION: PREFERRED_REPLICA_ELECTION}
+ADMIN_NODES = {
+    Channel.REASSIGNMENT: REASSIGN_PARTITIONS,
+    Channel.ELECTION: PREFERRED_REPLICA_ELECTION,
+}
 
 
 class Publisher:
@@ -56,8 +65,10 @@ class Publisher:
         self._store = store
         self._paths = paths
 
-    def publish(self, step: Step, action: Publish, state: ClusterState, lease: Lease) -> PublishOutcome:
-        """Publish one action, provided that its preconditions did not change since `state` was read."""
+    def publish(
+        self, step: Step, action: Publish, state: ClusterState, lease: Lease
+    ) -> PublishOutcome:
+        """Publish an action, provided that its preconditions are as when `state` was read."""
         check = Check(CONTROLLER_EPOCH, details_of(state).controller_epoch_version)
         match action:
             case Probe():
@@ -69,16 +80,21 @@ class Publisher:
             case PublishDeletion():
                 path, ops = DELETE_TOPICS, self._deletion(action, state)
             case PublishTopic():
-                # A topic that was created meanwhile is a change like any other: no path counts as occupied.
+                # A topic that was created meanwhile is a change like any other: no path counts as
+                # occupied.
                 path, ops = "", self._creation(action)
         return self.send(step, [check, *ops], lease, path)
 
     def _probe(self, action: Probe, state: ClusterState) -> list[Op]:
         path = ADMIN_NODES[action.channel]
-        return [Create(path, probe_payload(action.channel, min(state.brokers, default=0)), self._acl())]
+        return [
+            Create(path, probe_payload(action.channel, min(state.brokers, default=0)), self._acl())
+        ]
 
     def _wave(self, action: PublishWave, state: ClusterState) -> list[Op]:
-        payload = encode_reassignment({target.partition: target.replicas for target in action.targets})
+        payload = encode_reassignment(
+            {target.partition: target.replicas for target in action.targets}
+        )
         _validate(payload, "reassign_partitions")
         return [
             *_broker_checks(broker for target in action.targets for broker in target.replicas),
@@ -90,7 +106,10 @@ class Publisher:
         payload = encode_election(action.partitions)
         _validate(payload, "preferred_replica_election")
         topics = (partition.topic for partition in action.partitions)
-        return [*_topic_checks(topics, state), Create(PREFERRED_REPLICA_ELECTION, payload, self._acl())]
+        return [
+            *_topic_checks(topics, state),
+            Create(PREFERRED_REPLICA_ELECTION, payload, self._acl()),
+        ]
 
     def _deletion(self, action: PublishDeletion, state: ClusterState) -> list[Op]:
         checks = _topic_checks(action.topics, state)
@@ -99,12 +118,18 @@ class Publisher:
             _validate(document, "delete_topics")
             parent = self._store.exists(DELETE_TOPICS)
             return [*checks, SetData(DELETE_TOPICS, document, parent.version if parent else 0)]
-        return [*checks, *(Create(deletion_path(topic), b"", self._acl()) for topic in action.topics)]
+        return [
+            *checks,
+            *(Create(deletion_path(topic), b"", self._acl()) for topic in action.topics),
+        ]
 
     def _creation(self, action: PublishTopic) -> list[Op]:
         # The config comes first: brokers read it when they create the first log.
         recipe = action.recipe
-        config, data = config_path(ConfigEntity.of_topic(recipe.topic)), encode_config(recipe.configs)
+        config, data = (
+            config_path(ConfigEntity.of_topic(recipe.topic)),
+            encode_config(recipe.configs),
+        )
         left = self._store.exists(config)
         write: Op = Create(config, data, self._store.acl(f"{CONFIG}/topics"))
         if left is not None:
@@ -112,17 +137,25 @@ class Publisher:
         return [
             *_broker_checks(broker for replicas in recipe.replicas.values() for broker in replicas),
             write,
-            Create(topic_path(recipe.topic), encode_topic(recipe.replicas), self._store.acl(TOPICS)),
+            Create(
+                topic_path(recipe.topic), encode_topic(recipe.replicas), self._store.acl(TOPICS)
+            ),
         ]
 
     def take_back(
-        self, step: Step, action: TakeBack, pending: PendingRequest | None, move: ControllerMove, lease: Lease
+        self,
+        step: Step,
+        action: TakeBack,
+        pending: PendingRequest | None,
+        move: ControllerMove,
+        lease: Lease,
     ) -> PublishOutcome:
-        """Write the original replicas into the admin node, and move the controller: the next one reads them.
+        """Write the original replicas into the admin node, and move the controller.
 
-        Other entries keep their order and value: controllers up to 2.3 drop entries that are not in the node. The move
-        is needed without a node, too: 0.10.2 ignores entries that are in flight (PartitionsReassignedListener in
-        KafkaController.scala), and later controllers do not watch the node.
+        The next one reads them. Other entries keep their order and value: controllers up to 2.3
+        drop entries that are not in the node. The move is needed without a node, too: 0.10.2
+        ignores entries that are in flight (PartitionsReassignedListener in KafkaController.scala),
+        and later controllers do not watch the node.
         """
         listed = {} if pending is None or pending.entries is None else pending.entries
         payload = encode_reassignment({**listed, **action.origin})
@@ -134,13 +167,23 @@ class Publisher:
         return self.send(step, [check, write, delete], lease, REASSIGN_PARTITIONS)
 
     def record(self, step: Step, state: ClusterState, lease: Lease) -> PublishOutcome:
-        """Write the step of a request that is sent to the brokers, provided that the controller is the same."""
-        return self.send(step, [Check(CONTROLLER_EPOCH, details_of(state).controller_epoch_version)], lease)
+        """Write the step of a request to the brokers, provided that the controller is the same."""
+        return self.send(
+            step, [Check(CONTROLLER_EPOCH, details_of(state).controller_epoch_version)], lease
+        )
 
-    def send(self, step: Step, ops: Iterable[Op], lease: Lease, occupiable: str = "") -> PublishOutcome:
-        """Write the step and `ops` in one multi; an existing node at or below `occupiable` makes it OCCUPIED."""
+    def send(
+        self, step: Step, ops: Iterable[Op], lease: Lease, occupiable: str = ""
+    ) -> PublishOutcome:
+        """Write the step and `ops` in one multi.
+
+        An existing node at or below `occupiable` makes it OCCUPIED.
+        """
         step_path = self._paths.of(step_key(lease.operation_id, step.number))
-        head = [Create(step_path, encode_step(step), self._acl()), *lease_checks(lease, self._paths)]
+        head = [
+            Create(step_path, encode_step(step), self._acl()),
+            *lease_checks(lease, self._paths),
+        ]
         result = write(
             self._store,
             [*head, *ops],
@@ -159,14 +202,16 @@ class Publisher:
         return PublishOutcome.CHANGED
 
     def _acl(self) -> tuple[Acl, ...]:
-        # The brokers' own ACL: a node that the controller cannot delete would block every later request.
+        # The brokers' own ACL: a node that the controller cannot delete would block every later
+        # request.
         return self._store.acl("/admin")
 
 
 def probe_payload(channel: Channel, broker_id: int) -> bytes:
-    """Return a harmless request, which a listening controller removes within milliseconds; any live broker will do.
+    """Return a harmless request, which a listening controller removes within milliseconds.
 
-    A reassignment of a topic that cannot exist touches no partition; `{"partitions":[]}` would stay in ZooKeeper.
+    Any live broker will do. A reassignment of a topic that cannot exist touches no partition;
+    `{"partitions":[]}` would stay in ZooKeeper.
     """
     if channel is Channel.REASSIGNMENT:
         return encode_reassignment({PROBE_PARTITION: (broker_id,)})
@@ -178,7 +223,9 @@ def _broker_checks(brokers: Iterable[int]) -> list[Op]:
 
 
 def _topic_checks(topics: Iterable[str], state: ClusterState) -> list[Op]:
-    return [Check(topic_path(topic), state.topics[topic].fingerprint) for topic in sorted(set(topics))]
+    return [
+        Check(topic_path(topic), state.topics[topic].fingerprint) for topic in sorted(set(topics))
+    ]
 
 
 def _validate(payload: bytes, name: str) -> None:

@@ -1,6 +1,7 @@
 """Reads a cluster's state.
 
-The admin nodes are read before the topics: where one is absent, the topics show the final result of it.
+The admin nodes are read before the topics: where one is absent, the topics show the final result of
+it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,13 @@ from kadmin.worlds.zookeeper.znodes.controller import (
     decode_controller_epoch,
     decode_migration,
 )
-from kadmin.worlds.zookeeper.znodes.topics import TOPICS, decode_state, decode_topic, state_path, topic_path
+from kadmin.worlds.zookeeper.znodes.topics import (
+    TOPICS,
+    decode_state,
+    decode_topic,
+    state_path,
+    topic_path,
+)
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 if TYPE_CHECKING:
@@ -57,8 +64,9 @@ ADDING_AND_REMOVING_SINCE = 2
 def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
     """Raise NotZooKeeperModeError unless the address is that of a cluster in ZooKeeper mode.
 
-    It is raised for a chroot that does not exist, an empty ZooKeeper, and a cluster in KRaft mode or migrating. Where
-    the migration cannot be decoded, `tolerant` ignores it; else NotCompletedError is raised.
+    It is raised for a chroot that does not exist, an empty ZooKeeper, and a cluster in KRaft mode
+    or migrating. Where the migration cannot be decoded, `tolerant` ignores it; else
+    NotCompletedError is raised.
     """
     where = "check --zookeeper; the chroot is the brokers' zookeeper.connect after the last port"
     if store.exists("/") is None:
@@ -70,7 +78,10 @@ def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
     if store.exists(CONTROLLER_EPOCH) is None or store.exists(BROKER_IDS) is None:
         raise NotZooKeeperModeError(
             f"No Kafka cluster keeps its metadata at {store.connect_string}.",
-            cause="no /controller_epoch and /brokers/ids there: a missing chroot, an empty ZooKeeper, or KRaft mode"
+            cause=(
+                "no /controller_epoch and /brokers/ids there: a missing chroot, an empty "
+                "ZooKeeper, or KRaft mode"
+            )
             + _elsewhere(store),
             next_step=where,
         )
@@ -80,23 +91,33 @@ def require_kafka_cluster(store: Store, *, tolerant: bool = False) -> None:
 
 
 def read_cluster(
-    store: Store, topics: Iterable[str] | None = None, *, with_configs: bool = False, settle: bool = False
+    store: Store,
+    topics: Iterable[str] | None = None,
+    *,
+    with_configs: bool = False,
+    settle: bool = False,
 ) -> ClusterState:
     """Read all topics, or those named, and the rest of the state.
 
-    With `settle`, topics that changed while they were read are read again, SETTLE_ATTEMPTS times at most; those that
-    still change are in `unsettled`. Raises NotCompletedError for a znode that cannot be decoded.
+    With `settle`, topics that changed while they were read are read again, SETTLE_ATTEMPTS times at
+    most; those that still change are in `unsettled`. Raises NotCompletedError for a znode that
+    cannot be decoded.
     """
     with _reading():
         return _read(ZnodeReader(store), topics, with_configs=with_configs, settle=settle)
 
 
 def read_tolerantly(source: ZnodeReader) -> ClusterState:
-    """Read all topics and their configs; unreadable znodes are left out, and listed in the details' `unreadable`."""
+    """Read all topics and their configs.
+
+    Unreadable znodes are left out, and listed in the details' `unreadable`.
+    """
     return _read(source, None, with_configs=True, settle=False)
 
 
-def read_configs(store: Store, entities: Iterable[ConfigEntity]) -> dict[ConfigEntity, EntityConfig]:
+def read_configs(
+    store: Store, entities: Iterable[ConfigEntity]
+) -> dict[ConfigEntity, EntityConfig]:
     """Return the configs of topics and brokers.
 
     Raises NotCompletedError for a znode that cannot be decoded: it must not be overwritten.
@@ -111,12 +132,19 @@ def read_configs(store: Store, entities: Iterable[ConfigEntity]) -> dict[ConfigE
 
 
 def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return, per topic, the old-style groups that consume it now or have committed offsets in ZooKeeper for it."""
+    """Return, per topic, the old-style groups.
+
+    They consume it now, or have committed offsets in ZooKeeper for it.
+    """
     wanted, groups = list(topics), store.children(CONSUMERS) or ()
     used: dict[str, set[str]] = {topic: set() for topic in wanted}
     for kind in ("owners", "offsets"):
         named = store.children_many([group_path(group, kind) for group in groups])
-        found = [(group, topic) for group, names in zip(groups, named, strict=True) for topic in names or ()]
+        found = [
+            (group, topic)
+            for group, names in zip(groups, named, strict=True)
+            for topic in names or ()
+        ]
         pairs = [(group, topic) for group, topic in found if topic in used]
         below = store.children_many([group_path(group, kind, topic) for group, topic in pairs])
         for (group, topic), children in zip(pairs, below, strict=True):
@@ -130,10 +158,16 @@ def consumer_groups(store: Store, topics: Iterable[str]) -> dict[str, tuple[str,
 
 
 def read_migration(source: ZnodeReader) -> MigrationNodes:
-    """Read the znodes of the migration to KRaft; raises NotCompletedError for a znode that cannot be decoded."""
+    """Read the znodes of the migration to KRaft.
+
+    Raises NotCompletedError for a znode that cannot be decoded.
+    """
     nodes = source.get_many([CONTROLLER, MIGRATION])
     with _reading():
-        controller, migration = source.decode(decode_controller, nodes[0]), source.decode(decode_migration, nodes[1])
+        controller, migration = (
+            source.decode(decode_controller, nodes[0]),
+            source.decode(decode_migration, nodes[1]),
+        )
     brokers = frozenset(int(each) for each in source.children(BROKER_IDS) if each.isdecimal())
     return MigrationNodes(controller, migration, brokers)
 
@@ -164,7 +198,9 @@ def _reading() -> Iterator[None]:
         ) from error
 
 
-def _read(source: ZnodeReader, topics: Iterable[str] | None, *, with_configs: bool, settle: bool) -> ClusterState:
+def _read(
+    source: ZnodeReader, topics: Iterable[str] | None, *, with_configs: bool, settle: bool
+) -> ClusterState:
     store = source.store
     controller_node, epoch_node, id_node, reassignment, election = source.get_many(
         [CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION]
@@ -193,9 +229,13 @@ def _read(source: ZnodeReader, topics: Iterable[str] | None, *, with_configs: bo
         states=states,
         requests=requests,
         topic_configs=_topic_configs(source, found) if with_configs else {},
-        broker_defaults=configs_of(source, [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {}) if with_configs else {},
+        broker_defaults=configs_of(source, [DEFAULT_ENTITY]).get(DEFAULT_ENTITY, {})
+        if with_configs
+        else {},
         unsettled=unsettled,
-        details=ZooKeeperDetails(controller, -1 if epoch_node is None else epoch_node.version, source.unreadable),
+        details=ZooKeeperDetails(
+            controller, -1 if epoch_node is None else epoch_node.version, source.unreadable
+        ),
     )
 
 
@@ -219,8 +259,12 @@ def _request(
 
 
 def not_begun(entries: Assignment, topics: Mapping[str, Topic]) -> tuple[TopicPartition, ...]:
-    """Return the entries of a reassignment that are not in flight and that a new controller would start."""
-    return tuple(partition for partition, replicas in entries.items() if _would_start(partition, replicas, topics))
+    """Return a reassignment's entries that are not in flight and that a new controller starts."""
+    return tuple(
+        partition
+        for partition, replicas in entries.items()
+        if _would_start(partition, replicas, topics)
+    )
 
 
 def _would_start(partition: TopicPartition, wanted: Replicas, topics: Mapping[str, Topic]) -> bool:
@@ -235,21 +279,28 @@ def _would_start(partition: TopicPartition, wanted: Replicas, topics: Mapping[st
 
 
 def _brokers(source: ZnodeReader) -> dict[int, Broker]:
-    ids = sorted(int(name) for name in source.children(BROKER_IDS) if name.isascii() and name.isdigit())
+    ids = sorted(
+        int(name) for name in source.children(BROKER_IDS) if name.isascii() and name.isdigit()
+    )
     return dict(source.decode_many({broker: broker_path(broker) for broker in ids}, decode_broker))
 
 
-def _topics(source: ZnodeReader, names: list[str]) -> tuple[dict[str, Topic], dict[TopicPartition, PartitionState]]:
+def _topics(
+    source: ZnodeReader, names: list[str]
+) -> tuple[dict[str, Topic], dict[TopicPartition, PartitionState]]:
     found = source.decode_many({name: topic_path(name) for name in names}, decode_topic)
     paths = {each: state_path(each) for topic in found.values() for each in topic.partitions()}
     return dict(found), dict(source.decode_many(paths, lambda _, node: decode_state(node)))
 
 
 def _settle(
-    source: ZnodeReader, found: dict[str, Topic], states: dict[TopicPartition, PartitionState], epoch: Znode
+    source: ZnodeReader,
+    found: dict[str, Topic],
+    states: dict[TopicPartition, PartitionState],
+    epoch: Znode,
 ) -> frozenset[str]:
-    # Reads again, in place, what changed since it was read. A new controller may rewrite anything, so after its
-    # election everything counts as changed.
+    # Reads again, in place, what changed since it was read. A new controller may rewrite anything,
+    # so after its election everything counts as changed.
     store, doubtful = source.store, frozenset(found)
     for attempt in range(SETTLE_ATTEMPTS):
         now = store.exists(CONTROLLER_EPOCH)
@@ -269,17 +320,24 @@ def _settle(
 
 
 def _changed(
-    store: Store, names: Iterable[str], found: Mapping[str, Topic], states: Mapping[TopicPartition, PartitionState]
+    store: Store,
+    names: Iterable[str],
+    found: Mapping[str, Topic],
+    states: Mapping[TopicPartition, PartitionState],
 ) -> frozenset[str]:
     looked_at = sorted(names)
     partitions = [partition for name in looked_at for partition in found[name].partitions()]
     earlier = [found[name].fingerprint for name in looked_at] + [
         _version(states.get(partition)) for partition in partitions
     ]
-    paths = [topic_path(name) for name in looked_at] + [state_path(partition) for partition in partitions]
+    paths = [topic_path(name) for name in looked_at] + [
+        state_path(partition) for partition in partitions
+    ]
     owners = looked_at + [partition.topic for partition in partitions]
     seen = map(_version, store.exists_many(paths))
-    return frozenset(owner for owner, before, now in zip(owners, earlier, seen, strict=True) if before != now)
+    return frozenset(
+        owner for owner, before, now in zip(owners, earlier, seen, strict=True) if before != now
+    )
 
 
 def _version(found: Znode | PartitionState | None) -> int:
@@ -288,19 +346,28 @@ def _version(found: Znode | PartitionState | None) -> int:
     return found.fingerprint if isinstance(found, PartitionState) else found.version
 
 
-def configs_of(source: ZnodeReader, entities: Iterable[ConfigEntity]) -> dict[ConfigEntity, dict[str, str]]:
+def configs_of(
+    source: ZnodeReader, entities: Iterable[ConfigEntity]
+) -> dict[ConfigEntity, dict[str, str]]:
     """Return the configs of topics and brokers; those without a znode are left out."""
-    return source.decode_many({each: config_path(each) for each in entities}, lambda _, node: decode_config(node))
+    return source.decode_many(
+        {each: config_path(each) for each in entities}, lambda _, node: decode_config(node)
+    )
 
 
 def _topic_configs(source: ZnodeReader, topics: Iterable[str]) -> dict[str, dict[str, str]]:
-    return {each.name: found for each, found in configs_of(source, map(ConfigEntity.of_topic, topics)).items()}
+    return {
+        each.name: found
+        for each, found in configs_of(source, map(ConfigEntity.of_topic, topics)).items()
+    }
 
 
 def registrations(store: Store, groups: Sequence[str]) -> dict[str, list[ConsumerRegistration]]:
     """Return the live old consumers of each group."""
     ids = store.children_many([group_path(group, "ids") for group in groups])
-    members = [(group, name) for group, names in zip(groups, ids, strict=True) for name in names or ()]
+    members = [
+        (group, name) for group, names in zip(groups, ids, strict=True) for name in names or ()
+    ]
     nodes = store.get_many([f"{group_path(group, 'ids')}/{name}" for group, name in members])
     found: dict[str, list[ConsumerRegistration]] = {group: [] for group in groups}
     for (group, name), node in zip(members, nodes, strict=True):

@@ -1,4 +1,7 @@
-"""Compares the ACLs of the znodes that operations write with the identities of this client; nothing is tried."""
+"""Compares the ACLs of the znodes that operations write with the identities of this client.
+
+Nothing is tried.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,15 @@ if TYPE_CHECKING:
 _LETTERS = "rwcda"
 _UNKNOWN = frozenset({"ip", "auth", "host"})
 """Schemes whose identities only the servers can resolve."""
-_NOBODY = "give the context the brokers' principal: zookeeper.sasl, or zookeeper.tls with its certificate"
+_NOBODY = (
+    "give the context the brokers' principal: zookeeper.sasl, or zookeeper.tls with its certificate"
+)
 
 
 def check_rights(store: Store, root: str) -> tuple[list[MissingRight], list[str]]:
-    """Return the missing rights, and the checks that could not be made; operations are kept below `root`.
+    """Return the missing rights, and the checks that could not be made.
 
-    Raises as the store does.
+    Operations are kept below `root`. Raises as the store does.
     """
     identity = store.authentication
     missing: list[MissingRight] = []
@@ -43,7 +48,9 @@ def check_rights(store: Store, root: str) -> tuple[list[MissingRight], list[str]
             continue
         lacking = [letter for letter in needed if not is_granted(acl, letter, identity)]
         if lacking and _only_servers_know(acl, identity):
-            unchecked.append(f"{path}: only the servers know whether its ACL grants {''.join(lacking)}")
+            unchecked.append(
+                f"{path}: only the servers know whether its ACL grants {''.join(lacking)}"
+            )
         elif lacking:
             right = f"{''.join(lacking)} on {path}"
             missing.append(MissingRight(right, needed_for, granting(store, [path])))
@@ -51,32 +58,44 @@ def check_rights(store: Store, root: str) -> tuple[list[MissingRight], list[str]
 
 
 def _only_servers_know(acl: Iterable[Acl], identity: Authentication) -> bool:
-    """Whether an ACL may name this client in a form that only servers resolve, as a principal that is not shortened."""
+    """Whether an ACL may name this client in a form that only servers resolve.
+
+    A principal that is not shortened is such a form.
+    """
     has_certificate = identity.tls is not None and identity.tls.certificate is not None
     unknown = _UNKNOWN | {"x509"} if has_certificate else _UNKNOWN
     longer = identity.sasl.longer_names if isinstance(identity.sasl, Kerberos) else frozenset[str]()
     return identity.digest is not None or any(
-        each.scheme in unknown or (each.scheme == "sasl" and each.credential in longer) for each in acl
+        each.scheme in unknown or (each.scheme == "sasl" and each.credential in longer)
+        for each in acl
     )
 
 
 def is_granted(acl: Iterable[Acl], letter: str, identity: Authentication) -> bool:
     """Whether an ACL shows that it grants a permission, one of `rwcda`, to this client."""
     bit, identities = 1 << _LETTERS.index(letter), set(_identities(identity))
-    return any(each.permissions & bit and (each.scheme, each.credential) in identities for each in acl)
+    return any(
+        each.permissions & bit and (each.scheme, each.credential) in identities for each in acl
+    )
 
 
 def granting(store: Store, paths: Iterable[str]) -> str:
-    """Return the commands with which the brokers' principal grants this client every permission on some znodes."""
+    """Return the commands that grant this client every permission on some znodes.
+
+    They run as the brokers' principal.
+    """
     if store.authentication.principal is None:
         return _NOBODY
-    return "as the brokers' principal: " + " && ".join(_grant(store, path) for path in dict.fromkeys(paths))
+    return "as the brokers' principal: " + " && ".join(
+        _grant(store, path) for path in dict.fromkeys(paths)
+    )
 
 
 def _grant(store: Store, path: str) -> str:
-    """Return the command that grants every permission, or one that shows the hidden entries which it needs first.
+    """Return the command that grants every permission.
 
-    setAcl replaces an ACL, so the command has the existing entries, but no digest, which is derived from a secret.
+    Where hidden entries are needed first, return the command that shows them. setAcl replaces an
+    ACL, so the command has the existing entries, but no digest, which is derived from a secret.
     """
     shell, identity = f"zookeeper-shell.sh {store.connect_string}", store.authentication
     try:

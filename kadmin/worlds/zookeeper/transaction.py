@@ -23,11 +23,14 @@ class CutOffError(UnreachableError):
     """A write that never arrives although others do."""
 
 
-def write(store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: str) -> MultiResult | None:
+def write(
+    store: Store, ops: Sequence[Op], happened: Callable[[], bool], what: str
+) -> MultiResult | None:
     """Send one multi; None means that its reply was lost and `happened()` found it applied.
 
-    After a lost reply `sync` and `happened` show whether it was applied; where it was not, it is sent again. Raises
-    UnknownOutcomeError where they fail, NotAuthorizedError where an ACL forbids the write.
+    After a lost reply `sync` and `happened` show whether it was applied; where it was not, it is
+    sent again. Raises UnknownOutcomeError where they fail, NotAuthorizedError where an ACL forbids
+    the write.
     """
     times_lost = 0
     while True:
@@ -58,7 +61,8 @@ def _denied(store: Store, result: MultiResult) -> NotAuthorizedError:
 
 
 def _never_arrives(what: str, lost: UnknownOutcomeError) -> CutOffError:
-    # Each time the write was found not applied: the outcome is known, and something cuts off this write.
+    # Each time the write was found not applied: the outcome is known, and something cuts off this
+    # write.
     return CutOffError(
         f"A write was cut off {ATTEMPTS} times and never happened: {what}.",
         cause=lost.cause or lost.message,
@@ -74,7 +78,9 @@ def _look(store: Store, happened: Callable[[], bool], what: str, lost: UnknownOu
         raise UnknownOutcomeError(
             f"The outcome of a write is unknown: {what}.",
             cause=f"{lost.message} Afterwards: {error.message}",
-            next_step=command("status") + ", when ZooKeeper is reachable; then " + command("resume"),
+            next_step=command("status")
+            + ", when ZooKeeper is reachable; then "
+            + command("resume"),
         ) from error
 
 
@@ -84,7 +90,9 @@ def ensure(store: Store, paths: Sequence[str], acl: tuple[Acl, ...]) -> None:
         ops = [Create(path, b"", acl) for path in missing]
         result = write(store, ops, partial(_exists, store, missing[-1]), f"create {missing[-1]}")
         if result is not None and not result.committed and result.reason != "NodeExists":
-            raise BusyError(f"{missing[-1]} could not be created: {result.reason}.", next_step=command("status"))
+            raise BusyError(
+                f"{missing[-1]} could not be created: {result.reason}.", next_step=command("status")
+            )
 
 
 def _exists(store: Store, path: str) -> bool:

@@ -1,8 +1,8 @@
 """Finds the rights that an operation lacks before it writes anything.
 
-ACLs alone do not suffice: super users need none, and only the servers can resolve a digest or a certificate. A right
-that an ACL does not show is therefore tried with a transaction that cannot succeed: servers check rights first, then
-versions, and the version is one that no znode has.
+ACLs alone do not suffice: super users need none, and only the servers can resolve a digest or a
+certificate. A right that an ACL does not show is therefore tried with a transaction that cannot
+succeed: servers check rights first, then versions, and the version is one that no znode has.
 """
 
 from __future__ import annotations
@@ -50,11 +50,14 @@ class _Need:
 def denied_writes(
     store: Store, paths: Paths, work: OperationSpec, throttled: Collection[ConfigEntity]
 ) -> NotAuthorizedError | None:
-    """Return the error that names every right that some work lacks, with the commands that grant them; None if none.
+    """Return the error that names every right that some work lacks.
 
-    `throttled` are the entities whose configs the operation changes. Nothing is written.
+    It has the commands that grant them; None if none. `throttled` are the entities whose configs
+    the operation changes. Nothing is written.
     """
-    needs = list(dict.fromkeys((*_of_record(store, paths), *_of_work(work), *_of_throttle(store, throttled))))
+    needs = list(
+        dict.fromkeys((*_of_record(store, paths), *_of_work(work), *_of_throttle(store, throttled)))
+    )
     acls = ZnodeReader(store, tolerant=True).acl_many([each.path for each in needs])
     shown = [
         acl is not None and is_granted(acl, each.permission, store.authentication)
@@ -65,7 +68,8 @@ def denied_writes(
     if not denied:
         return None
     return NotAuthorizedError(
-        f"ACLs of ZooKeeper at {store.connect_string} do not grant {store.authentication} what this needs.",
+        f"ACLs of ZooKeeper at {store.connect_string} do not grant {store.authentication} what "
+        "this needs.",
         cause=f"missing: {', '.join(_named(denied))}; nothing was written",
         next_step=granting(store, [each.path for each in denied]),
     )
@@ -101,7 +105,7 @@ def _of_work(work: OperationSpec) -> Iterator[_Need]:
 
 
 def _of_throttle(store: Store, throttled: Collection[ConfigEntity]) -> Iterator[_Need]:
-    """Yield the needs of config changes: the znodes of some entities exist only once they have configs."""
+    """Yield the needs of config changes: some entities have znodes only once they have configs."""
     entities = sorted(throttled)
     if entities:
         yield _Need(CONFIG_CHANGES, "c")
@@ -114,7 +118,10 @@ def _is_denied(store: Store, need: _Need) -> bool:
     """Try a write that cannot succeed."""
     never: Sequence[Op] = [SetData(need.path, b"", _NO_VERSION)]
     if need.permission == "c":
-        never = [Create(f"{need.path.rstrip('/')}/kadmin-rights", b""), Check(need.path, _NO_VERSION)]
+        never = [
+            Create(f"{need.path.rstrip('/')}/kadmin-rights", b""),
+            Check(need.path, _NO_VERSION),
+        ]
     try:
         write(store, never, lambda: False, f"try {need}")
     except NotAuthorizedError:

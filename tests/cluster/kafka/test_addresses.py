@@ -16,7 +16,9 @@ from kadmin.errors import InvalidInputError
         ("PLAINTEXT://127.0.0.1:9092,[::1]:9093", ("127.0.0.1:9092", "[::1]:9093")),
     ],
 )
-def test_addresses_are_taken_as_kafka_s_own_tools_take_them(given: str, addresses: tuple[str, ...]) -> None:
+def test_addresses_are_taken_as_kafka_s_own_tools_take_them(
+    given: str, addresses: tuple[str, ...]
+) -> None:
     assert parse_bootstrap(given) == addresses
 
 
@@ -30,7 +32,10 @@ def test_addresses_are_taken_as_kafka_s_own_tools_take_them(given: str, addresse
         ("kafka1:99999", "the port '99999' is not a number from 1 to 65535"),
         ("kafka1:9092/kafka", "the port '9092/kafka' is not a number from 1 to 65535"),
         ("::1:9092", "an IPv6 address needs brackets, as in [::1]:9092"),
-        ("SSL://kafka1:9093", "'SSL://kafka1:9093' is a URL; TLS and SASL are set with --command-config FILE"),
+        (
+            "SSL://kafka1:9093",
+            "'SSL://kafka1:9093' is a URL; TLS and SASL are set with --command-config FILE",
+        ),
     ],
 )
 def test_anything_else_is_refused_with_its_cause(given: str, cause: str) -> None:

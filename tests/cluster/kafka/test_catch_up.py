@@ -24,7 +24,9 @@ CHANGES = 30
 
 @pytest.mark.eras
 def test_k17_a_reading_shows_what_was_changed_before_it(connection: KafkaConnection) -> None:
-    """A change of the order alone is done when it is answered; Metadata of any broker shows one in five too late."""
+    """A change of the order alone is done when it is answered; Metadata of any broker shows one in
+    five too late.
+    """
     partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
     for number in range(CHANGES):
         order = (1, 2) if number % 2 else (2, 1)

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 BROKER_2 = ConfigEntity.of_broker(2)
 pytestmark = pytest.mark.live
 
-LEADERS, FOLLOWERS = "leader.replication.throttled.replicas", "follower.replication.throttled.replicas"
+LEADERS, FOLLOWERS = (
+    "leader.replication.throttled.replicas",
+    "follower.replication.throttled.replicas",
+)
 RATE = "leader.replication.throttled.rate"
 
 
@@ -38,22 +41,32 @@ DELETE = ConfigEdit(ConfigOperation.DELETE)
 
 
 def wait_shown(
-    connection: KafkaConnection, entity: ConfigEntity, own: Mapping[str, str], broker_id: int | None = None
+    connection: KafkaConnection,
+    entity: ConfigEntity,
+    own: Mapping[str, str],
+    broker_id: int | None = None,
 ) -> None:
     wait_until(
         lambda: (
-            read_own_configs(connection, [entity], keys=(LEADERS, FOLLOWERS, RATE), broker_id=broker_id)[entity] == own
+            read_own_configs(
+                connection, [entity], keys=(LEADERS, FOLLOWERS, RATE), broker_id=broker_id
+            )[entity]
+            == own
         ),
         30,
     )
 
 
 def test_lists_are_joined_and_reduced_by_entries(connection: KafkaConnection) -> None:
-    """What another client added stays; the last entry subtracted leaves an empty value, and * takes no entries."""
+    """What another client added stays; the last entry subtracted leaves an empty value, and * takes
+    no entries.
+    """
     entity = ConfigEntity.of_topic(make_topic(connection, {0: (1, 2)}))
 
     def edit(operation: ConfigOperation, value: str | None) -> str | None:
-        answer = alter_configs(connection, {entity: {LEADERS: ConfigEdit(operation, value)}}, broker_id=1)[entity]
+        answer = alter_configs(
+            connection, {entity: {LEADERS: ConfigEdit(operation, value)}}, broker_id=1
+        )[entity]
         return None if answer is None else answer.name
 
     assert edit(ConfigOperation.APPEND, "0:1,0:2") is None
@@ -70,9 +83,15 @@ def test_lists_are_joined_and_reduced_by_entries(connection: KafkaConnection) ->
     wait_shown(connection, entity, {LEADERS: "*"}, 1)
 
 
-def test_the_own_value_of_a_broker_is_told_from_the_default_of_all(connection: KafkaConnection) -> None:
-    assert alter_configs(connection, {DEFAULT_ENTITY: {RATE: put("7000000")}}) == {DEFAULT_ENTITY: None}
-    assert alter_configs(connection, {BROKER_2: {RATE: put("5000000")}}, broker_id=2) == {BROKER_2: None}
+def test_the_own_value_of_a_broker_is_told_from_the_default_of_all(
+    connection: KafkaConnection,
+) -> None:
+    assert alter_configs(connection, {DEFAULT_ENTITY: {RATE: put("7000000")}}) == {
+        DEFAULT_ENTITY: None
+    }
+    assert alter_configs(connection, {BROKER_2: {RATE: put("5000000")}}, broker_id=2) == {
+        BROKER_2: None
+    }
     elsewhere = alter_configs(connection, {BROKER_2: {RATE: put("1")}}, broker_id=1)[BROKER_2]
     assert elsewhere is not None
     assert "expected 1" in (elsewhere.message or ""), "a broker's own configs take that broker"
@@ -85,12 +104,18 @@ def test_the_own_value_of_a_broker_is_told_from_the_default_of_all(connection: K
     wait_shown(connection, DEFAULT_ENTITY, {}, 2)
 
 
-def test_entities_are_independent_and_one_entity_changes_whole_or_not_at_all(connection: KafkaConnection) -> None:
+def test_entities_are_independent_and_one_entity_changes_whole_or_not_at_all(
+    connection: KafkaConnection,
+) -> None:
     good, bad = (ConfigEntity.of_topic(make_topic(connection, {0: (1,)})) for _ in range(2))
     absent = ConfigEntity.of_topic("no-such-topic")
     answers = alter_configs(
         connection,
-        {good: {LEADERS: put("0:1")}, bad: {LEADERS: put("0:1"), FOLLOWERS: put("none")}, absent: {LEADERS: put("*")}},
+        {
+            good: {LEADERS: put("0:1")},
+            bad: {LEADERS: put("0:1"), FOLLOWERS: put("none")},
+            absent: {LEADERS: put("*")},
+        },
     )
     assert {entity: answer and answer.name for entity, answer in answers.items()} == {
         good: None,

@@ -12,7 +12,9 @@ from kadmin.worlds.kafka.wire.group_members import subscribed_topics
 
 def subscription(*topics: str) -> bytes:
     """Return what a consumer sends: the version, and the rest in it."""
-    found: bytes = ConsumerProtocolSubscription(topics=list(topics), user_data=b"").encode(version=0)
+    found: bytes = ConsumerProtocolSubscription(topics=list(topics), user_data=b"").encode(
+        version=0
+    )
     return found
 
 
@@ -21,7 +23,9 @@ def test_the_topics_of_all_members_count() -> None:
     assert subscribed_topics([]) == set()
 
 
-@pytest.mark.parametrize("unreadable", [b"", b"\x00", b"\xff" * 10, b"\x00\x00\x00\x00\x00\x01\x00\x02\xff\xff"])
+@pytest.mark.parametrize(
+    "unreadable", [b"", b"\x00", b"\xff" * 10, b"\x00\x00\x00\x00\x00\x01\x00\x02\xff\xff"]
+)
 def test_one_that_cannot_be_read_leaves_the_topics_of_its_group_unknown(unreadable: bytes) -> None:
     assert subscribed_topics([subscription("a"), unreadable]) is None
 

@@ -1,4 +1,6 @@
-"""A sandbox in KRaft mode: its servers stop, start and freeze, and brokers that are silent are left for others."""
+"""A sandbox in KRaft mode: its servers stop, start and freeze, and brokers that are silent are left
+for others.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def test_status_shows_controllers_and_brokers(kraft: Sandbox) -> None:
     ]
 
 
-def test_another_controller_takes_over_from_a_stopped_one(kraft: Sandbox, connection: KafkaConnection) -> None:
+def test_another_controller_takes_over_from_a_stopped_one(
+    kraft: Sandbox, connection: KafkaConnection
+) -> None:
     before = describe_quorum(connection)
     folder, leader = kraft.spec.directory, str(before.leader_id)
     assert command("sandbox", "stop-controller", leader, "--kill", "--dir", folder).status == 0
@@ -57,7 +61,10 @@ def test_another_controller_takes_over_from_a_stopped_one(kraft: Sandbox, connec
         def taken_over() -> bool:
             with suppress(KadminError):  # while there is no controller
                 now = describe_quorum(connection)
-                return now.leader_id not in {-1, before.leader_id} and now.leader_epoch > before.leader_epoch
+                return (
+                    now.leader_id not in {-1, before.leader_id}
+                    and now.leader_epoch > before.leader_epoch
+                )
             return False
 
         wait_until(taken_over, 60)
@@ -71,7 +78,9 @@ def alive(connection: KafkaConnection) -> list[int]:
     return [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
 
 
-def test_a_stopped_broker_is_no_longer_alive_for_the_others(kraft: Sandbox, connection: KafkaConnection) -> None:
+def test_a_stopped_broker_is_no_longer_alive_for_the_others(
+    kraft: Sandbox, connection: KafkaConnection
+) -> None:
     kraft.stop_broker(2)
     try:
         assert alive(connection) == [1, 3, 4]
@@ -110,7 +119,11 @@ def test_a_life_in_kraft_mode_on_every_version(version: str, tmp_path: Path) -> 
             target = {TopicPartition(topic, 0): (2, 3)}
             assert alter_reassignments(connection, target) == dict.fromkeys(target)
             wait_assigned(connection, target)
-            assert [each.replica_id for each in describe_quorum(connection).voter_states] == [101, 102, 103]
+            assert [each.replica_id for each in describe_quorum(connection).voter_states] == [
+                101,
+                102,
+                103,
+            ]
         seeded = command("sandbox", "seed", "--dir", folder)
         assert seeded.status == 0, seeded.err
         processes = [*sandbox.brokers.values(), *sandbox.controllers.values()]
@@ -123,32 +136,43 @@ def test_a_life_in_kraft_mode_on_every_version(version: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("port", ["broker", "controller"])
 def test_a_server_in_kraft_mode_given_as_zookeeper_is_recognised(kraft: Sandbox, port: str) -> None:
-    """Within 5 s: a later answer would be that the command was not finished within its --timeout."""
+    """Within 5 s: a later answer would be that the command was not finished within its
+    --timeout.
+    """
     number = kraft.broker_ports[1] if port == "broker" else kraft.controller_ports[101]
     answer = command("status", "-z", f"127.0.0.1:{number}/kafka", "--timeout", "5")
     found = "a Kafka broker in KRaft mode" if port == "broker" else "a KRaft controller"
     assert (answer.status, answer.err) == (
         6,
         (
-            f"error: No ZooKeeper server listens at 127.0.0.1:{number}.\n  cause: 127.0.0.1:{number} is {found}\n"
-            "  next:  name its brokers in place of ZooKeeper: -b BROKERS; a cluster in KRaft mode has no ZooKeeper\n"
+            f"error: No ZooKeeper server listens at 127.0.0.1:{number}.\n  cause: "
+            f"127.0.0.1:{number} is {found}\n"
+            "  next:  name its brokers in place of ZooKeeper: -b BROKERS; a cluster in KRaft mode "
+            "has no ZooKeeper\n"
         ),
     )
 
 
-def test_k05_addresses_at_which_no_broker_listens_are_named_with_what_does(kraft: Sandbox, zookeeper: Sandbox) -> None:
+def test_k05_addresses_at_which_no_broker_listens_are_named_with_what_does(
+    kraft: Sandbox, zookeeper: Sandbox
+) -> None:
     controller, silent = f"127.0.0.1:{kraft.controller_ports[101]}", f"127.0.0.1:{free_ports(1)[0]}"
     keeper = zookeeper.connect_string.partition("/")[0]
     for addresses, listening in (
         (controller, {controller: "a KRaft controller"}),
         (keeper, {keeper: "a ZooKeeper server"}),
-        (f"{silent},{keeper},{controller}", {keeper: "a ZooKeeper server", controller: "a KRaft controller"}),
+        (
+            f"{silent},{keeper},{controller}",
+            {keeper: "a ZooKeeper server", controller: "a KRaft controller"},
+        ),
     ):
         answer = command("status", "-b", addresses, "--timeout", "20")
         assert (answer.status, answer.out) == (6, "")
         message, cause, following = answer.err.splitlines()
         assert message == f"error: No Kafka broker listens at {addresses} that speaks PLAINTEXT."
-        assert cause == f"  cause: {'; '.join(f'{address} is {what}' for address, what in listening.items())}"
+        assert cause == (
+            f"  cause: {'; '.join(f'{address} is {what}' for address, what in listening.items())}"
+        )
         assert following == "  next:  name brokers of the cluster: -b BROKERS"
     answer = command("status", "-b", silent, "--timeout", "20")
     assert (answer.status, answer.out) == (6, "")

@@ -21,26 +21,41 @@ def brokers(*listed: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "version": 1,
         "brokers": [
-            {"broker": number, "logDirs": [{"logDir": f"/d{number}", "error": None, "partitions": replicas}]}
+            {
+                "broker": number,
+                "logDirs": [{"logDir": f"/d{number}", "error": None, "partitions": replicas}],
+            }
             for number, replicas in enumerate(listed)
         ],
     }
 
 
-REPLICAS = ([replica("foo-0", 10), replica("a-b.c_d-12", 5)], [replica("foo-0", 12), replica("foo-0", 99, future=True)])
+REPLICAS = (
+    [replica("foo-0", 10), replica("a-b.c_d-12", 5)],
+    [replica("foo-0", 12), replica("foo-0", 99, future=True)],
+)
 SIZES = {TopicPartition("foo", 0): 12, TopicPartition("a-b.c_d", 12): 5}
-TOOL = "Querying brokers for log directories information\nReceived log directory information from brokers 0,1\n"
+TOOL = (
+    "Querying brokers for log directories information\nReceived log directory information from "
+    "brokers 0,1\n"
+)
 
 
-@pytest.mark.parametrize("text", [json.dumps(brokers(*REPLICAS)), TOOL + json.dumps(brokers(*REPLICAS)) + "\n"])
+@pytest.mark.parametrize(
+    "text", [json.dumps(brokers(*REPLICAS)), TOOL + json.dumps(brokers(*REPLICAS)) + "\n"]
+)
 def test_a_partition_is_as_large_as_its_largest_replica(text: str) -> None:
-    """Copies that still move between directories do not count; the last dash parts topic and number."""
+    """Copies that still move between directories do not count; the last dash parts topic and
+    number.
+    """
     assert parse_log_dirs_json(text) == SIZES
 
 
 def test_a_directory_that_failed_counts_for_nothing() -> None:
     value = brokers(REPLICAS[0])
-    value["brokers"][0]["logDirs"].append({"logDir": "/x", "error": "KAFKA_STORAGE_ERROR", "partitions": []})
+    value["brokers"][0]["logDirs"].append(
+        {"logDir": "/x", "error": "KAFKA_STORAGE_ERROR", "partitions": []}
+    )
     assert parse_log_dirs_json(json.dumps(value)) == {**SIZES, TopicPartition("foo", 0): 10}
 
 

@@ -7,7 +7,8 @@ from kadmin.worlds.kafka.wire.refusals import require_confirmed
 
 
 @pytest.mark.parametrize(
-    ("code", "name"), [(-1, "UNKNOWN_SERVER_ERROR"), (7, "REQUEST_TIMED_OUT"), (41, "NOT_CONTROLLER")]
+    ("code", "name"),
+    [(-1, "UNKNOWN_SERVER_ERROR"), (7, "REQUEST_TIMED_OUT"), (41, "NOT_CONTROLLER")],
 )
 def test_an_answer_that_does_not_say_what_was_done_is_no_refusal(code: int, name: str) -> None:
     with pytest.raises(UnknownOutcomeError, match="may still be applied") as unknown:

@@ -73,7 +73,8 @@ def test_sizes_on_disk_by_broker(live: Sandbox) -> None:
     }, "who does not answer hides no other"
     assert list(sizes) == [1, 2, 3, 4]
     held = {
-        broker: {each: size for each, size in found.items() if each.topic == topic} for broker, found in sizes.items()
+        broker: {each: size for each, size in found.items() if each.topic == topic}
+        for broker, found in sizes.items()
     }
     assert held[1] == held[2]
     assert 100_000 < held[1][TopicPartition(topic, 0)] < 120_000
@@ -94,11 +95,16 @@ def test_a_broker_with_two_log_directories(tmp_path: Path, monkeypatch: pytest.M
     try:
         topics = [make_topic(sandbox, dict.fromkeys(range(count), (1,))) for count in (3, 4, 1)]
         (usable,) = describe_log_dirs(Servers(sandbox.bootstrap), [1]).usable.values()
-        assert usable == pytest.approx(2 * shutil.disk_usage(tmp_path).free, rel=0.02), "one file system counts twice"
+        assert usable == pytest.approx(2 * shutil.disk_usage(tmp_path).free, rel=0.02), (
+            "one file system counts twice"
+        )
         folders = [sandbox.spec.directory / f"broker-1/data-{number}" for number in (1, 2)]
 
         def held() -> list[int]:
-            return [sum(each.name.rpartition("-")[0] in topics for each in folder.iterdir()) for folder in folders]
+            return [
+                sum(each.name.rpartition("-")[0] in topics for each in folder.iterdir())
+                for folder in folders
+            ]
 
         wait_until(lambda: sum(held()) == 8)
         assert held() == [4, 4]
@@ -125,7 +131,9 @@ def test_a_record_that_brokers_refuse(live: Sandbox) -> None:
 @pytest.fixture(scope="module")
 def oldest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A broker of the oldest version that kadmin knows."""
-    sandbox = Sandbox.up(SandboxSpec(tmp_path_factory.mktemp("oldest") / "sandbox", version="0.10.2.2", brokers=1))
+    sandbox = Sandbox.up(
+        SandboxSpec(tmp_path_factory.mktemp("oldest") / "sandbox", version="0.10.2.2", brokers=1)
+    )
     yield sandbox
     sandbox.down()
 
@@ -165,13 +173,16 @@ def test_no_broker_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.live
 def test_a_broker_given_as_zookeeper_is_recognised(live: Sandbox) -> None:
-    """Within 5 s: a later answer would be that the command was not finished within its --timeout."""
+    """Within 5 s: a later answer would be that the command was not finished within its
+    --timeout.
+    """
     address = live.bootstrap[0]
     answer = command("status", "-z", f"{address}/kafka", "--timeout", "5")
     assert (answer.status, answer.err) == (
         6,
         (
-            f"error: No ZooKeeper server listens at {address}.\n  cause: {address} is a Kafka broker\n"
+            f"error: No ZooKeeper server listens at {address}.\n  cause: {address} is a Kafka "
+            "broker\n"
             "  next:  give -z the brokers' zookeeper.connect\n"
         ),
     )

@@ -1,4 +1,6 @@
-"""Elections, deletions and creations of topics through the brokers of a live cluster in KRaft mode."""
+"""Elections, deletions and creations of topics through the brokers of a live cluster in KRaft
+mode.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,12 @@ def id_of(connection: KafkaConnection, topic: str) -> str:
 
 
 @pytest.mark.live
-def test_only_the_partitions_named_are_elected_each_with_its_own_answer(connection: KafkaConnection) -> None:
-    """A reorder moves no leader; a partition that is led as preferred (Kafka's code 84) is no refusal."""
+def test_only_the_partitions_named_are_elected_each_with_its_own_answer(
+    connection: KafkaConnection,
+) -> None:
+    """A reorder moves no leader; a partition that is led as preferred (Kafka's code 84) is no
+    refusal.
+    """
     topic = make_topic(connection, {0: (1, 2), 1: (1, 2), 2: (1, 2)})
     named, spared, led = (TopicPartition(topic, number) for number in range(3))
     orders = {named: (2, 1), spared: (2, 1), led: (1, 2)}
@@ -46,7 +52,10 @@ def test_only_the_partitions_named_are_elected_each_with_its_own_answer(connecti
     }
 
     def leaders() -> list[int]:
-        return [read_metadata(connection, [topic]).partitions[each].leader for each in (named, spared, led)]
+        return [
+            read_metadata(connection, [topic]).partitions[each].leader
+            for each in (named, spared, led)
+        ]
 
     wait_until(lambda: leaders() == [2, 1, 1])
     assert elect_preferred_leaders(connection, []) == {}
@@ -54,7 +63,9 @@ def test_only_the_partitions_named_are_elected_each_with_its_own_answer(connecti
 
 
 @pytest.mark.eras
-def test_a_preferred_replica_that_is_stopped_is_refused(kraft: Sandbox, connection: KafkaConnection) -> None:
+def test_a_preferred_replica_that_is_stopped_is_refused(
+    kraft: Sandbox, connection: KafkaConnection
+) -> None:
     topic = make_topic(connection, {0: (4, 1)})
     partition = TopicPartition(topic, 0)
     kraft.stop_broker(4)
@@ -89,13 +100,18 @@ def test_a_topic_is_created_with_its_replicas_and_configs(connection: KafkaConne
     replicas = {0: (3, 1), 1: (1, 4)}
     topic = make_topic(connection, replicas, own)
     assert {
-        number: each.replicas for number, each in read_metadata(connection, [topic]).topics[topic].partitions.items()
+        number: each.replicas
+        for number, each in read_metadata(connection, [topic]).topics[topic].partitions.items()
     } == replicas
-    assert read_own_configs(connection, [ConfigEntity.of_topic(topic)]) == {ConfigEntity.of_topic(topic): own}
+    assert read_own_configs(connection, [ConfigEntity.of_topic(topic)]) == {
+        ConfigEntity.of_topic(topic): own
+    }
 
 
 @pytest.mark.eras
-def test_a_deletion_without_an_answer_may_still_happen(kraft: Sandbox, connection: KafkaConnection) -> None:
+def test_a_deletion_without_an_answer_may_still_happen(
+    kraft: Sandbox, connection: KafkaConnection
+) -> None:
     topic = make_topic(connection, {0: (1, 2)})
     wanted = {topic: id_of(connection, topic)}
     with unanswered(kraft, deletions, "delete topics"):

@@ -19,11 +19,17 @@ chroots = st.lists(st.from_regex(r"[a-z0-9_-]{1,8}", fullmatch=True), max_size=3
     [
         ("localhost:2181", ConnectString((("localhost", 2181),))),
         ("localhost:2181/", ConnectString((("localhost", 2181),))),
-        ("zk1:2181,zk-2.example.org:2182", ConnectString((("zk1", 2181), ("zk-2.example.org", 2182)))),
+        (
+            "zk1:2181,zk-2.example.org:2182",
+            ConnectString((("zk1", 2181), ("zk-2.example.org", 2182))),
+        ),
         ("127.0.0.1:1/kafka", ConnectString((("127.0.0.1", 1),), "/kafka")),
         ("a:1,b:65535/kafka/one", ConnectString((("a", 1), ("b", 65_535)), "/kafka/one")),
         ("[::1]:2181/k", ConnectString((("::1", 2181),), "/k")),
-        ("[fe80::1]:2181,[2001:db8::2]:2182", ConnectString((("fe80::1", 2181), ("2001:db8::2", 2182)))),
+        (
+            "[fe80::1]:2181,[2001:db8::2]:2182",
+            ConnectString((("fe80::1", 2181), ("2001:db8::2", 2182))),
+        ),
     ],
 )
 def test_connect_strings(text: str, expected: ConnectString) -> None:

@@ -101,19 +101,26 @@ def test_what_stands_in_the_way_of_a_connection(answer: bytes | None, said: str)
 
 
 def test_names_that_mean_nothing() -> None:
-    found = complaints([("no-such-host.invalid", 2181), ("a" * 80 + ".example", 2181), ("127.0.0.1", 1)], None, 1.0)
+    found = complaints(
+        [("no-such-host.invalid", 2181), ("a" * 80 + ".example", 2181), ("127.0.0.1", 1)], None, 1.0
+    )
     *unknown, closed = found.values()
     assert all("cannot be resolved" in each for each in unknown)
     assert "refused" in closed
 
 
 @pytest.mark.zookeeper
-def test_where_the_words_are_closed_listening_is_unknown(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_where_the_words_are_closed_listening_is_unknown(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     folder = tmp_path_factory.mktemp("closed") / "sandbox"
     sandbox = Sandbox.up(SandboxSpec(folder, brokers=0, four_letter_words=False))
     try:
         with Store.connect(sandbox.connect_string) as store:
             assert list(store.four_letter_words("wchp").values()) == [None]
-            assert controller_listens(store, "/a", ControllerNode(1, session_id=store.session_id)) is Listening.UNKNOWN
+            assert (
+                controller_listens(store, "/a", ControllerNode(1, session_id=store.session_id))
+                is Listening.UNKNOWN
+            )
     finally:
         sandbox.down()

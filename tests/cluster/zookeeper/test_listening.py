@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 
 from kadmin.cluster.model import Listening
-from kadmin.worlds.zookeeper.listening import controller_listens, judge_listening, sessions, watchers
+from kadmin.worlds.zookeeper.listening import (
+    controller_listens,
+    judge_listening,
+    sessions,
+    watchers,
+)
 from kadmin.worlds.zookeeper.model import ControllerNode, Create, Znode
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.znodes.controller import decode_controller
@@ -12,17 +17,23 @@ PATH = "/kafka/admin/reassign_partitions"
 SESSION = 0x1000033A0A60006
 HEX = "1000033a0a60006"
 
-# As ZooKeeper 3.5 and later print them: each path, then its watching sessions; each connection on a line.
-WATCHED = f"/kafka/controller\n\t0x1000033a0a60001\n\t0x{HEX}\n{PATH}\n\t0x1000033a0a60001\n\t0x{HEX}\n\n"
+# As ZooKeeper 3.5 and later print them: each path, then its watching sessions; each connection on a
+# line.
+WATCHED = (
+    f"/kafka/controller\n\t0x1000033a0a60001\n\t0x{HEX}\n{PATH}\n\t0x1000033a0a60001\n\t0x{HEX}\n\n"
+)
 UNWATCHED = f"/kafka/controller\n\t0x{HEX}\n{PATH}\n\t0x1000033a0a60001\n{PATH}_x\n\t0x{HEX}\n\n"
 CONNECTED = (
     " /127.0.0.1:50480[0](queued=0,recved=1,sent=0)\n"
-    f" /127.0.0.1:50460[1](queued=0,recved=9,sent=9,sid=0x{HEX},lop=PING,est=1795250864838,to=4000)\n\n"
+    " "
+    f"/127.0.0.1:50460[1](queued=0,recved=9,sent=9,sid=0x{HEX},lop=PING,est=1795250864838,to=4000)\n\n"
 )
 ELSEWHERE = " /127.0.0.1:50461[1](queued=0,recved=9,sent=9,sid=0x2000033a0a60000,lop=PING)\n\n"
 
 
-def judge(watches: list[str | None], connections: list[str | None], session: int = SESSION) -> Listening:
+def judge(
+    watches: list[str | None], connections: list[str | None], session: int = SESSION
+) -> Listening:
     return judge_listening(
         {f"zk{number}:2181": answer for number, answer in enumerate(watches)},
         {f"zk{number}:2181": answer for number, answer in enumerate(connections)},
@@ -74,11 +85,15 @@ def test_a_session_id_that_is_negative_as_a_long() -> None:
 def test_the_answers_of_a_real_server(chroot: str) -> None:
     """A session that is connected and watches nothing is deaf; one that nobody knows is unknown."""
     with Store.connect(chroot) as store:
-        store.multi([Create("/controller", b'{"version":1,"brokerid":1,"timestamp":"1"}', ephemeral=True)])
+        store.multi(
+            [Create("/controller", b'{"version":1,"brokerid":1,"timestamp":"1"}', ephemeral=True)]
+        )
         node = store.get("/controller")
         assert isinstance(node, Znode)
         controller = decode_controller(node)
         assert controller.session_id == store.session_id
         assert controller_listens(store, "/admin/reassign_partitions", controller) is Listening.DEAF
         stranger = ControllerNode(1, session_id=0x1234)
-        assert controller_listens(store, "/admin/reassign_partitions", stranger) is Listening.UNKNOWN
+        assert (
+            controller_listens(store, "/admin/reassign_partitions", stranger) is Listening.UNKNOWN
+        )

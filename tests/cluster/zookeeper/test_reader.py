@@ -15,7 +15,12 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.payloads import encode_election, encode_reassignment
 from kadmin.errors import NotAuthorizedError, NotCompletedError, NotZooKeeperModeError
 from kadmin.worlds.zookeeper.model import Create, Delete, SetData, details_of
-from kadmin.worlds.zookeeper.reader import consumer_groups, read_cluster, read_tolerantly, require_kafka_cluster
+from kadmin.worlds.zookeeper.reader import (
+    consumer_groups,
+    read_cluster,
+    read_tolerantly,
+    require_kafka_cluster,
+)
 from kadmin.worlds.zookeeper.wire.store import Store
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.topics import encode_topic
@@ -49,7 +54,11 @@ def load(store: Store, *names: str) -> None:
     """Write recorded znodes as they were, ephemeral ones in the session of this store."""
     nodes = {path: node for name in names for path, node in recorded(name).items() if path != "/"}
     write(
-        store, *(Create(path, nodes[path].data, ephemeral=nodes[path].ephemeral_owner != 0) for path in sorted(nodes))
+        store,
+        *(
+            Create(path, nodes[path].data, ephemeral=nodes[path].ephemeral_owner != 0)
+            for path in sorted(nodes)
+        ),
     )
 
 
@@ -64,13 +73,21 @@ def test_a_recorded_cluster_of_every_version(store: Store, version: str) -> None
     assert details.controller == state.controller
     assert details.controller.session_id == store.session_id
     assert (state.controller_epoch, details.controller_epoch_version) == (1, 0)
-    assert {broker.broker_id: broker.rack for broker in state.brokers.values()} == {0: "r0", 1: "r1", 2: "r2"}
+    assert {broker.broker_id: broker.rack for broker in state.brokers.values()} == {
+        0: "r0",
+        1: "r1",
+        2: "r2",
+    }
     assert list(state.topics) == ["__consumer_offsets", "alpha", "beta"]
     assert state.topics["alpha"].replicas == ALPHA
     assert state.replicas(TopicPartition("beta", 0)) == (1, 0)
     assert len(state.states) == 4 + 3 + 1
     assert state.states[TopicPartition("alpha", 1)].leader == 1
-    assert (state.requests.reassignment, state.requests.election, state.requests.deletions) == (None, None, ())
+    assert (state.requests.reassignment, state.requests.election, state.requests.deletions) == (
+        None,
+        None,
+        (),
+    )
     assert state.topic_configs["beta"]["cleanup.policy"] == "compact"
     assert state.unsettled == frozenset()
 
@@ -105,10 +122,18 @@ def test_admin_nodes(store: Store) -> None:
     assert admin.deletions == ("alpha", "beta")
 
 
-@pytest.mark.parametrize("data", [None, b"", b"null", b'{"version":1}', b'{"partitions":[{"log_dirs":[]}]}'])
-def test_an_admin_node_that_does_not_decode_is_there_without_entries(store: Store, data: bytes | None) -> None:
+@pytest.mark.parametrize(
+    "data", [None, b"", b"null", b'{"version":1}', b'{"partitions":[{"log_dirs":[]}]}']
+)
+def test_an_admin_node_that_does_not_decode_is_there_without_entries(
+    store: Store, data: bytes | None
+) -> None:
     load(store, "2.8.2")
-    write(store, Create("/admin/reassign_partitions", data), Create("/admin/preferred_replica_election", data))
+    write(
+        store,
+        Create("/admin/reassign_partitions", data),
+        Create("/admin/preferred_replica_election", data),
+    )
     admin = read_cluster(store).requests
     assert admin.reassignment is not None
     assert admin.election is not None
@@ -138,12 +163,18 @@ def test_a_tolerant_reading_leaves_out_what_it_cannot_use_and_names_it(store: St
     """F36: one broken znode of each kind; everything else is read as ever."""
     load(store, "2.8.2")
     state_of_alpha = "/brokers/topics/alpha/partitions/1/state"
-    broken = ["/brokers/ids/2", "/brokers/topics/beta", state_of_alpha, "/cluster/id", "/config/topics/alpha"]
+    broken = [
+        "/brokers/ids/2",
+        "/brokers/topics/beta",
+        state_of_alpha,
+        "/cluster/id",
+        "/config/topics/alpha",
+    ]
     write(store, *(SetData(path, b"broken", -1) for path in broken))
     state = read_tolerantly(ZnodeReader(store, tolerant=True))
-    assert [(each.path, each.data, each.version, each.denied) for each in details_of(state).unreadable] == [
-        (path, b"broken", 1, False) for path in sorted(broken)
-    ]
+    assert [
+        (each.path, each.data, each.version, each.denied) for each in details_of(state).unreadable
+    ] == [(path, b"broken", 1, False) for path in sorted(broken)]
     assert (list(state.topics), sorted(state.brokers)) == (["__consumer_offsets", "alpha"], [0, 1])
     assert [each.partition for each in state.states if each.topic == "alpha"] == [0, 2]
     assert state.cluster_id is None
@@ -151,7 +182,9 @@ def test_a_tolerant_reading_leaves_out_what_it_cannot_use_and_names_it(store: St
 
 
 @pytest.mark.parametrize("denied", [{0}, {6}, {0, 1, 5}, set(range(7)), set()], ids=repr)
-def test_what_may_not_be_read_is_found_among_many(store: Store, zookeeper: Sandbox, denied: set[int]) -> None:
+def test_what_may_not_be_read_is_found_among_many(
+    store: Store, zookeeper: Sandbox, denied: set[int]
+) -> None:
     """F20: a pipeline that is refused as a whole is read in halves."""
     owner = KazooClient(zookeeper.connect_string, auth_data=[("digest", "kafka:secret")])
     owner.start()
@@ -161,8 +194,12 @@ def test_what_may_not_be_read_is_found_among_many(store: Store, zookeeper: Sandb
             owner.create(f"{store.chroot}/{number}", b"x", acl=acl)
         source = ZnodeReader(store, tolerant=True)
         found = source.get_many([f"/{number}" for number in range(8)])
-        assert [each is not None for each in found] == [number not in denied for number in range(7)] + [False]
-        assert [each.path for each in source.unreadable] == [f"/{number}" for number in sorted(denied)]
+        assert [each is not None for each in found] == [
+            number not in denied for number in range(7)
+        ] + [False]
+        assert [each.path for each in source.unreadable] == [
+            f"/{number}" for number in sorted(denied)
+        ]
         assert all(each.denied and "NoAuth" in each.reason for each in source.unreadable)
         if denied:
             with pytest.raises(NotAuthorizedError):
@@ -180,7 +217,9 @@ def test_children_that_kafka_would_never_make_are_not_read(store: Store) -> None
     assert set(state.brokers) == {0, 1, 2}
 
 
-@pytest.mark.parametrize("present", [[], ["/brokers", "/brokers/ids"], ["/controller_epoch"]], ids=repr)
+@pytest.mark.parametrize(
+    "present", [[], ["/brokers", "/brokers/ids"], ["/controller_epoch"]], ids=repr
+)
 def test_f19_an_empty_chroot_is_no_cluster(store: Store, present: list[str]) -> None:
     write(store, *(Create(path, b"1") for path in present))
     before = store.last_zxid
@@ -192,7 +231,10 @@ def test_f19_an_empty_chroot_is_no_cluster(store: Store, present: list[str]) -> 
 
 def test_a_mistyped_chroot_is_told_where_clusters_are(store: Store, chroot: str) -> None:
     load(store, "2.8.2")
-    with Store.connect(f"{chroot}-typo") as mistyped, pytest.raises(NotZooKeeperModeError) as caught:
+    with (
+        Store.connect(f"{chroot}-typo") as mistyped,
+        pytest.raises(NotZooKeeperModeError) as caught,
+    ):
         require_kafka_cluster(mistyped)
     assert f"chroot {store.chroot}-typo does not exist" in caught.value.message
     assert "a Kafka cluster is at" in (caught.value.cause or "")
@@ -212,7 +254,9 @@ def test_f19_a_kraft_controller_is_refused(store: Store, epoch: int) -> None:
     ("controller_id", "led", "refused"),
     [(3000, False, True), (-1, False, False), (-1, True, False), (3000, True, False)],
 )
-def test_f19_a_migration_that_began_is_refused(store: Store, *, controller_id: int, led: bool, refused: bool) -> None:
+def test_f19_a_migration_that_began_is_refused(
+    store: Store, *, controller_id: int, led: bool, refused: bool
+) -> None:
     """Where a broker leads, /migration is a left-over of an attempt before."""
     load(store, "3.9.1")
     if not led:
@@ -245,7 +289,9 @@ def naming(path: str) -> Callable[[Frame], bool]:
 
 
 def test_what_never_stands_still_is_named(store: Store, proxy: FaultProxy, reading: Store) -> None:
-    """What is settled was seen to stand still; what changes before every look is unsettled, and nothing else is."""
+    """What is settled was seen to stand still; what changes before every look is unsettled, and
+    nothing else is.
+    """
     load(store, "2.8.2")
     state_of_beta = "/brokers/topics/beta/partitions/0/state"
     value = {"version": 1, "leader": 0, "leader_epoch": 1, "controller_epoch": 1, "isr": [0]}
@@ -261,36 +307,56 @@ def test_what_never_stands_still_is_named(store: Store, proxy: FaultProxy, readi
 def test_what_changes_once_is_read_again(store: Store, proxy: FaultProxy, reading: Store) -> None:
     load(store, "2.8.2")
     change = partial(write, store, SetData("/brokers/topics/alpha", encode_topic({0: (2,)}), -1))
-    proxy.faults = [Fault(Action.CALL, naming("/brokers/topics/beta/partitions/0/state"), then=change)]
+    proxy.faults = [
+        Fault(Action.CALL, naming("/brokers/topics/beta/partitions/0/state"), then=change)
+    ]
     state = read_cluster(reading, settle=True)
     assert state.unsettled == frozenset()
     assert state.topics["alpha"].replicas == {0: (2,)}
     assert [each for each in state.states if each.topic == "alpha"] == [TopicPartition("alpha", 0)]
 
 
-def test_a_topic_deleted_while_it_is_read_is_gone(store: Store, proxy: FaultProxy, reading: Store) -> None:
+def test_a_topic_deleted_while_it_is_read_is_gone(
+    store: Store, proxy: FaultProxy, reading: Store
+) -> None:
     load(store, "2.8.2")
     base = "/brokers/topics/beta"
     gone = [
-        Delete(path, -1) for path in (f"{base}/partitions/0/state", f"{base}/partitions/0", f"{base}/partitions", base)
+        Delete(path, -1)
+        for path in (
+            f"{base}/partitions/0/state",
+            f"{base}/partitions/0",
+            f"{base}/partitions",
+            base,
+        )
     ]
-    proxy.faults = [Fault(Action.CALL, naming(f"{base}/partitions/0/state"), then=partial(write, store, *gone))]
+    proxy.faults = [
+        Fault(Action.CALL, naming(f"{base}/partitions/0/state"), then=partial(write, store, *gone))
+    ]
     state = read_cluster(reading, settle=True)
     assert state.unsettled == frozenset()
     assert list(state.topics) == ["__consumer_offsets", "alpha"]
     assert TopicPartition("beta", 0) not in state.states
 
 
-def test_after_a_controller_election_everything_is_read_again(store: Store, proxy: FaultProxy, reading: Store) -> None:
+def test_after_a_controller_election_everything_is_read_again(
+    store: Store, proxy: FaultProxy, reading: Store
+) -> None:
     load(store, "2.8.2")
     elected = partial(write, store, SetData("/controller_epoch", b"2", -1))
     proxy.faults = [Fault(Action.CALL, naming("/brokers/topics/alpha"), then=elected)]
     assert read_cluster(reading, settle=True).unsettled == frozenset()
-    alphas = [frame for frame in proxy.requests(GET_DATA) if frame.body.endswith(b"/brokers/topics/alpha\0")]
+    alphas = [
+        frame
+        for frame in proxy.requests(GET_DATA)
+        if frame.body.endswith(b"/brokers/topics/alpha\0")
+    ]
     assert len(alphas) == 2
 
 
-def test_nothing_is_read_twice_while_nothing_changes(store: Store, proxy: FaultProxy, reading: Store) -> None:
+def test_nothing_is_read_twice_while_nothing_changes(
+    store: Store, proxy: FaultProxy, reading: Store
+) -> None:
     """The last transaction that the server knows stands still: what was read is one snapshot."""
     load(store, "2.8.2")
     assert read_cluster(reading, settle=True).unsettled == frozenset()
@@ -313,8 +379,14 @@ def test_groups_that_are_odd_or_empty(store: Store) -> None:
     write(
         store,
         Create("/consumers"),
-        *(Create(f"/consumers/{group}") for group in ("empty", "live", "offsets", "odd", "black", "broken")),
-        *(Create(f"/consumers/{group}/ids") for group in ("empty", "live", "odd", "black", "broken")),
+        *(
+            Create(f"/consumers/{group}")
+            for group in ("empty", "live", "offsets", "odd", "black", "broken")
+        ),
+        *(
+            Create(f"/consumers/{group}/ids")
+            for group in ("empty", "live", "odd", "black", "broken")
+        ),
         Create("/consumers/live/ids/c", json.dumps(member).encode()),
         Create("/consumers/odd/ids/c", b"not json"),
         Create("/consumers/black/ids/c", json.dumps(listing).encode()),

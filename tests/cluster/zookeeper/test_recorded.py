@@ -10,8 +10,18 @@ from kadmin.cluster.groups import ConsumerRegistration
 from kadmin.cluster.model import Broker, Controller, Endpoint, TopicPartition
 from kadmin.worlds.zookeeper.znodes.brokers import broker_path, decode_broker
 from kadmin.worlds.zookeeper.znodes.catalogue import decoder_of
-from kadmin.worlds.zookeeper.znodes.configs import config_path, decode_config, encode_config, encode_config_change
-from kadmin.worlds.zookeeper.znodes.consumers import decode_offset, decode_owner, decode_registration, group_path
+from kadmin.worlds.zookeeper.znodes.configs import (
+    config_path,
+    decode_config,
+    encode_config,
+    encode_config_change,
+)
+from kadmin.worlds.zookeeper.znodes.consumers import (
+    decode_offset,
+    decode_owner,
+    decode_registration,
+    group_path,
+)
 from kadmin.worlds.zookeeper.znodes.controller import (
     CLUSTER_ID,
     CONTROLLER,
@@ -24,14 +34,32 @@ from kadmin.worlds.zookeeper.znodes.controller import (
     decode_controller_epoch,
     decode_features,
 )
-from kadmin.worlds.zookeeper.znodes.notifications import PRODUCER_ID_BLOCK, ProducerIdBlock, decode_producer_id_block
+from kadmin.worlds.zookeeper.znodes.notifications import (
+    PRODUCER_ID_BLOCK,
+    ProducerIdBlock,
+    decode_producer_id_block,
+)
 from kadmin.worlds.zookeeper.znodes.topics import decode_state, decode_topic, state_path, topic_path
 
 REGISTRATION_VERSIONS = dict(zip(CLUSTERS, (4, 4, 4, 4, 5, 5), strict=True))
 TOPIC_VERSIONS = dict(zip(CLUSTERS, (1, 1, 1, 1, 3, 3), strict=True))
 FOLDERS = {
-    *("/", "/admin", "/admin/delete_topics", "/brokers", "/brokers/ids", "/brokers/seqid", "/brokers/topics"),
-    *("/cluster", "/consumers", "/isr_change_notification", "/log_dir_event_notification", "/config"),
+    *(
+        "/",
+        "/admin",
+        "/admin/delete_topics",
+        "/brokers",
+        "/brokers/ids",
+        "/brokers/seqid",
+        "/brokers/topics",
+    ),
+    *(
+        "/cluster",
+        "/consumers",
+        "/isr_change_notification",
+        "/log_dir_event_notification",
+        "/config",
+    ),
     *(f"/config/{kind}" for kind in ("brokers", "changes", "clients", "ips", "topics", "users")),
 }
 
@@ -77,7 +105,10 @@ def test_topics(version: str) -> None:
     assert alpha.format_version == TOPIC_VERSIONS[version]
     assert (alpha.topic_id is not None) is (alpha.format_version == 3)
     assert decode_topic("beta", nodes[topic_path("beta")]).replicas == {0: (1, 0)}
-    assert len(decode_topic("__consumer_offsets", nodes[topic_path("__consumer_offsets")]).replicas) == 4
+    assert (
+        len(decode_topic("__consumer_offsets", nodes[topic_path("__consumer_offsets")]).replicas)
+        == 4
+    )
 
 
 @pytest.mark.parametrize("version", CLUSTERS)
@@ -115,16 +146,28 @@ def test_configs(version: str) -> None:
     beta = decode_config(nodes[config_path(ConfigEntity.of_topic("beta"))])
     assert beta == {"retention.ms": "3600000", "cleanup.policy": "compact"}
     assert (
-        decode_config(nodes[config_path(ConfigEntity.of_topic("__consumer_offsets"))])["segment.bytes"] == "104857600"
+        decode_config(nodes[config_path(ConfigEntity.of_topic("__consumer_offsets"))])[
+            "segment.bytes"
+        ]
+        == "104857600"
     )
-    assert json.loads(encode_config(beta)) == json.loads(nodes[config_path(ConfigEntity.of_topic("beta"))].data or b"")
-    assert encode_config_change(ConfigEntity.of_topic("beta")) == nodes["/config/changes/config_change_0000000000"].data
+    assert json.loads(encode_config(beta)) == json.loads(
+        nodes[config_path(ConfigEntity.of_topic("beta"))].data or b""
+    )
+    assert (
+        encode_config_change(ConfigEntity.of_topic("beta"))
+        == nodes["/config/changes/config_change_0000000000"].data
+    )
 
 
 def test_producer_id_blocks() -> None:
     assert PRODUCER_ID_BLOCK not in recorded("0.10.2.2")
-    assert decode_producer_id_block(recorded("1.1.1")[PRODUCER_ID_BLOCK]) == ProducerIdBlock(0, 2000, 2999)
-    assert decode_producer_id_block(recorded("3.9.1")[PRODUCER_ID_BLOCK]) == ProducerIdBlock(1, 0, 999)
+    assert decode_producer_id_block(recorded("1.1.1")[PRODUCER_ID_BLOCK]) == ProducerIdBlock(
+        0, 2000, 2999
+    )
+    assert decode_producer_id_block(recorded("3.9.1")[PRODUCER_ID_BLOCK]) == ProducerIdBlock(
+        1, 0, 999
+    )
 
 
 def test_features() -> None:

@@ -1,4 +1,6 @@
-"""SASL: exchanges of DIGEST-MD5 that ZooKeeper 3.8.4 completed, security layers of GSSAPI, servers without SASL."""
+"""SASL: exchanges of DIGEST-MD5 that ZooKeeper 3.8.4 completed, security layers of GSSAPI, servers
+without SASL.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,12 @@ NONCES = {
     "kim": ("f9vc1avCYWnM6vjAIB+kPn2zHFwN9cOqGj4lOMX2", "c6a3b7f2631413666e1779a790f15289"),
 }
 ACCEPTED = [
-    ("kafka", 'a "quoted" \\ word', "8a886d69ee52239557935388db41239f", "5983a20c73d97d14452dd6f0b55f791b"),
+    (
+        "kafka",
+        'a "quoted" \\ word',
+        "8a886d69ee52239557935388db41239f",
+        "5983a20c73d97d14452dd6f0b55f791b",
+    ),
     ("anna", "pässwort", "b539491609bd1306a8d05b851b9d2c0a", "52b0f1c7c73881b2ef5ceb7048db06b3"),
     ("kim", "€uro", "afca9b115a89477ddfc047df87164b09", "c25a7545973dee7cd55401b58274fc3f"),
 ]
@@ -34,7 +41,9 @@ def challenge(nonce: str) -> bytes:
 
 
 @pytest.mark.parametrize(("user", "password", "response", "proof"), ACCEPTED)
-def test_an_exchange_is_as_the_server_took_it(user: str, password: str, response: str, proof: str) -> None:
+def test_an_exchange_is_as_the_server_took_it(
+    user: str, password: str, response: str, proof: str
+) -> None:
     nonce, client_nonce = NONCES[user]
     found = respond(challenge(nonce), user, password, client_nonce)
     assert found.message.decode() == (
@@ -46,14 +55,18 @@ def test_an_exchange_is_as_the_server_took_it(user: str, password: str, response
         found.require_proof(f"rspauth={response}".encode())
 
 
-@pytest.mark.parametrize("given", [b"", b"\xff", b"NTLM", b'realm="a"', b'nonce="a",qop="auth-int"'])
+@pytest.mark.parametrize(
+    "given", [b"", b"\xff", b"NTLM", b'realm="a"', b'nonce="a",qop="auth-int"']
+)
 def test_a_challenge_of_another_kind_is_refused(given: bytes) -> None:
     with pytest.raises(DigestMd5Error):
         respond(given, "kafka", "secret", "nonce")
 
 
 def test_of_the_security_layers_none_is_chosen() -> None:
-    """RFC 4752, 3.1: the layer in one octet, and with no layer a size of 0; the server takes the name of the ticket."""
+    """RFC 4752, 3.1: the layer in one octet, and with no layer a size of 0; the server takes the
+    name of the ticket.
+    """
     assert choose_no_layer(bytes([7, 1, 0, 0])) == bytes([1, 0, 0, 0])
 
 

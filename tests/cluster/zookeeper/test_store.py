@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from support.live.waiting import freeze, thaw
 
-from kadmin.errors import InvalidInputError, NotAuthorizedError, NotZooKeeperModeError, UnreachableError
+from kadmin.errors import (
+    InvalidInputError,
+    NotAuthorizedError,
+    NotZooKeeperModeError,
+    UnreachableError,
+)
 from kadmin.worlds.zookeeper.model import Acl, Check, Create, Delete, MultiResult, SetData
 from kadmin.worlds.zookeeper.wire.authentication import Authentication, Digest, Tls
 from kadmin.worlds.zookeeper.wire.store import MAX_PACKET_BYTES, WINDOW, Store
@@ -40,9 +45,19 @@ def test_what_is_written_is_read(store: Store) -> None:
     committed(store, Create("/a", b"one"), Create("/a/b", b""), Create("/a/c"))
     node = store.get("/a")
     assert node is not None
-    assert (node.path, node.data, node.version, node.cversion, node.ephemeral_owner) == ("/a", b"one", 0, 2, 0)
+    assert (node.path, node.data, node.version, node.cversion, node.ephemeral_owner) == (
+        "/a",
+        b"one",
+        0,
+        2,
+        0,
+    )
     assert node.czxid == node.mzxid > 0
-    assert [each.data if each else 0 for each in store.get_many(["/a/b", "/nope", "/a/c"])] == [b"", 0, None]
+    assert [each.data if each else 0 for each in store.get_many(["/a/b", "/nope", "/a/c"])] == [
+        b"",
+        0,
+        None,
+    ]
     assert store.children("/a") == ("b", "c")
     assert (store.children("/nope"), store.children("/a/b"), store.get("/nope")) == (None, (), None)
     facts = store.exists("/a")
@@ -65,14 +80,18 @@ def test_paths_are_below_the_chroot(store: Store, chroot: str) -> None:
 def test_a_chroot_that_does_not_exist_is_never_created(zookeeper: Sandbox) -> None:
     with Store.connect(f"{zookeeper.connect_string}/mistyped") as store:
         assert store.exists("/") is None
-        assert store.multi([Create("/a")]) == MultiResult(committed=False, failed=Create("/a"), reason="NoNode")
+        assert store.multi([Create("/a")]) == MultiResult(
+            committed=False, failed=Create("/a"), reason="NoNode"
+        )
         assert "mistyped" not in (store.children_outside_chroot("/") or ())
         with pytest.raises(NotZooKeeperModeError, match="/admin"):
             store.acl("/admin")
 
 
 def test_a_multi_is_all_or_nothing_and_names_the_op_that_failed(store: Store) -> None:
-    """Every element of kazoo's answer is inspected: it returns errors, and marks bystanders with errors too."""
+    """Every element of kazoo's answer is inspected: it returns errors, and marks bystanders with
+    errors too.
+    """
     committed(store, Create("/a", b"one"), Create("/a/b"))
     refused: list[tuple[Op, str]] = [
         (Create("/a"), "NodeExists"),
@@ -88,7 +107,11 @@ def test_a_multi_is_all_or_nothing_and_names_the_op_that_failed(store: Store) ->
     ]
     for failing, reason in refused:
         alone: list[Op] = [failing]
-        for ops in (alone, [Create("/n"), failing, Create("/m")], [Check("/a"), failing, Check("/nope", 9)]):
+        for ops in (
+            alone,
+            [Create("/n"), failing, Create("/m")],
+            [Check("/a"), failing, Check("/nope", 9)],
+        ):
             assert store.multi(ops) == MultiResult(committed=False, failed=failing, reason=reason)
     assert store.children("/") == ("a",)
     assert getattr(store.get("/a"), "data", None) == b"one"
@@ -103,7 +126,9 @@ def test_checks_and_versions(store: Store) -> None:
 
 def test_ephemeral_and_sequential_znodes(store: Store, chroot: str) -> None:
     with Store.connect(chroot) as other:
-        committed(other, Create("/lock", b"x", ephemeral=True), Create("/change_", b"y", sequential=True))
+        committed(
+            other, Create("/lock", b"x", ephemeral=True), Create("/change_", b"y", sequential=True)
+        )
         lock = store.get("/lock")
         assert lock is not None
         assert lock.ephemeral_owner == other.session_id != store.session_id
@@ -112,12 +137,16 @@ def test_ephemeral_and_sequential_znodes(store: Store, chroot: str) -> None:
 
 
 def test_acls_are_copied_as_they_are(store: Store, chroot: str) -> None:
-    """Who may change `/admin` sees its ACL whole; to others ZooKeeper masks the digest, and a mask is no copy."""
+    """Who may change `/admin` sees its ACL whole; to others ZooKeeper masks the digest, and a mask
+    is no copy.
+    """
     secured = (BROKERS, Acl(1, "world", "anyone"))
     committed(store, Create("/admin", b"", secured))
     with pytest.raises(NotAuthorizedError, match="the ACL of /admin"):
         store.acl("/admin")
-    with Store.connect(chroot, authentication=Authentication(digest=Digest("kafka", "pw"))) as brokers:
+    with Store.connect(
+        chroot, authentication=Authentication(digest=Digest("kafka", "pw"))
+    ) as brokers:
         assert brokers.acl("/admin") == secured
         committed(brokers, Create("/admin/copy", b"", brokers.acl("/admin")))
         assert brokers.acl("/admin/copy") == secured
@@ -129,10 +158,16 @@ def test_what_an_acl_forbids(store: Store, chroot: str) -> None:
         store.get("/admin")
     assert "brokers' principal" in (caught.value.next_command or "")
     failed = Create("/admin/x")
-    assert store.multi([Check("/"), failed]) == MultiResult(committed=False, failed=failed, reason="NoAuth")
-    with Store.connect(chroot, authentication=Authentication(digest=Digest("kafka", "wrong"))) as wrong:
+    assert store.multi([Check("/"), failed]) == MultiResult(
+        committed=False, failed=failed, reason="NoAuth"
+    )
+    with Store.connect(
+        chroot, authentication=Authentication(digest=Digest("kafka", "wrong"))
+    ) as wrong:
         assert wrong.multi([failed]).reason == "NoAuth"
-    with Store.connect(chroot, authentication=Authentication(digest=Digest("kafka", "pw"))) as brokers:
+    with Store.connect(
+        chroot, authentication=Authentication(digest=Digest("kafka", "pw"))
+    ) as brokers:
         assert getattr(brokers.get("/admin"), "data", None) == b"secret"
         committed(brokers, failed)
 
@@ -160,10 +195,19 @@ def test_the_last_transaction_stands_still_while_nothing_changes(store: Store) -
     assert store.last_zxid > before
 
 
-@pytest.mark.parametrize("path", ["a", "", "/a/", "//a", "/a//b", "/.", "/a/../b", "/\0", "/\ud800", "/a\n"], ids=ascii)
+@pytest.mark.parametrize(
+    "path", ["a", "", "/a/", "//a", "/a//b", "/.", "/a/../b", "/\0", "/\ud800", "/a\n"], ids=ascii
+)
 def test_paths_that_would_end_the_client_are_refused_first(store: Store, path: str) -> None:
     """A lone surrogate in a path ends kazoo's I/O thread: nothing of the kind reaches it."""
-    for call in (store.get, store.exists, store.children, store.acl, store.sync, store.children_outside_chroot):
+    for call in (
+        store.get,
+        store.exists,
+        store.children,
+        store.acl,
+        store.sync,
+        store.children_outside_chroot,
+    ):
         with pytest.raises(InvalidInputError, match="not a znode path"):
             call(path)
     with pytest.raises(InvalidInputError, match="not a znode path"):
@@ -193,7 +237,9 @@ def test_the_session_timeout_is_the_one_granted(zookeeper: Sandbox) -> None:
 def test_four_letter_words(store: Store, zookeeper: Sandbox) -> None:
     server = zookeeper.connect_string
     assert "Zookeeper version" in (store.four_letter_words("srvr")[server] or "")
-    assert f"sid=0x{store.session_id & 0xFFFF_FFFF_FFFF_FFFF:x}" in (store.four_letter_words("cons")[server] or "")
+    assert f"sid=0x{store.session_id & 0xFFFF_FFFF_FFFF_FFFF:x}" in (
+        store.four_letter_words("cons")[server] or ""
+    )
     assert store.four_letter_words("wchp")[server] is not None
 
 
@@ -242,7 +288,9 @@ def live_port() -> Iterator[int]:
 
 def test_tls_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="TLS files"):
-        Store.connect("127.0.0.1:1", authentication=Authentication(tls=Tls(str(tmp_path / "ca.pem"))))
+        Store.connect(
+            "127.0.0.1:1", authentication=Authentication(tls=Tls(str(tmp_path / "ca.pem")))
+        )
 
 
 def test_secrets_are_in_no_log_and_no_text(chroot: str, caplog: pytest.LogCaptureFixture) -> None:

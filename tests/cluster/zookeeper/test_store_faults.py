@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.live.waiting import wait_until
-from support.network.frame_proxy import Action, Fault, reply_number, reply_of, request_number, request_of
+from support.network.frame_proxy import (
+    Action,
+    Fault,
+    reply_number,
+    reply_of,
+    request_number,
+    request_of,
+)
 from support.zookeeper.fault_proxy import EXISTS, GET_DATA, MULTI
 
 from kadmin.cluster.connect_string import parse_connect_string
@@ -27,7 +34,9 @@ pytestmark = pytest.mark.zookeeper
 def store(chroot: str, proxy: FaultProxy) -> Iterator[Store]:
     """A store that reaches the chroot through the proxy."""
     path = parse_connect_string(chroot).chroot
-    with Store.connect(f"{proxy.connect_string}{path}", timeout_s=5.0, session_timeout_s=4.0) as connected:
+    with Store.connect(
+        f"{proxy.connect_string}{path}", timeout_s=5.0, session_timeout_s=4.0
+    ) as connected:
         yield connected
 
 
@@ -76,7 +85,9 @@ def test_a_write_lost_on_its_way_is_unknown_and_was_not_applied(
     assert multis(proxy) == 1
 
 
-def test_a_write_is_never_sent_again_by_itself(store: Store, proxy: FaultProxy, observer: Store) -> None:
+def test_a_write_is_never_sent_again_by_itself(
+    store: Store, proxy: FaultProxy, observer: Store
+) -> None:
     """Whatever breaks and comes back: one call, one multi on the wire."""
     for number, fault in enumerate(
         [
@@ -101,7 +112,9 @@ def test_a_write_waits_for_the_connection(store: Store, proxy: FaultProxy) -> No
     assert store.multi([Create("/a")]) == MultiResult(committed=True)
 
 
-def test_a_write_without_a_connection_was_never_sent(store: Store, proxy: FaultProxy, observer: Store) -> None:
+def test_a_write_without_a_connection_was_never_sent(
+    store: Store, proxy: FaultProxy, observer: Store
+) -> None:
     """Then it is no riddle: unreachable, not unknown."""
     proxy.down()
     wait_until(lambda: not store.connected, 5)
@@ -125,8 +138,12 @@ def test_a_reply_that_never_comes_ends_at_the_deadline(store: Store, proxy: Faul
 
 
 @pytest.mark.parametrize("action", [Action.CUT_BEFORE, Action.CUT_AFTER, Action.CUT_HALF])
-@pytest.mark.parametrize("matches", [request_of(GET_DATA), reply_of(GET_DATA)], ids=["request", "reply"])
-def test_a_read_is_repeated(store: Store, proxy: FaultProxy, action: Action, matches: object) -> None:
+@pytest.mark.parametrize(
+    "matches", [request_of(GET_DATA), reply_of(GET_DATA)], ids=["request", "reply"]
+)
+def test_a_read_is_repeated(
+    store: Store, proxy: FaultProxy, action: Action, matches: object
+) -> None:
     store.multi([Create("/a", b"1")])
     assert callable(matches)
     proxy.faults = [Fault(action, matches, times=2)]
@@ -144,7 +161,9 @@ def test_a_bulk_read_survives_cuts_in_its_middle(store: Store, proxy: FaultProxy
         Fault(Action.CUT_HALF, reply_number(sent + 2_000)),
     ]
     found = store.get_many([f"/{number}" for number in range(count)])
-    assert [each.data for each in found if each is not None] == [str(number).encode() for number in range(count)]
+    assert [each.data for each in found if each is not None] == [
+        str(number).encode() for number in range(count)
+    ]
     assert [fault.times for fault in proxy.faults] == [0, 0, 0]
 
 
@@ -160,7 +179,9 @@ def test_a_connection_that_breaks_keeps_the_session(store: Store, proxy: FaultPr
 def test_an_expired_session_is_replaced_and_its_znodes_are_gone(
     store: Store, proxy: FaultProxy, observer: Store
 ) -> None:
-    """kazoo makes a new session by itself: the store tells its id, and who held a lock has lost it."""
+    """kazoo makes a new session by itself: the store tells its id, and who held a lock has lost
+    it.
+    """
     store.multi([Create("/lock", ephemeral=True)])
     first = store.session_id
     proxy.down()
@@ -186,7 +207,9 @@ def test_a_write_in_flight_when_the_session_expires_is_unknown(
 
 
 def test_f05_a_server_that_is_gone_for_good(store: Store, proxy: FaultProxy) -> None:
-    """A lost reply and then nobody to ask: first unknown, then unreachable, each at its deadline."""
+    """A lost reply and then nobody to ask: first unknown, then unreachable, each at its
+    deadline.
+    """
     proxy.faults = [Fault(Action.CUT_BEFORE, reply_of(MULTI), then=proxy.down)]
     with pytest.raises(UnknownOutcomeError):
         store.multi([Create("/a")])

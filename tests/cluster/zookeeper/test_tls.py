@@ -40,7 +40,9 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 def server(
     request: pytest.FixtureRequest, authority: Authority, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, str]]:
-    """A ZooKeeper that speaks TLS only, by its certificate's (kind, names, lifetime); `mutual` wants clients' own."""
+    """A ZooKeeper that speaks TLS only, by its certificate's (kind, names, lifetime); `mutual`
+    wants clients' own.
+    """
     kind, names, lifetime = request.param
     folder, (port,) = tmp_path_factory.mktemp("zookeeper-tls"), free_ports(1)
     settings = {
@@ -64,7 +66,10 @@ def server(
     java = find_java(os.environ, cache)
     classes = class_path(DEFAULT_VERSION, java, cache)
     command = [str(java.executable), "-Xmx128m", "-cp", classes, MAIN, str(config)]
-    with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+    with (
+        (folder / "log").open("wb") as log,
+        subprocess.Popen(command, stdout=log, stderr=log) as process,
+    ):
         try:
             wait_until(lambda: shakes_hands(port), 60)
             yield kind, f"127.0.0.1:{port}"
@@ -73,11 +78,16 @@ def server(
 
 
 def shakes_hands(port: int) -> bool:
-    """Whether the server has ended one handshake, if only to refuse it: its first takes long on a busy machine."""
+    """Whether the server has ended one handshake, if only to refuse it: its first takes long on a
+    busy machine.
+    """
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
-        with socket.create_connection(("127.0.0.1", port), 10) as probe, context.wrap_socket(probe) as shaken:
+        with (
+            socket.create_connection(("127.0.0.1", port), 10) as probe,
+            context.wrap_socket(probe) as shaken,
+        ):
             return shaken.version() is not None
     except ssl.SSLError:
         return True
@@ -93,7 +103,9 @@ def trusting(ca: str, certificate: Path | None = None) -> Authentication:
 def refusal(connect: str, identity: Authentication | None) -> str:
     with pytest.raises(UnreachableError) as caught:
         Store.connect(connect, authentication=identity, timeout_s=3.0)
-    assert "tls" in (caught.value.next_command or "") or "certificate" in (caught.value.next_command or "")
+    assert "tls" in (caught.value.next_command or "") or "certificate" in (
+        caught.value.next_command or ""
+    )
     return caught.value.cause or ""
 
 
@@ -111,7 +123,9 @@ def test_a_server_whose_certificate_is_right(server: tuple[str, str], authority:
 def test_f21_clients_that_do_not_fit(
     server: tuple[str, str], authority: Authority, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Plain clients and those that trust somebody else get no session, and the message says where to look."""
+    """Plain clients and those that trust somebody else get no session, and the message says where
+    to look.
+    """
     assert refusal(server[1], None) == f"{server[1]} is a server that speaks TLS"
     stranger = Authority.found(tmp_path_factory.mktemp("stranger") / "other")
     assert "certificate verify failed" in refusal(server[1], trusting(stranger.ca))
@@ -128,7 +142,9 @@ def test_f21_clients_that_do_not_fit(
     indirect=["server"],
     ids=["F21-elsewhere", "F21-expired"],
 )
-def test_a_server_whose_certificate_is_wrong(server: tuple[str, str], said: str, authority: Authority) -> None:
+def test_a_server_whose_certificate_is_wrong(
+    server: tuple[str, str], said: str, authority: Authority
+) -> None:
     """Host name and lifetime are always checked."""
     assert said in refusal(server[1], trusting(authority.ca))
 
@@ -138,6 +154,8 @@ def test_clients_known_by_their_certificate(server: tuple[str, str], authority: 
     brokers = trusting(authority.ca, authority.issue("kafka", "DNS:kafka"))
     mine = (Acl(31, "x509", "CN=kafka"),)
     with Store.connect(server[1], authentication=brokers) as store:
-        assert store.multi([Create("/admin", b"", mine), Create("/admin/x", b"", mine)]) == MultiResult(committed=True)
+        assert store.multi(
+            [Create("/admin", b"", mine), Create("/admin/x", b"", mine)]
+        ) == MultiResult(committed=True)
         assert store.acl("/admin/x") == mine
     refusal(server[1], trusting(authority.ca))

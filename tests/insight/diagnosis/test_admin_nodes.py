@@ -32,7 +32,14 @@ def test_f36_poison_is_named_at_once(data: bytes | None, election: bool) -> None
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{nonsense", b"[]", b'{"partitions":[]}', GOOD.replace(b"}]}", b',"log_dirs":["any"]}]}')]
+    "data",
+    [
+        b"",
+        b"{nonsense",
+        b"[]",
+        b'{"partitions":[]}',
+        GOOD.replace(b"}]}", b',"log_dirs":["any"]}]}'),
+    ],
 )
 def test_f36_ignored_nodes(data: bytes) -> None:
     assert troubles(stayed(data)) == [Trouble.IGNORED_NODE]
@@ -50,13 +57,17 @@ ZOMBIES = {
     "a topic that is gone": encode_reassignment({tp("gone-0"): (1, 2)}),
     "a partition that is not there": encode_reassignment({tp("foo-9"): (1, 2)}),
     "moves that ended": encode_reassignment({tp("foo-0"): (1, 2), tp("foo-1"): (2, 3)}),
-    "duplicate ids from 2.4 on": b'{"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2,2]}]}',
+    "duplicate ids from 2.4 on": (
+        b'{"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2,2]}]}'
+    ),
 }
 
 
 @pytest.mark.parametrize("name", ZOMBIES)
 def test_f36_zombies_stand_still(name: str) -> None:
-    """A listening controller drops such entries in milliseconds, so a fresh node is only somebody else's."""
+    """A listening controller drops such entries in milliseconds, so a fresh node is only somebody
+    else's.
+    """
     assert troubles(stayed(ZOMBIES[name])) == [Trouble.ZOMBIE_NODE]
     assert troubles(evidence(last=node(ZOMBIES[name]))) == [Trouble.FOREIGN_NODE]
     changed = evidence(first=node(ZOMBIES[name]), last=node(ZOMBIES[name], mzxid=2), stayed_s=5.0)
@@ -78,7 +89,9 @@ def test_a_zombie_entry_beside_a_move_leaves_the_move_alone() -> None:
 
 def test_an_election_node_of_unknown_topics_stays_up_to_2_1() -> None:
     data = encode_election([tp("gone-0")])
-    assert troubles(stayed(data, election=True, versions=KafkaVersions((1, 1), (1, 1)))) == [Trouble.ZOMBIE_NODE]
+    assert troubles(stayed(data, election=True, versions=KafkaVersions((1, 1), (1, 1)))) == [
+        Trouble.ZOMBIE_NODE
+    ]
 
 
 def test_f40_leftover_probes() -> None:
@@ -90,7 +103,9 @@ def test_f40_leftover_probes() -> None:
 def test_a_good_node_that_nobody_takes_up() -> None:
     """Watched or not is what wchp says; where it says nothing, an untouched partition does."""
     unseen: dict[str, Any] = {"listening": frozenset()}
-    assert troubles(stayed(GOOD, not_watching=frozenset({REASSIGN_PARTITIONS}), **unseen)) == [Trouble.DEAF_CONTROLLER]
+    assert troubles(stayed(GOOD, not_watching=frozenset({REASSIGN_PARTITIONS}), **unseen)) == [
+        Trouble.DEAF_CONTROLLER
+    ]
     assert troubles(stayed(GOOD, **unseen)) == [Trouble.DEAF_CONTROLLER]
     assert troubles(stayed(GOOD)) == [Trouble.FOREIGN_NODE]
     assert troubles(stayed(GOOD, version=1, **unseen)) == [Trouble.FOREIGN_NODE]
@@ -114,31 +129,45 @@ def test_a_foreign_node_waits_for_a_dead_broker() -> None:
 
 
 def test_up_to_2_3_a_union_that_waits_is_no_zombie() -> None:
-    """The topic znode holds the target already, and the new replica is not in sync: the move is on its way."""
+    """The topic znode holds the target already, and the new replica is not in sync: the move is on
+    its way.
+    """
     state = cluster({"foo-0": (99, 1, 2)}, states={"foo-0": (1, (1, 2))})
     data = encode_reassignment({tp("foo-0"): (99, 1, 2)})
     versions = KafkaVersions((1, 0), (2, 6))
-    assert troubles(stayed(data, state, versions=versions)) == [Trouble.FOREIGN_NODE, Trouble.MISSING_BROKERS]
+    assert troubles(stayed(data, state, versions=versions)) == [
+        Trouble.FOREIGN_NODE,
+        Trouble.MISSING_BROKERS,
+    ]
 
 
 def test_a_node_of_our_own_operation_is_not_foreign() -> None:
-    ours = OpenOperation("op", "reassignment", "words", {tp("foo-0"): ((3, 1), (1, 2))}, elects=True)
+    ours = OpenOperation(
+        "op", "reassignment", "words", {tp("foo-0"): ((3, 1), (1, 2))}, elects=True
+    )
     lock = LockHeld("op", "me@here")
     for data in (GOOD, encode_reassignment({tp("foo-0"): (1, 2)})):
         found = diagnose(stayed(data, version=1, operations=(ours,), lock=lock))
         assert Trouble.FOREIGN_NODE not in {each.code for each in found}
     other = encode_reassignment({tp("foo-0"): (4, 1)})
     assert Trouble.FOREIGN_NODE in troubles(stayed(other, version=1, operations=(ours,)))
-    election = evidence(last=node(encode_election([tp("foo-0")]), election=True), operations=(ours,))
+    election = evidence(
+        last=node(encode_election([tp("foo-0")]), election=True), operations=(ours,)
+    )
     assert troubles(election) == [Trouble.UNFINISHED_OPERATION]
 
 
 def test_lock_and_unfinished_operations() -> None:
     ours = OpenOperation("op-1", "reassignment", "running since then")
-    held, unfinished = diagnose(evidence(operations=(ours,), lock=LockHeld("op-1", "me@here (pid 7)")))
+    held, unfinished = diagnose(
+        evidence(operations=(ours,), lock=LockHeld("op-1", "me@here (pid 7)"))
+    )
     assert (held.code, held.znode, held.stops_apply) == (Trouble.LOCK_HELD, "/kadmin/lock", True)
     assert held.evidence == ("by me@here (pid 7)",)
-    assert (unfinished.code, unfinished.znode) == (Trouble.UNFINISHED_OPERATION, "/kadmin/operations/op-1")
+    assert (unfinished.code, unfinished.znode) == (
+        Trouble.UNFINISHED_OPERATION,
+        "/kadmin/operations/op-1",
+    )
     assert str(unfinished.next_step) == "kadmin status"
     orphan = only(evidence(operations=(replace(ours, whole=False),)))
     assert str(orphan.next_step) == "kadmin resume op-1"
@@ -194,10 +223,18 @@ def test_deletions_that_do_not_end() -> None:
         ((), OTHER, False),
     ],
 )
-def test_a_node_under_another_identity(wanted: tuple[Acl, ...], given: tuple[Acl, ...], wrong: bool) -> None:  # noqa: FBT001
-    """The controller cannot shrink a node that does not grant what /admin grants; an open one it can."""
+def test_a_node_under_another_identity(
+    wanted: tuple[Acl, ...],
+    given: tuple[Acl, ...],
+    wrong: bool,  # noqa: FBT001
+) -> None:
+    """The controller cannot shrink a node that does not grant what /admin grants; an open one it
+    can.
+    """
     look = replace(node(GOOD, version=1), acls={ADMIN: wanted, REASSIGN_PARTITIONS: given})
     found = diagnose(evidence(last=look))
-    assert [each.code for each in found if each.code is not Trouble.FOREIGN_NODE] == [Trouble.WRONG_ACL] * wrong
+    assert [each.code for each in found if each.code is not Trouble.FOREIGN_NODE] == [
+        Trouble.WRONG_ACL
+    ] * wrong
     if wrong:
         assert "its ACL: sasl:other:rwcda, world:anyone:r" in found[-1].evidence

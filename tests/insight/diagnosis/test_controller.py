@@ -29,9 +29,16 @@ def test_what_could_not_be_seen_is_said() -> None:
 
 def test_f35_a_deaf_controller() -> None:
     found = only(
-        evidence(not_watching=frozenset({REASSIGN_PARTITIONS}), listening=frozenset({PREFERRED_REPLICA_ELECTION}))
+        evidence(
+            not_watching=frozenset({REASSIGN_PARTITIONS}),
+            listening=frozenset({PREFERRED_REPLICA_ELECTION}),
+        )
     )
-    assert (found.code, found.znode, found.stops_apply) == (Trouble.DEAF_CONTROLLER, REASSIGN_PARTITIONS, True)
+    assert (found.code, found.znode, found.stops_apply) == (
+        Trouble.DEAF_CONTROLLER,
+        REASSIGN_PARTITIONS,
+        True,
+    )
     assert str(found.next_step) == "kadmin heal"
 
 
@@ -68,7 +75,11 @@ def test_f36_no_controller() -> None:
     absent = tuple(ControllerSample(5, None) for _ in range(4))
     state = replace(STATE, controller=None)
     found = only(evidence(state, samples=absent, listening=frozenset()))
-    assert (found.code, found.znode, found.stops_apply) == (Trouble.NO_CONTROLLER, "/controller", True)
+    assert (found.code, found.znode, found.stops_apply) == (
+        Trouble.NO_CONTROLLER,
+        "/controller",
+        True,
+    )
     assert "1, 2, 3, 4" in found.evidence[1]
     elected = (*absent[:2], ControllerSample(5, ControllerNode(2, session_id=8)))
     assert diagnose(evidence(samples=elected)) == ()

@@ -35,7 +35,9 @@ def quorum(*seconds: float) -> tuple[QuorumMember, ...]:
         ((*quorum(0.0, 30.0), NEVER), ("no majority of the controllers follows the active one",)),
     ],
 )
-def test_controllers_close_the_gate(voters: tuple[QuorumMember, ...], trouble: tuple[str, ...]) -> None:
+def test_controllers_close_the_gate(
+    voters: tuple[QuorumMember, ...], trouble: tuple[str, ...]
+) -> None:
     now = replace(HEALTHY, controller=Controller(101, voters=voters))
     assert new_trouble(health_of(HEALTHY), now, ()) == trouble
 
@@ -46,11 +48,15 @@ def test_a_controller_that_was_behind_before_is_no_news() -> None:
 
 
 def test_brokers_and_partitions() -> None:
-    """Without broker 1 partition foo-0 waits for it: as the last of the ISR, or as an eligible leader."""
+    """Without broker 1 partition foo-0 waits for it: as the last of the ISR, or as an eligible
+    leader.
+    """
     alive = {number: each for number, each in HEALTHY.brokers.items() if number != 1}
 
     def offline(isr: Replicas, elr: Replicas = (), last: Replicas = ()) -> ClusterState:
-        found = replace(HEALTHY.states[tp("foo-0")], leader=-1, isr=isr, elr=elr, last_known_elr=last)
+        found = replace(
+            HEALTHY.states[tp("foo-0")], leader=-1, isr=isr, elr=elr, last_known_elr=last
+        )
         return replace(HEALTHY, brokers=alive, states={**HEALTHY.states, tp("foo-0"): found})
 
     gone = "brokers missing: 1"
@@ -59,5 +65,8 @@ def test_brokers_and_partitions() -> None:
         (offline((), elr=(1,), last=(1,)), "waiting for broker 1"),
         (offline((), last=(1,)), "no replica may lead without a loss: foo-0"),
     ):
-        assert new_trouble(health_of(HEALTHY), now, ()) == (gone, f"partitions offline: foo-0, {waits}")
+        assert new_trouble(health_of(HEALTHY), now, ()) == (
+            gone,
+            f"partitions offline: foo-0, {waits}",
+        )
         assert new_trouble(health_of(HEALTHY), now, (tp("foo-0"),)) == (gone,)

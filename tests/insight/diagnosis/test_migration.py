@@ -1,4 +1,6 @@
-"""Rules on both sides of a migrating cluster; what live clusters show is in tests/live/test_migration_traps.py."""
+"""Rules on both sides of a migrating cluster; what live clusters show is in
+tests/live/test_migration_traps.py.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ from kadmin.worlds.zookeeper.to_kraft.diagnose import (
     PROTOCOL,
     MigrationEvidence,
     diagnose_migration,
-    differences,
     stays_behind,
 )
+from kadmin.worlds.zookeeper.to_kraft.differences import differences
 
 P0 = TopicPartition("orders", 0)
 TOPIC = Topic("orders", {0: (1, 2)})
@@ -71,11 +73,15 @@ def test_what_doctor_finds_stops_the_migration_where_it_would_lose_something() -
 def test_a_reassignment_that_has_begun_is_in_its_topics_and_not_lost() -> None:
     moving = replace(TOPIC, replicas={0: (3, 1, 2)}, adding_replicas={0: (3,)})
     begun = replace(
-        STATE, topics={"orders": moving}, requests=Requests(PendingRequest("/admin", {P0: (3, 1)}, touched=True))
+        STATE,
+        topics={"orders": moving},
+        requests=Requests(PendingRequest("/admin", {P0: (3, 1)}, touched=True)),
     )
     evidence = replace(HEALTHY, admin=AdminLook(reassignment=REASSIGNMENT), zookeeper_state=begun)
     assert found(evidence) == {"moves-in-flight": False}
-    waiting = replace(begun, requests=Requests(PendingRequest("/admin", {P0: (3, 1)}, not_begun=(P0,))))
+    waiting = replace(
+        begun, requests=Requests(PendingRequest("/admin", {P0: (3, 1)}, not_begun=(P0,)))
+    )
     foreign = Finding(Trouble.FOREIGN_NODE, "another tool", "wait", znode=REASSIGNMENT.path)
     assert found(replace(evidence, zookeeper_state=waiting), foreign) == {
         "pending-request": True,
@@ -90,8 +96,12 @@ def test_brokers_that_are_older_or_restarted_in_part() -> None:
     assert found(replace(HEALTHY, settings=old)) == {"wrong-protocol": True}
     assert found(replace(HEALTHY, settings={1: {PROTOCOL: "nonsense"}})) == {"wrong-protocol": True}
     part = {1: {MIGRATION_SETTING: "true"}, 2: {MIGRATION_SETTING: "false"}}
-    assert found(replace(HEALTHY, phase=MigrationPhase.CONTROLLERS, settings=part)) == {"half-restarted": False}
-    ahead = replace(HEALTHY, phase=MigrationPhase.DUAL_WRITE, nodes=MigrationNodes(None, None, frozenset({2})))
+    assert found(replace(HEALTHY, phase=MigrationPhase.CONTROLLERS, settings=part)) == {
+        "half-restarted": False
+    }
+    ahead = replace(
+        HEALTHY, phase=MigrationPhase.DUAL_WRITE, nodes=MigrationNodes(None, None, frozenset({2}))
+    )
     assert found(ahead) == {"half-restarted": False}
 
 
@@ -99,7 +109,9 @@ def test_a_move_is_nobodys_until_the_history_is_there() -> None:
     foreign = Finding(Trouble.FOREIGN_MOVE, "nobody asked for it", command("cancel", "--foreign"))
     evidence = replace(HEALTHY, phase=MigrationPhase.KRAFT_BROKERS)
     assert found(evidence, foreign) == {"foreign-move": True}
-    assert found(replace(evidence, not_carried=("one",)), foreign) == {MigrationTrouble.HISTORY_BEHIND: False}
+    assert found(replace(evidence, not_carried=("one",)), foreign) == {
+        MigrationTrouble.HISTORY_BEHIND: False
+    }
     assert found(replace(evidence, late_operations=("two",))) == {"znode-writer": False}
 
 
@@ -109,7 +121,9 @@ def test_both_sides_are_compared() -> None:
         topics={"orders": replace(TOPIC, replicas={0: (2, 1)}), "new": Topic("new", {0: (1,)})},
         topic_configs={"orders": {"retention.ms": "1"}},
     )
-    here = replace(STATE, topics={**STATE.topics, "gone": Topic("gone", {}), "going": Topic("going", {})})
+    here = replace(
+        STATE, topics={**STATE.topics, "gone": Topic("gone", {}), "going": Topic("going", {})}
+    )
     here = replace(here, requests=Requests(deletions=("going",)))
     assert differences(here, other) == (
         "only ZooKeeper: topic gone",
@@ -117,12 +131,16 @@ def test_both_sides_are_compared() -> None:
         "orders-0: ZooKeeper has [1, 2], the brokers have [2, 1]",
         "topic orders: config retention.ms differs",
     )
-    assert "only ZooKeeper: topic gone" not in differences(here, replace(other, may_hide_topics=True))
+    assert "only ZooKeeper: topic gone" not in differences(
+        here, replace(other, may_hide_topics=True)
+    )
     assert differences(STATE, replace(STATE, topic_configs={})) == ()
 
 
 def test_what_stays_behind_is_no_finding_when_it_is_over() -> None:
-    evidence = replace(HEALTHY, phase=MigrationPhase.FINALIZED, differences=("only the brokers: topic new",))
+    evidence = replace(
+        HEALTHY, phase=MigrationPhase.FINALIZED, differences=("only the brokers: topic new",)
+    )
     assert found(evidence) == {}
     assert [*stays_behind(evidence)][1:] == ["no longer true: only the brokers: topic new"]
     assert found(replace(evidence, phase=MigrationPhase.KRAFT_BROKERS)) == {"sides-differ": True}

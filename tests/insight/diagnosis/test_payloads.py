@@ -35,8 +35,8 @@ def entry(**changes: object) -> dict[str, object]:
     return {key: each for key, each in value.items() if each != "absent"}
 
 
-# Worst effect on the node as a whole on 0.10, 1.1, 2.3, 2.4, 2.8 and 3.9. What 2.0 to 2.3 delete at once is as ignored
-# as what stays elsewhere: it is seen only where nobody listens.
+# Worst effect on the node as a whole on 0.10, 1.1, 2.3, 2.4, 2.8 and 3.9. What 2.0 to 2.3 delete at
+# once is as ignored as what stays elsewhere: it is seen only where nobody listens.
 REASSIGNMENTS: dict[str, tuple[bytes | None, tuple[Effect, ...]]] = {
     "null data": (None, (P, P, P, P, P, P)),
     "empty data": (b"", (I, I, I, I, I, I)),
@@ -82,7 +82,10 @@ ELECTIONS: dict[str, tuple[bytes | None, tuple[Effect, ...]]] = {
     "entry without topic": (entries({"partition": 0}), (P, P, P, P, P, P)),
     "partition as text": (entries({"topic": "foo", "partition": "2"}), (P, P, P, P, P, P)),
     "partition x": (entries({"topic": "foo", "partition": "x"}), (P, P, P, P, P, P)),
-    "unknown keys": (entries({"topic": "foo", "partition": 0, "why": 1}, comment=1), (O, O, O, O, O, O)),
+    "unknown keys": (
+        entries({"topic": "foo", "partition": 0, "why": 1}, comment=1),
+        (O, O, O, O, O, O),
+    ),
     "no entries": (entries(), (O, O, O, O, O, O)),
     "unknown topic": (entries({"topic": "gone", "partition": 0}), (O, O, O, O, O, O)),
     "named twice": (entries(*[{"topic": "foo", "partition": 0}] * 2), (O, O, O, O, O, O)),
@@ -106,7 +109,10 @@ def test_elections(name: str) -> None:
 
 def test_the_border_of_zero_byte_elections_lies_within_two_versions() -> None:
     """Harmless on 2.0 and 2.1, a loop from 2.2 on."""
-    seen = [effects(PREFERRED_REPLICA_ELECTION, Flaw.EMPTY_DATA, KafkaVersions(v, v)) for v in ((1, 0), (2, 1), (2, 2))]
+    seen = [
+        effects(PREFERRED_REPLICA_ELECTION, Flaw.EMPTY_DATA, KafkaVersions(v, v))
+        for v in ((1, 0), (2, 1), (2, 2))
+    ]
     assert seen == [{Effect.POISON}, {Effect.DROPPED}, {Effect.POISON}]
     unsure = effects(PREFERRED_REPLICA_ELECTION, Flaw.EMPTY_DATA, KafkaVersions((1, 1), (2, 6)))
     assert unsure == {Effect.DROPPED, Effect.POISON}
@@ -119,15 +125,28 @@ def test_every_flaw_has_an_effect_on_every_version() -> None:
 
 
 def test_a_node_that_is_at_work_is_obeyed_wherever_that_can_be() -> None:
-    """Between 1.0 and 2.6 nothing tells the version: an unknown key is ignored or runs, and the move shows which."""
+    """Between 1.0 and 2.6 nothing tells the version: an unknown key is ignored or runs, and the
+    move shows which.
+    """
     unsure = KafkaVersions((1, 0), (2, 6))
     data = entries(entry(log_dirs=["any", "any"]))
-    assert worst_effect(read_node(Znode(REASSIGN_PARTITIONS, data, 0), STATE), unsure) is Effect.IGNORED
-    assert worst_effect(read_node(Znode(REASSIGN_PARTITIONS, data, 1), STATE), unsure) is Effect.OBEYED
+    assert (
+        worst_effect(read_node(Znode(REASSIGN_PARTITIONS, data, 0), STATE), unsure)
+        is Effect.IGNORED
+    )
+    assert (
+        worst_effect(read_node(Znode(REASSIGN_PARTITIONS, data, 1), STATE), unsure) is Effect.OBEYED
+    )
     flying = moving(STATE, "foo-0", adding=(3,))
-    assert worst_effect(read_node(Znode(REASSIGN_PARTITIONS, data, 0), flying), unsure) is Effect.OBEYED
+    assert (
+        worst_effect(read_node(Znode(REASSIGN_PARTITIONS, data, 0), flying), unsure)
+        is Effect.OBEYED
+    )
     poison = entries(entry(replicas=None))
-    assert worst_effect(read_node(Znode(REASSIGN_PARTITIONS, poison, 1), STATE), KafkaVersions((2, 8))) is Effect.POISON
+    assert (
+        worst_effect(read_node(Znode(REASSIGN_PARTITIONS, poison, 1), STATE), KafkaVersions((2, 8)))
+        is Effect.POISON
+    )
 
 
 def test_entries_are_judged_against_the_cluster() -> None:
@@ -146,24 +165,40 @@ def test_entries_are_judged_against_the_cluster() -> None:
         [Flaw.UNKNOWN_TOPIC, Flaw.DEAD_BROKER],
         [Flaw.PROBE],
     ]
-    assert [each.motion for each in found.entries] == [Motion.NOT_STARTED, Motion.AT_TARGET, None, None, None]
+    assert [each.motion for each in found.entries] == [
+        Motion.NOT_STARTED,
+        Motion.AT_TARGET,
+        None,
+        None,
+        None,
+    ]
     assert found.entries[3].findings[1].message == "brokers that are not alive: 99, -1"
 
 
 @pytest.mark.parametrize(
     ("target", "expected"),
-    [((3, 1), Motion.NOT_STARTED), ((1,), Motion.UNCLEAR), ((2, 1), Motion.UNCLEAR), ((1, 2), Motion.AT_TARGET)],
+    [
+        ((3, 1), Motion.NOT_STARTED),
+        ((1,), Motion.UNCLEAR),
+        ((2, 1), Motion.UNCLEAR),
+        ((1, 2), Motion.AT_TARGET),
+    ],
 )
 def test_motion(target: tuple[int, ...], expected: Motion) -> None:
-    """A list that holds the whole target may be the union of a move in flight up to 2.3: unclear."""
+    """A list that holds the whole target may be the union of a move in flight up to 2.3:
+    unclear.
+    """
     node = Znode(REASSIGN_PARTITIONS, encode_reassignment({tp("foo-0"): target}), 0)
     assert read_node(node, STATE).entries[0].motion is expected
-    assert read_node(node, moving(STATE, "foo-0", adding=(9,))).entries[0].motion is Motion.IN_FLIGHT
+    assert (
+        read_node(node, moving(STATE, "foo-0", adding=(9,))).entries[0].motion is Motion.IN_FLIGHT
+    )
 
 
 def test_elections_say_why_they_change_nothing() -> None:
     state = cluster(
-        {"foo-0": (1, 2), "foo-1": (9, 2), "foo-2": (3, 1)}, states={"foo-1": (2, (2,)), "foo-2": (1, (1,))}
+        {"foo-0": (1, 2), "foo-1": (9, 2), "foo-2": (3, 1)},
+        states={"foo-1": (2, (2,)), "foo-2": (1, (1,))},
     )
     data = entries(*({"topic": "foo", "partition": number} for number in range(3)))
     found = read_node(Znode(PREFERRED_REPLICA_ELECTION, data, 0), replace(state, details=DETAILS))
@@ -184,10 +219,19 @@ def test_reading_never_raises_and_what_it_says_is_printable(data: bytes) -> None
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["foo", "!probe"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["foo", "!probe"]),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["topic", "partition", "replicas", "partitions", "x"]), inner, max_size=5)
+        | st.dictionaries(
+            st.sampled_from(["topic", "partition", "replicas", "partitions", "x"]),
+            inner,
+            max_size=5,
+        )
     ),
     max_leaves=20,
 )
@@ -204,6 +248,14 @@ def test_reading_never_raises_on_any_json(value: object) -> None:
 
 
 def test_json_nested_without_end_is_only_odd() -> None:
-    deep = b'{"version":1,"partitions":[{"topic":' + b"[" * 900 + b"]" * 900 + b',"partition":0,"replicas":[1]}]}'
+    deep = (
+        b'{"version":1,"partitions":[{"topic":'
+        + b"[" * 900
+        + b"]" * 900
+        + b',"partition":0,"replicas":[1]}]}'
+    )
     assert read_node(Znode(REASSIGN_PARTITIONS, deep, 0), STATE).every_finding
-    assert read_node(Znode(REASSIGN_PARTITIONS, b"[" * 100_000, 0), STATE).findings[0].code is Flaw.NOT_JSON
+    assert (
+        read_node(Znode(REASSIGN_PARTITIONS, b"[" * 100_000, 0), STATE).findings[0].code
+        is Flaw.NOT_JSON
+    )

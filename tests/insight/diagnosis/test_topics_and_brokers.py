@@ -28,7 +28,11 @@ def topic_znode(partitions: dict[str, Any], **more: Any) -> bytes:  # noqa: ANN4
 STRING_IDS = {
     "2.3": (topic_znode({"0": ["1", "2", 0, 1], "1": [1, 2]}), (0,)),
     "2.4 and later": (
-        topic_znode({"0": ["1", "2", 1, 2]}, adding_replicas={"0": ["1", "2"]}, removing_replicas={"0": [1, 2]}),
+        topic_znode(
+            {"0": ["1", "2", 1, 2]},
+            adding_replicas={"0": ["1", "2"]},
+            removing_replicas={"0": [1, 2]},
+        ),
         (0,),
     ),
     "only in adding": (topic_znode({"3": [1]}, adding_replicas={"3": ["2"]}), (3,)),
@@ -64,7 +68,9 @@ def test_f36_string_ids(name: str) -> None:
         assert (found.code, found.topic) == (Trouble.UNREADABLE_ZNODE, None)
 
 
-@pytest.mark.parametrize(("path", "stops"), [("/brokers/ids/3", True), ("/config/topics/foo", False)])
+@pytest.mark.parametrize(
+    ("path", "stops"), [("/brokers/ids/3", True), ("/config/topics/foo", False)]
+)
 def test_other_znodes_that_cannot_be_read(path: str, stops: bool) -> None:  # noqa: FBT001 - a column
     found = only(evidence(without(Unreadable(path, "why", b"x", 1))))
     assert (found.code, found.znode, found.stops_apply) == (Trouble.UNREADABLE_ZNODE, path, stops)
@@ -78,7 +84,9 @@ EMPTIED = {
 
 @pytest.mark.parametrize("name", EMPTIED)
 def test_f36_empty_replicas(name: str) -> None:
-    """Up to 2.6 the data is lost and nobody fails; from 2.7 on it is kept and the next controller fails."""
+    """Up to 2.6 the data is lost and nobody fails; from 2.7 on it is kept and the next controller
+    fails.
+    """
     topic, stops = EMPTIED[name]
     found = only(evidence(replace(STATE, topics={**STATE.topics, "bar": topic})))
     assert (found.code, found.topic, found.partitions) == (Trouble.EMPTY_REPLICAS, "bar", (0,))
@@ -87,24 +95,30 @@ def test_f36_empty_replicas(name: str) -> None:
 
 def test_partitions_that_are_not_well() -> None:
     state = cluster(
-        {"foo-0": (1, 2), "foo-1": (2, 1), "foo-2": (1, 2)}, states={"foo-0": (-1, (1,)), "foo-1": (2, (2,))}
+        {"foo-0": (1, 2), "foo-1": (2, 1), "foo-2": (1, 2)},
+        states={"foo-0": (-1, (1,)), "foo-1": (2, (2,))},
     )
     state = replace(state, topic_configs={"foo": {"min.insync.replicas": "2"}})
     offline, short = diagnose(evidence(state))
     assert (offline.code, offline.stops_apply) == (Trouble.OFFLINE_PARTITIONS, False)
     assert offline.evidence == ("foo-0: leader -1, ISR [1], replicas [1, 2]",)
-    assert (short.code, short.evidence) == (Trouble.UNDER_MIN_ISR, ("foo-1: leader 2, ISR [2], replicas [2, 1]",))
+    assert (short.code, short.evidence) == (
+        Trouble.UNDER_MIN_ISR,
+        ("foo-1: leader 2, ISR [2], replicas [2, 1]",),
+    )
     never = next(
         each
-        for each in diagnose(evidence(replace(state, topic_configs={"foo": {"min.insync.replicas": "3"}})))
+        for each in diagnose(
+            evidence(replace(state, topic_configs={"foo": {"min.insync.replicas": "3"}}))
+        )
         if each.code is Trouble.UNDER_MIN_ISR
     )
     assert "above the replication factor" in never.message
     default = replace(state, topic_configs={}, broker_defaults={"min.insync.replicas": "2"})
     assert troubles(evidence(default)) == [Trouble.OFFLINE_PARTITIONS, Trouble.UNDER_MIN_ISR]
-    assert troubles(evidence(replace(state, topic_configs={"foo": {"min.insync.replicas": "x"}}))) == [
-        Trouble.OFFLINE_PARTITIONS
-    ]
+    assert troubles(
+        evidence(replace(state, topic_configs={"foo": {"min.insync.replicas": "x"}}))
+    ) == [Trouble.OFFLINE_PARTITIONS]
 
 
 def test_brokers_that_hold_replicas_and_are_gone() -> None:
@@ -115,7 +129,10 @@ def test_brokers_that_hold_replicas_and_are_gone() -> None:
 
 def test_throttles_are_leftover_when_nothing_moves() -> None:
     throttled, other = map(ConfigEntity.of_broker, (1, 2))
-    configs = {throttled: {"leader.replication.throttled.rate": "1000"}, other: {"log.retention.ms": "1"}}
+    configs = {
+        throttled: {"leader.replication.throttled.rate": "1000"},
+        other: {"log.retention.ms": "1"},
+    }
     state = replace(STATE, topic_configs={"foo": {"follower.replication.throttled.replicas": "*"}})
     found = only(evidence(state, broker_configs=configs))
     assert (found.code, found.stops_apply) == (Trouble.LEFTOVER_THROTTLE, False)
@@ -142,7 +159,9 @@ def test_many_notifications(path: str, count: int, told: bool) -> None:  # noqa:
     assert [each.code for each in found] == ([Trouble.MANY_NOTIFICATIONS] if told else [])
 
 
-@pytest.mark.parametrize(("paths", "stops"), [(["/config/brokers"], False), (["/config/users", "/admin"], True)])
+@pytest.mark.parametrize(
+    ("paths", "stops"), [(["/config/brokers"], False), (["/config/users", "/admin"], True)]
+)
 def test_what_may_not_be_read_is_a_finding(paths: list[str], stops: bool) -> None:  # noqa: FBT001 - a column
     state = without(*(Unreadable(each, "NoAuth", denied=True) for each in paths))
     found = only(evidence(state))
@@ -151,13 +170,20 @@ def test_what_may_not_be_read_is_a_finding(paths: list[str], stops: bool) -> Non
 
 
 def test_copies_that_no_partition_uses_are_named_with_their_bytes() -> None:
-    found = only(evidence(unused_copies={4: {tp("foo-1"): 2_700_000, tp("foo-0"): 0}, 3: {tp("foo-0"): 40}}))
+    found = only(
+        evidence(unused_copies={4: {tp("foo-1"): 2_700_000, tp("foo-0"): 0}, 3: {tp("foo-0"): 40}})
+    )
     assert (found.code, found.stops_apply) == (Trouble.UNUSED_COPIES, False)
     assert found.message == "3 copies on disk that no partition uses, 2.70 MB."
-    assert found.evidence[:2] == ("broker 3: foo-0 (40 B)", "broker 4: foo-1 (2.70 MB), foo-0 (0 B)")
+    assert found.evidence[:2] == (
+        "broker 3: foo-0 (40 B)",
+        "broker 4: foo-1 (2.70 MB), foo-0 (0 B)",
+    )
 
 
 def test_disks_that_could_not_be_asked_are_not_checked() -> None:
     found = evidence(disks_unavailable="no broker has a PLAINTEXT listener")
     assert diagnose(found) == ()
-    assert unchecked(found) == ("copies on disk that no partition uses: no broker has a PLAINTEXT listener",)
+    assert unchecked(found) == (
+        "copies on disk that no partition uses: no broker has a PLAINTEXT listener",
+    )

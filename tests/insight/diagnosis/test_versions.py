@@ -1,4 +1,6 @@
-"""Which versions fit what brokers keep in ZooKeeper: on recordings of each, and where the facts disagree."""
+"""Which versions fit what brokers keep in ZooKeeper: on recordings of each, and where the facts
+disagree.
+"""
 
 from __future__ import annotations
 

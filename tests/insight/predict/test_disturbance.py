@@ -10,7 +10,14 @@ from kadmin.insight.predict.disturbance import DisturbanceRow, Group, OffsetsIn,
 from kadmin.insight.predict.plans import planned
 from kadmin.insight.predict.whatif import placements_of
 from kadmin.insight.tables.table import columns_of
-from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.plan.model import (
+    DeletionPlan,
+    Elect,
+    ElectionPlan,
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+)
 
 NUMBER = coordinating_partition("readers", 3)
 OTHER = (NUMBER + 1) % 3
@@ -52,13 +59,18 @@ def test_readers_of_either_kind_notice_moves_and_new_leaders(
     found = disturbed(changed(before, planned(plan, before, STATE)), GROUPS, 3)
     assert found.columns == columns_of(DisturbanceRow)
     kinds = ("kafka", "zookeeper") if noticed else ()
-    assert list(found.rows) == [("readers", kind, "reads", "orders", *(noticed or ())) for kind in kinds]
+    assert list(found.rows) == [
+        ("readers", kind, "reads", "orders", *(noticed or ())) for kind in kinds
+    ]
 
 
 @pytest.mark.parametrize(
-    ("number", "rows"), [(NUMBER, [("readers", "kafka", "coordinator", OFFSETS, NUMBER, True, 1, 3)]), (OTHER, [])]
+    ("number", "rows"),
+    [(NUMBER, [("readers", "kafka", "coordinator", OFFSETS, NUMBER, True, 1, 3)]), (OTHER, [])],
 )
-def test_a_coordinator_is_noticed_by_its_own_groups_in_kafka(number: int, rows: list[tuple[object, ...]]) -> None:
+def test_a_coordinator_is_noticed_by_its_own_groups_in_kafka(
+    number: int, rows: list[tuple[object, ...]]
+) -> None:
     before = placements_of(STATE)
     after = planned(reassigned(f"{OFFSETS}-{number}", 3, 2), before, STATE)
     assert list(disturbed(changed(before, after), GROUPS, 3).rows) == rows

@@ -5,22 +5,37 @@ from __future__ import annotations
 from support.cluster.states import cluster, tp
 
 from kadmin.insight.predict.forecast import forecast, retrospect
-from kadmin.insight.predict.whatif import Bound, Load
-from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.insight.predict.losses import Bound, Load
+from kadmin.plan.model import (
+    DeletionPlan,
+    Elect,
+    ElectionPlan,
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+)
 
 STATE = cluster({"orders-0": (1, 2), "orders-1": (2, 4)}, states={"orders-1": (4, (4, 2))})
 SIZES = {tp("orders-0"): 100, tp("orders-1"): 20}
 
 
 def plan(target: tuple[int, ...], *, elect: Elect = Elect.NONE) -> ReassignmentPlan:
-    return ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("orders-0"), target, (1, 2)),), elect=elect)
+    return ReassignmentPlan(
+        PlanHeader(), (PartitionTarget(tp("orders-0"), target, (1, 2)),), elect=elect
+    )
 
 
 def test_loads_count_preferred_leaders_whoever_leads_now() -> None:
-    found = {each.broker_id: each for each in forecast(plan((2, 1)), STATE, SIZES, {2: 500}).brokers}
+    found = {
+        each.broker_id: each for each in forecast(plan((2, 1)), STATE, SIZES, {2: 500}).brokers
+    }
     assert found[2].before == Load(2, 1, 120, 20)
     assert found[2].after == Load(2, 2, 120, 120)
-    assert (found[1].after, found[2].capacity_bytes, found[3].after) == (Load(1, 0, 100, 0), 500, Load(0, 0, 0, 0))
+    assert (found[1].after, found[2].capacity_bytes, found[3].after) == (
+        Load(1, 0, 100, 0),
+        500,
+        Load(0, 0, 0, 0),
+    )
 
 
 def test_an_election_is_judged_by_who_leads() -> None:
@@ -33,7 +48,11 @@ def test_an_election_is_judged_by_who_leads() -> None:
 def test_racks_and_brokers_lost_before_and_after() -> None:
     found = forecast(plan((1, 4), elect=Elect.AT_END), STATE, SIZES, {})
     first = next(each for each in found.racks if each.rack == "r1")
-    assert (first.brokers, first.offline_before, first.offline_after) == ((1, 4), Bound(0, 0), Bound(1, 1))
+    assert (first.brokers, first.offline_before, first.offline_after) == (
+        (1, 4),
+        Bound(0, 0),
+        Bound(1, 1),
+    )
     assert first.before == Load(2, 1, 120, 100)
     losses = found.losses_before[1].figures, found.losses_after[2].figures
     assert [each.leader_changes for each in losses] == [Bound(1, 1), Bound(0, 0)]

@@ -1,4 +1,6 @@
-"""Predictions of losses and plans: the controller's rule row by row, and laws that hold for any cluster."""
+"""Predictions of losses and plans: the controller's rule row by row, and laws that hold for any
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +13,23 @@ from hypothesis import strategies as st
 from support.cluster.states import cluster, tp
 
 from kadmin.cluster.model import NO_LEADER, PartitionState, Requests
+from kadmin.insight.predict.losses import Bound, Load, PlacedPartition
 from kadmin.insight.predict.plans import planned
 from kadmin.insight.predict.whatif import (
-    Bound,
-    Load,
-    PlacedPartition,
     compare,
     placements_of,
     predict_loss,
     single_losses,
     without,
 )
-from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.plan.model import (
+    DeletionPlan,
+    Elect,
+    ElectionPlan,
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+)
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
@@ -93,7 +100,9 @@ def test_a_loss_with_everything_in_it() -> None:
 
 
 def test_what_is_offline_already_is_named_apart() -> None:
-    state = cluster({"a-0": (1, 2), "a-1": (1, 2), "a-2": (8, 9)}, states={"a-0": (NO_LEADER, (1,))})
+    state = cluster(
+        {"a-0": (1, 2), "a-1": (1, 2), "a-2": (8, 9)}, states={"a-0": (NO_LEADER, (1,))}
+    )
     state.states.pop(tp("a-2"))  # type: ignore[attr-defined]  # of brokers that are not alive, without a state
     found = predict_loss(placements_of(state), state.brokers, {1, 2})
     assert (found.offline, found.already_offline) == ((tp("a-1"),), (tp("a-0"), tp("a-2")))
@@ -109,7 +118,9 @@ def test_the_brokers_own_minimum_counts_where_zookeeper_has_none() -> None:
 
 
 def reassign(targets: dict[str, Replicas], elect: Elect = Elect.NONE) -> ReassignmentPlan:
-    return ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(tp(n), r) for n, r in targets.items()), elect=elect)
+    return ReassignmentPlan(
+        PlanHeader(), tuple(PartitionTarget(tp(n), r) for n, r in targets.items()), elect=elect
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,8 +141,12 @@ def test_who_leads_after_a_reassignment(target: Replicas, elect: Elect, leader: 
 
 
 def test_what_a_reassignment_cannot_help_stays_as_it_is() -> None:
-    state = cluster({"a-0": (9, 1), "b-0": (1, 2)}, states={"a-0": (NO_LEADER, (9,)), "b-0": (1, (1,))})
-    found = planned(reassign({"a-0": (1, 2), "b-0": (2, 1)}, Elect.AT_END), placements_of(state), state)
+    state = cluster(
+        {"a-0": (9, 1), "b-0": (1, 2)}, states={"a-0": (NO_LEADER, (9,)), "b-0": (1, (1,))}
+    )
+    found = planned(
+        reassign({"a-0": (1, 2), "b-0": (2, 1)}, Elect.AT_END), placements_of(state), state
+    )
     assert [(each.leader, each.isr) for each in found] == [(NO_LEADER, (9,)), (1, (1,))]
 
 
@@ -154,7 +169,11 @@ def placements(draw: st.DrawFn) -> list[PlacedPartition]:
         isr = draw(st.permutations(replicas))[: draw(st.integers(1, len(replicas)))]
         leader = draw(st.sampled_from(isr))
         minimum, unclean = draw(st.integers(1, 3)), draw(st.booleans())
-        found.append(PlacedPartition(tp(f"a-{number}"), replicas, leader, tuple(isr), minimum, unclean, number))
+        found.append(
+            PlacedPartition(
+                tp(f"a-{number}"), replicas, leader, tuple(isr), minimum, unclean, number
+            )
+        )
     return found
 
 
@@ -165,7 +184,9 @@ losses = st.lists(st.sampled_from(sorted(ALIVE)), unique=True)
 def test_leaders_live_and_are_replicas_and_none_is_without_reason(
     before: list[PlacedPartition], lost: list[int]
 ) -> None:
-    """A partition is offline only where no live replica may lead; every leader is alive, a replica, and in the ISR."""
+    """A partition is offline only where no live replica may lead; every leader is alive, a replica,
+    and in the ISR.
+    """
     left = ALIVE - set(lost)
     for was in before:
         now = without(was, left)
@@ -181,7 +202,9 @@ def test_leaders_live_and_are_replicas_and_none_is_without_reason(
 def test_brokers_lost_one_after_the_other_leave_the_same_leaders(
     before: list[PlacedPartition], lost: list[int]
 ) -> None:
-    """What is said of several brokers at once holds for any order in which they go, but for unclean elections."""
+    """What is said of several brokers at once holds for any order in which they go, but for unclean
+    elections.
+    """
     for was in (replace(each, unclean=False) for each in before):
         step, left = was, set(ALIVE)
         for broker in lost:
@@ -197,7 +220,9 @@ def test_a_leader_outside_its_isr_can_be_lost_too() -> None:
     assert single_losses([placement], ALIVE)[1].figures.leader_changes == Bound(1, 1)
 
 
-def concealed(before: list[PlacedPartition], leaders: list[bool], isrs: list[bool]) -> list[PlacedPartition]:
+def concealed(
+    before: list[PlacedPartition], leaders: list[bool], isrs: list[bool]
+) -> list[PlacedPartition]:
     """Return the same partitions, some of them without their leader or their ISR."""
     return [
         replace(each, leader=None if leader else each.leader, isr=None if isr else each.isr, elr=())
@@ -235,7 +260,9 @@ def test_what_is_unknown_lies_within_the_bounds_and_what_is_certain_happens(
         assert real.least == real.most
         assert bound.least <= real.least <= bound.most
     assert set(found.offline) <= set(truth.offline)
-    assert {each.partition for each in found.refusing} <= {each.partition for each in truth.refusing}
+    assert {each.partition for each in found.refusing} <= {
+        each.partition for each in truth.refusing
+    }
     named = {each.partition for each in found.unknown if each.affected and each.leader}
     assert set(truth.offline) <= {*found.offline, *named}
     for broker, load in found.after.items():
@@ -256,9 +283,16 @@ def test_what_is_unknown_lies_within_the_bounds_and_what_is_certain_happens(
     ],
 )
 def test_what_replicas_alone_say(
-    *, replicas: Replicas, leader: int | None, isr: Replicas | None, lost: set[int], expected: tuple[Bound, Bound]
+    *,
+    replicas: Replicas,
+    leader: int | None,
+    isr: Replicas | None,
+    lost: set[int],
+    expected: tuple[Bound, Bound],
 ) -> None:
-    found = predict_loss([PlacedPartition(tp("a-0"), replicas, leader, isr, min_isr=2)], ALIVE, lost).figures
+    found = predict_loss(
+        [PlacedPartition(tp("a-0"), replicas, leader, isr, min_isr=2)], ALIVE, lost
+    ).figures
     assert (found.offline, found.refusing) == expected
 
 
@@ -273,7 +307,9 @@ def test_a_plan_leaves_unknown_what_it_cannot_decide() -> None:
     unknown = PartitionState(1, (1,), isr_known=False)
     state = replace(state, states={tp("a-1"): unknown, tp("a-2"): unknown})
     before = placements_of(state)
-    moved = planned(reassign({"a-0": (3, 4), "a-1": (3, 4), "a-2": (1, 2)}, Elect.AT_END), before, state)
+    moved = planned(
+        reassign({"a-0": (3, 4), "a-1": (3, 4), "a-2": (1, 2)}, Elect.AT_END), before, state
+    )
     assert [(each.leader, each.isr) for each in moved] == [(None, None), (3, (3, 4)), (1, None)]
     reordered = planned(reassign({"a-1": (2, 1)}, Elect.AT_END), before, state)
     assert [each.leader for each in reordered] == [None, None, 1]
@@ -281,4 +317,7 @@ def test_a_plan_leaves_unknown_what_it_cannot_decide() -> None:
     assert [each.leader for each in elected] == [None, 1, None]
     found = compare(before, elected, state.brokers, state.brokers)
     assert (found.figures.leader_changes, found.figures.offline) == (Bound(0, 1), Bound(0, 0))
-    assert [(str(each.partition), each.affected) for each in found.unknown] == [("a-0", False), ("a-2", True)]
+    assert [(str(each.partition), each.affected) for each in found.unknown] == [
+        ("a-0", False),
+        ("a-2", True),
+    ]

@@ -40,11 +40,17 @@ def limited(state: ClusterState, limit: str) -> ClusterState:
             -1,
             (3,),
             "2",
-            {PartitionCondition.OFFLINE, PartitionCondition.UNDER_REPLICATED, PartitionCondition.NOT_PREFERRED},
+            {
+                PartitionCondition.OFFLINE,
+                PartitionCondition.UNDER_REPLICATED,
+                PartitionCondition.NOT_PREFERRED,
+            },
         ),
     ],
 )
-def test_conditions(leader: int, isr: Replicas, min_isr: str, expected: set[PartitionCondition]) -> None:
+def test_conditions(
+    leader: int, isr: Replicas, min_isr: str, expected: set[PartitionCondition]
+) -> None:
     state = limited(cluster({"a-0": (1, 2, 3)}, states={"a-0": (leader, isr)}), min_isr)
     assert set(conditions_of(state)[tp("a-0")]) == expected
 
@@ -54,7 +60,10 @@ def test_a_replica_that_is_being_added_is_not_missed() -> None:
     state = cluster({"a-0": (4, 1, 2)}, states={"a-0": (1, (1, 2))})
     assert PartitionCondition.UNDER_REPLICATED in conditions_of(state)[tp("a-0")]
     moved = moving(state, "a-0", adding=(4,))
-    assert set(conditions_of(moved)[tp("a-0")]) == {PartitionCondition.NOT_PREFERRED, PartitionCondition.MOVING}
+    assert set(conditions_of(moved)[tp("a-0")]) == {
+        PartitionCondition.NOT_PREFERRED,
+        PartitionCondition.MOVING,
+    }
 
 
 def test_a_partition_of_the_admin_node_is_moving() -> None:
@@ -71,7 +80,12 @@ def test_a_partition_without_a_state_has_no_eligible_replicas_either() -> None:
     answer = table_answer(partition_table(state, with_eligible=True), ())
     assert violations(answer, "inspect-partitions") == []
     (row,) = answer["partitions"]
-    assert (row["isr"], row["elr"], row["last_known_elr"], row["offline_replicas"]) == (None, [], [], [])
+    assert (row["isr"], row["elr"], row["last_known_elr"], row["offline_replicas"]) == (
+        None,
+        [],
+        [],
+        [],
+    )
 
 
 def test_a_partition_without_replicas_is_not_led_by_the_first_of_them() -> None:

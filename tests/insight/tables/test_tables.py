@@ -58,7 +58,9 @@ def names(table: Table) -> list[Cell]:
         (["list"], ["a", "b", "ab", r"\x1b[31m"]),
     ],
 )
-def test_sorting_is_by_value_and_what_is_not_known_comes_last(keys: list[str], expected: list[str]) -> None:
+def test_sorting_is_by_value_and_what_is_not_known_comes_last(
+    keys: list[str], expected: list[str]
+) -> None:
     assert names(TABLE.sorted_by(keys)) == expected
 
 
@@ -99,7 +101,9 @@ def test_bytes_have_units_for_people_and_are_exact_for_programs() -> None:
     assert table_csv(table).split("\n")[1] == "a,7,16710982"
 
 
-cells = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.lists(st.integers()).map(tuple))
+cells = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.text(), st.lists(st.integers()).map(tuple)
+)
 
 
 @given(st.lists(st.tuples(cells, cells), max_size=6))

@@ -55,7 +55,9 @@ def test_a_deletion_tells_the_bytes_and_what_may_come_back() -> None:
 
 
 def test_a_policy_refuses_what_the_plan_allows_itself() -> None:
-    (refusal,) = examine(replace(DELETION, allow_more_than=9), STATE, LIMITS, policy=Policy(deny=("a",))).refusals
+    (refusal,) = examine(
+        replace(DELETION, allow_more_than=9), STATE, LIMITS, policy=Policy(deny=("a",))
+    ).refusals
     assert isinstance(refusal, InvalidInputError)
     assert "a is protected: it matches the pattern a" in refusal.message
     assert refusal.cause == f"KA050: {TABLE['KA050'].meaning}", "as validate --inventory calls it"
@@ -68,7 +70,10 @@ def test_an_election_shows_who_leads_before_and_after() -> None:
     found = examine(plan, state, LIMITS)
     assert (found.targets, found.leaders) == (("a-0", "a-1"), ((2, 1), (3, 3)))
     shown = diff_text(plan, found).split("\n\n")[0]
-    assert [line.split() for line in shown.splitlines()[1:]] == [["a-0", "2", "->", "1"], ["a-1", "3"]]
+    assert [line.split() for line in shown.splitlines()[1:]] == [
+        ["a-0", "2", "->", "1"],
+        ["a-1", "3"],
+    ]
     answer = read_json(diff_answer(found))
     assert validate_value(answer, "answers/diff") == []
     assert answer["leaders"][0] == {"name": "a-0", "before": 2, "after": 1}
@@ -99,16 +104,26 @@ def test_an_election_warns_of_what_cannot_be_elected() -> None:
 
 
 def test_a_recreation_is_refused_by_the_exit_codes_of_each_reason() -> None:
-    recipes = tuple(TopicRecipe(topic, {0: ids}, {}) for topic, ids in (("a", (1,)), ("or_ders", (1,)), ("b", (9,))))
+    recipes = tuple(
+        TopicRecipe(topic, {0: ids}, {})
+        for topic, ids in (("a", (1,)), ("or_ders", (1,)), ("b", (9,)))
+    )
     found = examine(RecreationPlan(PlanHeader(), recipes), STATE, LIMITS)
     assert [type(each) for each in found.refusals] == [BusyError, InvalidInputError, StalePlanError]
-    new = examine(RecreationPlan(PlanHeader(), recipes[2:]), replace(STATE, brokers={9: STATE.brokers[1]}), LIMITS)
+    new = examine(
+        RecreationPlan(PlanHeader(), recipes[2:]),
+        replace(STATE, brokers={9: STATE.brokers[1]}),
+        LIMITS,
+    )
     assert (new.refusals, isinstance(new.work, RecreationWork), new.targets) == ((), True, ("b",))
 
 
 MOVES = ReassignmentPlan(
     PlanHeader(),
-    tuple(PartitionTarget(tp(name), ids) for name, ids in {"a-0": (2, 4), "a-1": (4, 3), "or.ders-0": (3, 2)}.items()),
+    tuple(
+        PartitionTarget(tp(name), ids)
+        for name, ids in {"a-0": (2, 4), "a-1": (4, 3), "or.ders-0": (3, 2)}.items()
+    ),
     UNTHROTTLED,
 )
 
@@ -117,13 +132,20 @@ def test_a_broker_without_room_is_named_with_what_it_would_get() -> None:
     found = examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES, usable={4: 1_999}))
     (refusal,) = found.refusals
     assert isinstance(refusal, StalePlanError)
-    assert refusal.message == "broker 4 has room for 2.00 kB, 1 B less than the copies of a-0, a-1 need."
+    assert (
+        refusal.message
+        == "broker 4 has room for 2.00 kB, 1 B less than the copies of a-0, a-1 need."
+    )
     assert found.change is not None, "diff shows the change as well"
-    assert examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES, usable={4: 2_000})).refusals == ()
+    assert (
+        examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES, usable={4: 2_000})).refusals == ()
+    )
 
 
 def test_unknown_room_is_told_once_and_refuses_nothing() -> None:
-    found = examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES, usable=dict.fromkeys((1, 2, 3, 4))))
+    found = examine(
+        MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES, usable=dict.fromkeys((1, 2, 3, 4)))
+    )
     assert (found.refusals, found.warnings) == (
         (),
         ("room on disk is not known (Kafka 3.3 and later report it): brokers 2, 4",),
@@ -132,21 +154,31 @@ def test_unknown_room_is_told_once_and_refuses_nothing() -> None:
     assert one.warnings == ("room on disk is not known (Kafka 3.3 and later report it): broker 4",)
     silent = ClusterFacts(disks_unavailable=("bytes on disk are not known: silence",))
     assert examine(MOVES, STATE, LIMITS, silent).warnings == silent.disks_unavailable
-    assert examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES)).warnings == (), "a snapshot asks nobody"
+    assert examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES)).warnings == (), (
+        "a snapshot asks nobody"
+    )
 
 
 def test_bytes_of_a_partition_are_those_of_all_its_copies() -> None:
-    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (3, 4)), PartitionTarget(tp("a-1"), (4, 3))))
+    plan = ReassignmentPlan(
+        PlanHeader(), (PartitionTarget(tp("a-0"), (3, 4)), PartitionTarget(tp("a-1"), (4, 3)))
+    )
     found = examine(plan, STATE, LIMITS, ClusterFacts(sizes={tp("a-0"): 1_110_000}))
-    row = next(line.split() for line in diff_text(plan, found).splitlines() if line.startswith("a-0 "))
+    row = next(
+        line.split() for line in diff_text(plan, found).splitlines() if line.startswith("a-0 ")
+    )
     assert row[-2:] == ["2.22", "MB"]
     assert "| `a-0` | 1,2 | 3,4 | 2.22 MB |" in diff_markdown("p", plan, found)
 
 
-@pytest.mark.parametrize("facts", [ClusterFacts(usable={4: 10**9}), ClusterFacts(capacities={4: 10**9})])
+@pytest.mark.parametrize(
+    "facts", [ClusterFacts(usable={4: 10**9}), ClusterFacts(capacities={4: 10**9})]
+)
 def test_partitions_whose_room_cannot_be_checked_are_named(facts: ClusterFacts) -> None:
     told = "room cannot be checked for {}, whose size is not known: {}"
-    assert examine(MOVES, STATE, LIMITS, facts).warnings == (told.format("2 partitions", "a-0, a-1"),)
+    assert examine(MOVES, STATE, LIMITS, facts).warnings == (
+        told.format("2 partitions", "a-0, a-1"),
+    )
     some = replace(facts, sizes={tp("a-0"): 5})
     assert examine(MOVES, STATE, LIMITS, some).warnings == (told.format("1 partition", "a-1"),)
     assert examine(MOVES, STATE, LIMITS).warnings == (), "no limit is known either"
@@ -161,7 +193,9 @@ def test_a_comment_says_first_whether_it_may_be_applied() -> None:
     assert sum(token.type == "table_open" for token in tokens) == 3
     heading = next(token.content for token in tokens if token.type == "inline")
     assert heading == r"kadmin: `plans/a_*b\|c.yaml`"
-    assert diff_markdown("a`b@all", plan, found).startswith("### kadmin: `` a`b@all ``\n"), "it calls nobody"
+    assert diff_markdown("a`b@all", plan, found).startswith("### kadmin: `` a`b@all ``\n"), (
+        "it calls nobody"
+    )
     foreign = replace(plan, header=PlanHeader(cluster_id="x"))
     refused = diff_markdown("p", foreign, examine(foreign, STATE, LIMITS))
     assert "would be **refused**" in refused
@@ -169,17 +203,23 @@ def test_a_comment_says_first_whether_it_may_be_applied() -> None:
 
 
 def test_makespan_bound_and_ratio_are_those_at_the_throttle() -> None:
-    """In plan order broker 2 sends 3000 bytes, then broker 1 receives 2000; but a-1 and a-2 can share a wave."""
+    """In plan order broker 2 sends 3000 bytes, then broker 1 receives 2000; but a-1 and a-2 can
+    share a wave.
+    """
     sizes = {tp(f"a-{number}"): size for number, size in enumerate((1000, 2000, 2000, 1000))}
     state = cluster({"a-0": (2,), "a-1": (2,), "a-2": (3,), "a-3": (4,)})
-    targets = tuple(PartitionTarget(tp(f"a-{number}"), (to,)) for number, to in enumerate((1, 3, 1, 3)))
+    targets = tuple(
+        PartitionTarget(tp(f"a-{number}"), (to,)) for number, to in enumerate((1, 3, 1, 3))
+    )
     throttle, limits = ThrottleSpec(ThrottleBy.RATE, 100), WaveLimits(max_partitions=2)
     plan = ReassignmentPlan(PlanHeader(), targets, throttle, limits, order=WaveOrder.PRIORITY)
     in_order = examine(plan, state, LIMITS, ClusterFacts(sizes=sizes))
     told = "makespan about 0:50, bound 0:30, ratio 1.67"
     assert f"throttle: 100 B/s on 4 brokers and 1 topic, {told}" in diff_text(plan, in_order)
     assert f"Throttled at 100 B/s: {told}." in diff_markdown("p", plan, in_order)
-    shortest = examine(replace(plan, order=WaveOrder.SHORTEST), state, LIMITS, ClusterFacts(sizes=sizes))
+    shortest = examine(
+        replace(plan, order=WaveOrder.SHORTEST), state, LIMITS, ClusterFacts(sizes=sizes)
+    )
     for found, makespan in ((in_order, 50), (shortest, 30), (examine(plan, state, LIMITS), None)):
         answer = read_json(diff_answer(found))
         assert validate_value(answer, "answers/diff") == []
@@ -191,7 +231,9 @@ def test_makespan_bound_and_ratio_are_those_at_the_throttle() -> None:
 def test_a_comment_of_many_partitions_stays_short() -> None:
     names = [f"t-{number}" for number in range(200)]
     state = cluster(dict.fromkeys(names, (1, 2)))
-    plan = ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(tp(name), (2, 1)) for name in names))
+    plan = ReassignmentPlan(
+        PlanHeader(), tuple(PartitionTarget(tp(name), (2, 1)) for name in names)
+    )
     comment = diff_markdown("p", plan, examine(plan, state, LIMITS))
     assert "<summary>200 partitions</summary>" in comment
     assert "... and 150 more" in comment
@@ -221,6 +263,10 @@ def test_apply_refuses_all_unknown_names_at_once() -> None:
     refusal = found.refusal
     assert isinstance(refusal, StalePlanError)
     assert len(found.refusals) > 1
-    assert [name in refusal.message for name in ("nowhere", "a-99", "77")] == [True] * 3, refusal.message
-    assert [code in str(refusal.cause) for code in ("KA040", "KA041", "KA042")] == [True] * 3, refusal.cause
+    assert [name in refusal.message for name in ("nowhere", "a-99", "77")] == [True] * 3, (
+        refusal.message
+    )
+    assert [code in str(refusal.cause) for code in ("KA040", "KA041", "KA042")] == [True] * 3, (
+        refusal.cause
+    )
     assert examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES)).refusal is None

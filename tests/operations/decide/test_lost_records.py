@@ -1,4 +1,6 @@
-"""Records that are gone at the end of an operation, by where the epoch of its beginning ends in logs."""
+"""Records that are gone at the end of an operation, by where the epoch of its beginning ends in
+logs.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from kadmin.operations.record.record import HighWatermark
 
 A, B = tp("a-0"), tp("b-0")
 STATE = cluster({"a-0": (3, 1), "b-0": (1, 2)})
-STATE = replace(STATE, states={each: replace(found, leader_epoch=5) for each, found in STATE.states.items()})
+STATE = replace(
+    STATE, states={each: replace(found, leader_epoch=5) for each, found in STATE.states.items()}
+)
 BEFORE = {A: HighWatermark(7_000, 4), B: HighWatermark(20, 4)}
 
 

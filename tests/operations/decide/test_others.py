@@ -39,7 +39,10 @@ def elect(state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float 
 
 
 def off(**states: tuple[int, tuple[int, ...]]) -> ClusterState:
-    return cluster({str(t): (1, 2) for t in TARGETS}, states={k.replace("_", "-"): v for k, v in states.items()})
+    return cluster(
+        {str(t): (1, 2) for t in TARGETS},
+        states={k.replace("_", "-"): v for k, v in states.items()},
+    )
 
 
 def test_an_election_asks_only_for_what_can_be_elected() -> None:
@@ -50,13 +53,15 @@ def test_an_election_asks_only_for_what_can_be_elected() -> None:
 
 def test_elections_go_in_batches_of_500() -> None:
     targets = tuple(tp(f"t-{n}") for n in range(1_200))
-    state = cluster({str(t): (1, 2) for t in targets}, states={str(t): (2, (1, 2)) for t in targets})
+    state = cluster(
+        {str(t): (1, 2) for t in targets}, states={str(t): (2, (1, 2)) for t in targets}
+    )
     first = decide(ElectionWork(targets), Observed(state, (), NODES), HEARD, 0.0)
     assert first == PublishElection(targets[:500])
     asked = ElectionStep(1, "now", targets[:500])
-    assert decide(ElectionWork(targets), Observed(state, (asked,), NODES), HEARD, 0.0) == PublishElection(
-        targets[500:1_000]
-    )
+    assert decide(
+        ElectionWork(targets), Observed(state, (asked,), NODES), HEARD, 0.0
+    ) == PublishElection(targets[500:1_000])
 
 
 def test_our_election_is_waited_for_and_a_foreign_one_stops() -> None:
@@ -92,8 +97,15 @@ PLAN = DeletionPlan(PlanHeader(), ("old",))
 DELETED = DeletionStep(1, "now", ("old",))
 
 
-def delete(state: ClusterState, *steps: Step, now: float = 0.0, plan: DeletionPlan = PLAN) -> Action:
-    return decide(DeletionWork(plan), Observed(state, steps, NODES), Memory(epoch=1, last_step=len(steps)), now)
+def delete(
+    state: ClusterState, *steps: Step, now: float = 0.0, plan: DeletionPlan = PLAN
+) -> Action:
+    return decide(
+        DeletionWork(plan),
+        Observed(state, steps, NODES),
+        Memory(epoch=1, last_step=len(steps)),
+        now,
+    )
 
 
 def queued(state: ClusterState) -> ClusterState:
@@ -113,10 +125,16 @@ def test_a_deletion_is_published_followed_and_done_when_all_is_gone() -> None:
     [
         (cluster({"old-0": (1, 2)}), "delete.topic.enable", OperationState.FAILED),
         (queued(cluster({"old-0": (1, 2)})), "did not start", OperationState.RUNNING),
-        (queued(cluster({"old-0": (1, 9)}, states={"old-0": (-1, (1,))})), "waits for 9", OperationState.RUNNING),
+        (
+            queued(cluster({"old-0": (1, 9)}, states={"old-0": (-1, (1,))})),
+            "waits for 9",
+            OperationState.RUNNING,
+        ),
     ],
 )
-def test_a_deletion_that_does_not_end_is_told_apart(state: ClusterState, word: str, kept: OperationState) -> None:
+def test_a_deletion_that_does_not_end_is_told_apart(
+    state: ClusterState, word: str, kept: OperationState
+) -> None:
     assert isinstance(delete(state, DELETED, now=9.0), Wait)
     action = delete(state, DELETED, now=11.0)
     assert isinstance(action, Finish)
@@ -146,7 +164,12 @@ ANSWERED = replace(DELETED, sending=Sending.ANSWERED)
 
 
 def by_id(state: ClusterState, *steps: Step, now: float = 0.0) -> Action:
-    return decide(IDENTIFIED, Observed(state, steps, capabilities=API), Memory(epoch=1, last_step=len(steps)), now)
+    return decide(
+        IDENTIFIED,
+        Observed(state, steps, capabilities=API),
+        Memory(epoch=1, last_step=len(steps)),
+        now,
+    )
 
 
 def identified(topic_id: str) -> ClusterState:
@@ -157,7 +180,9 @@ def identified(topic_id: str) -> ClusterState:
 def test_a_request_without_an_answer_is_sent_again_while_the_same_topic_is_there() -> None:
     assert by_id(identified("first")) == PublishDeletion(("old",), DeletionLayout.CHILDREN)
     assert isinstance(by_id(identified("first"), SENT, now=9.0), Wait)
-    assert by_id(identified("first"), SENT, now=11.0) == PublishDeletion(("old",), DeletionLayout.CHILDREN)
+    assert by_id(identified("first"), SENT, now=11.0) == PublishDeletion(
+        ("old",), DeletionLayout.CHILDREN
+    )
     assert by_id(cluster({}), SENT) == Finish(OperationState.COMPLETED, "1 topic deleted")
 
 
@@ -169,11 +194,15 @@ def test_a_topic_that_was_made_again_is_spared() -> None:
         assert isinstance(spared.error, StalePlanError)
     for steps in ([ANSWERED], [SENT], [SENT, replace(refused, number=2)]):
         done = by_id(identified("second"), *steps)
-        assert done == Finish(OperationState.COMPLETED, "1 topic deleted; other topics have these names since: old")
+        assert done == Finish(
+            OperationState.COMPLETED, "1 topic deleted; other topics have these names since: old"
+        )
 
 
 def test_a_refused_deletion_fails_with_the_reason() -> None:
-    refused = replace(ANSWERED, refused_topics={"old": "TOPIC_DELETION_DISABLED: Topic deletion is disabled."})
+    refused = replace(
+        ANSWERED, refused_topics={"old": "TOPIC_DELETION_DISABLED: Topic deletion is disabled."}
+    )
     result = by_id(identified("first"), refused)
     assert isinstance(result, Finish)
     assert result.error is not None
@@ -182,7 +211,9 @@ def test_a_refused_deletion_fails_with_the_reason() -> None:
 
 def test_brokers_that_are_away_may_keep_folders_of_a_deleted_topic() -> None:
     work = replace(IDENTIFIED, recipes=(TopicRecipe("old", {0: (1, 9)}, {}),))
-    done = decide(work, Observed(cluster({}), (ANSWERED,), NODES), Memory(epoch=1, last_step=1), 0.0)
+    done = decide(
+        work, Observed(cluster({}), (ANSWERED,), NODES), Memory(epoch=1, last_step=1), 0.0
+    )
     told = "1 topic deleted; brokers that are not alive may keep folders of them on disk: 9"
     assert done == Finish(OperationState.COMPLETED, told)
 

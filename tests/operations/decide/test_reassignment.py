@@ -44,7 +44,11 @@ UNDER_REPLICATED = "under-replicated at the target, waiting for the in-sync repl
 
 
 def act(
-    state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0, work: ReassignmentWork = WORK
+    state: ClusterState,
+    *steps: Step,
+    memory: Memory = HEARD,
+    now: float = 0.0,
+    work: ReassignmentWork = WORK,
 ) -> Action:
     return decide(work, Observed(state, steps, NODES), memory, now)
 
@@ -87,7 +91,9 @@ def test_the_next_wave_waits_for_the_node_to_be_gone() -> None:
 
 
 @pytest.mark.parametrize("entries", [{"x-0": (1, 2)}, {"a-0": (3, 4)}, None])
-def test_a_foreign_node_stops_and_is_not_touched(entries: dict[str, tuple[int, ...]] | None) -> None:
+def test_a_foreign_node_stops_and_is_not_touched(
+    entries: dict[str, tuple[int, ...]] | None,
+) -> None:
     error = failure(act(with_node(cluster(START), entries)), BusyError, OperationState.RUNNING)
     assert "/admin/reassign_partitions" in error.message
 
@@ -96,7 +102,9 @@ def test_f24_a_node_that_nobody_picks_up_is_told_after_the_deadline() -> None:
     named = with_node(cluster(START), {"a-0": (1, 4)})
     memory = replace(HEARD, last_step=1, step_seen_at=100.0)
     assert isinstance(act(named, WAVE_1, memory=memory, now=109.0), Wait)
-    error = failure(act(named, WAVE_1, memory=memory, now=111.0), NotCompletedError, OperationState.RUNNING)
+    error = failure(
+        act(named, WAVE_1, memory=memory, now=111.0), NotCompletedError, OperationState.RUNNING
+    )
     assert "did not pick up" in error.message
 
 
@@ -108,21 +116,27 @@ def test_a_controller_that_just_changed_gets_longer() -> None:
 
 
 @pytest.mark.parametrize("changed", [{"a-0": (1, 4, 2)}, {"a-0": (4, 1, 2)}])
-def test_a_node_that_was_touched_is_followed_without_a_deadline(changed: dict[str, tuple[int, ...]]) -> None:
+def test_a_node_that_was_touched_is_followed_without_a_deadline(
+    changed: dict[str, tuple[int, ...]],
+) -> None:
     """The node is unchanged for about 10 ms per entry: topics count as a pickup too."""
     named = with_node(cluster({**START, **changed}), {"a-0": (1, 4)})
     assert isinstance(act(named, WAVE_1, memory=replace(HEARD, last_step=1), now=10_000.0), Wait)
     rewritten = with_node(cluster(START), {"a-0": (1, 4)}, version=1)
-    assert isinstance(act(rewritten, WAVE_1, memory=replace(HEARD, last_step=1), now=10_000.0), Wait)
+    assert isinstance(
+        act(rewritten, WAVE_1, memory=replace(HEARD, last_step=1), now=10_000.0), Wait
+    )
 
 
-def test_f25_an_unchanged_partition_after_the_node_is_gone_was_rejected_and_is_not_tried_again() -> None:
+def test_f25_an_unchanged_partition_after_the_node_is_gone_was_rejected_for_good() -> None:
     error = failure(act(cluster(START), WAVE_1), NotCompletedError, OperationState.FAILED)
     assert "rejected by the controller" in (error.cause or "")
 
 
 def test_a_union_without_a_node_is_repaired_by_the_same_target() -> None:
-    """Up to 2.3 a hand-deleted node and a failover leave the union for good; the target, published again, ends it."""
+    """Up to 2.3 a hand-deleted node and a failover leave the union for good; the target, published
+    again, ends it.
+    """
     assert act(cluster({**START, "a-0": (4, 1, 2)}), WAVE_1) == PublishWave(0, (A,))
 
 
@@ -131,7 +145,11 @@ def test_a_stale_partition_stops_the_waves_after_what_runs_has_ended() -> None:
     stale = {"a-0": (3, 2), "b-0": (2, 3, 1)}
     running = moving(cluster(stale), "b-0", adding=(3,), removing=(1,))
     assert isinstance(act(running, WAVE_1, work=both), Wait)
-    error = failure(act(cluster({**stale, "b-0": (2, 3)}), WAVE_1, work=both), StalePlanError, OperationState.FAILED)
+    error = failure(
+        act(cluster({**stale, "b-0": (2, 3)}), WAVE_1, work=both),
+        StalePlanError,
+        OperationState.FAILED,
+    )
     assert "a-0" in error.message
 
 
@@ -147,7 +165,9 @@ def test_a_topic_that_may_be_deleted_is_skipped_and_named_at_the_end() -> None:
     assert act(without_a, work=skipping) == Advance(1), "and before"
     last = replace(HEARD, wave=2)
     end = act(cluster({"b-0": (2, 3)}), WAVE_1, memory=last, work=skipping)
-    assert end == Finish(OperationState.COMPLETED, "1 partition at the target, 1 skipped: deleted were a")
+    assert end == Finish(
+        OperationState.COMPLETED, "1 partition at the target, 1 skipped: deleted were a"
+    )
     assert act(cluster({}), WAVE_1, memory=last, work=skipping) == Finish(
         OperationState.COMPLETED, "0 partitions at the target, 2 skipped: deleted were a, b"
     )
@@ -159,7 +179,9 @@ def test_a_topic_that_may_be_deleted_is_skipped_and_named_at_the_end() -> None:
     assert isinstance(copying, Wait)
     assert (copying.reason, copying.warning) == ("copying", None)
     lost = act(cluster({"b-0": (4, 3)}), WAVE_1, work=both)
-    assert "b-0" in failure(lost, StalePlanError, OperationState.FAILED).message, "others are judged as ever"
+    assert "b-0" in failure(lost, StalePlanError, OperationState.FAILED).message, (
+        "others are judged as ever"
+    )
 
 
 def test_every_deleted_partition_of_a_topic_is_named_and_what_moved_already_can_be_undone() -> None:
@@ -173,7 +195,10 @@ def test_every_deleted_partition_of_a_topic_is_named_and_what_moved_already_can_
     assert error.cause == "deleted: a-0, a-1"
     assert error.next_command == "kadmin diff FILE, to see what changed; kadmin rollback"
     alone = act(cluster({"b-0": (2, 1)}), WAVE_1, work=replace(WORK, rollback=command("rollback")))
-    assert failure(alone, StalePlanError, OperationState.FAILED).next_command == "kadmin diff FILE, to see what changed"
+    assert (
+        failure(alone, StalePlanError, OperationState.FAILED).next_command
+        == "kadmin diff FILE, to see what changed"
+    )
 
 
 def test_f17_a_dead_target_is_named_with_a_substitute() -> None:
@@ -185,7 +210,11 @@ def test_f17_a_dead_target_is_named_with_a_substitute() -> None:
 
 def test_three_refused_publishes_end_it() -> None:
     assert isinstance(act(cluster(START), memory=replace(HEARD, attempts=2)), PublishWave)
-    failure(act(cluster(START), memory=replace(HEARD, attempts=3)), StalePlanError, OperationState.FAILED)
+    failure(
+        act(cluster(START), memory=replace(HEARD, attempts=3)),
+        StalePlanError,
+        OperationState.FAILED,
+    )
 
 
 def test_our_unanswered_probe_is_not_foreign_and_ends_in_deafness() -> None:
@@ -202,7 +231,9 @@ def test_an_answered_probe_proves_listening_until_the_epoch_changes() -> None:
     heard = remember(asked, Observed(cluster(START), (probe,), NODES), 1.0)
     assert heard.listening == {Channel.REASSIGNMENT}
     assert heard.probe is None
-    later = remember(heard, Observed(replace(cluster(START), controller_epoch=2), (probe,), NODES), 2.0)
+    later = remember(
+        heard, Observed(replace(cluster(START), controller_epoch=2), (probe,), NODES), 2.0
+    )
     assert later.listening == frozenset()
     assert later.epoch_changed_at == 2.0
 
@@ -218,8 +249,14 @@ def test_an_unanswered_probe_proves_nothing() -> None:
 def test_the_end_looks_at_every_partition_again() -> None:
     end = replace(HEARD, wave=2)
     done = {"a-0": (1, 4), "b-0": (2, 3)}
-    assert act(cluster(done), WAVE_1, memory=end) == Finish(OperationState.COMPLETED, "2 partitions at the target")
-    failure(act(cluster({**done, "a-0": (1, 3)}), WAVE_1, memory=end), StalePlanError, OperationState.FAILED)
+    assert act(cluster(done), WAVE_1, memory=end) == Finish(
+        OperationState.COMPLETED, "2 partitions at the target"
+    )
+    failure(
+        act(cluster({**done, "a-0": (1, 3)}), WAVE_1, memory=end),
+        StalePlanError,
+        OperationState.FAILED,
+    )
     short = cluster(done, states={"b-0": (2, (2,))})
     assert act(short, WAVE_1, memory=end) == Wait(UNDER_REPLICATED)
 
@@ -252,7 +289,9 @@ def test_a_wave_that_stands_still_is_told_with_its_partitions() -> None:
     running = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), removing=(2,))
     still = replace(HEARD, changed_at=100.0)
     assert act(running, WAVE_1, memory=still, now=159.0) == Wait("copying")
-    assert act(running, WAVE_1, memory=still, now=221.0) == Wait("stalled: no ISR has grown for 2 min: a-0")
+    assert act(running, WAVE_1, memory=still, now=221.0) == Wait(
+        "stalled: no ISR has grown for 2 min: a-0"
+    )
 
 
 def test_where_bytes_are_known_a_stall_is_copies_that_do_not_grow() -> None:
@@ -261,7 +300,9 @@ def test_where_bytes_are_known_a_stall_is_copies_that_do_not_grow() -> None:
 
     def at(now: float, memory: Memory, leader: int, copy: int) -> Memory:
         return remember(
-            memory, Observed(running, (), NODES, on_disk={1: {tp("a-0"): leader}, 4: {tp("a-0"): copy}}), now
+            memory,
+            Observed(running, (), NODES, on_disk={1: {tp("a-0"): leader}, 4: {tp("a-0"): copy}}),
+            now,
         )
 
     memory = at(100.0, HEARD, 500, 10)
@@ -287,7 +328,10 @@ def test_a_target_that_dies_in_mid_wave_is_named_as_what_is_waited_for() -> None
 
 def test_a_copy_without_a_source_is_no_copying_and_names_the_broker_that_it_waits_for() -> None:
     running = moving(
-        cluster({**START, "a-0": (1, 4, 2)}, states={"a-0": (-1, (2,))}), "a-0", adding=(4,), removing=(2,)
+        cluster({**START, "a-0": (1, 4, 2)}, states={"a-0": (-1, (2,))}),
+        "a-0",
+        adding=(4,),
+        removing=(2,),
     )
     brokers = {broker: found for broker, found in running.brokers.items() if broker != 2}
     said = (
@@ -303,7 +347,9 @@ def test_the_health_gate_stands_before_every_wave_but_the_first() -> None:
     state = cluster({**START, "a-0": (1, 4)})
     assert act(state, WAVE_1, memory=second) == AskHealth(WORK.waves[1:])
     trouble = replace(second, health=HealthSeen(1, 50.0, ("partitions offline: z-0",)))
-    assert act(state, WAVE_1, memory=trouble, now=54.0) == Wait("health gate: partitions offline: z-0")
+    assert act(state, WAVE_1, memory=trouble, now=54.0) == Wait(
+        "health gate: partitions offline: z-0"
+    )
     assert act(state, WAVE_1, memory=trouble, now=55.0) == AskHealth(WORK.waves[1:])
     clear = replace(second, health=HealthSeen(1, 50.0, ()))
     assert isinstance(act(state, WAVE_1, memory=clear, now=900.0), PublishWave)
@@ -311,7 +357,9 @@ def test_the_health_gate_stands_before_every_wave_but_the_first() -> None:
     assert act(state, WAVE_1, memory=of_another_wave) == AskHealth(WORK.waves[1:])
 
 
-def through_the_api(state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0) -> Action:
+def through_the_api(
+    state: ClusterState, *steps: Step, memory: Memory = HEARD, now: float = 0.0
+) -> Action:
     """Decide on a look at a broker's copy of the cluster, which may lag behind the controller."""
     return decide(WORK, Observed(state, steps, capabilities=API), memory, now)
 
@@ -325,7 +373,7 @@ def test_a_request_that_is_not_picked_up_for_5_s_has_a_warning() -> None:
     assert late.warning == "the controller has not started the request within 5 s"
 
 
-def test_what_a_brokers_copy_does_not_show_yet_is_waited_for_and_published_again_after_the_deadline() -> None:
+def test_what_a_brokers_copy_does_not_show_yet_is_published_again_after_the_deadline() -> None:
     memory = replace(HEARD, last_step=1, step_seen_at=100.0, health=HealthSeen(0, 110.0, ()))
     assert isinstance(through_the_api(cluster(START), WAVE_1, memory=memory, now=109.0), Wait)
     assert through_the_api(cluster(START), WAVE_1, memory=memory, now=111.0) == PublishWave(0, (A,))
@@ -337,13 +385,17 @@ def test_a_union_in_a_brokers_copy_is_a_move_that_runs() -> None:
 
 def test_a_partition_that_the_cluster_refused_fails_with_its_reason() -> None:
     refused = replace(WAVE_1, refused={tp("a-0"): "INVALID_REPLICA_ASSIGNMENT: broker 4 is fenced"})
-    error = failure(through_the_api(cluster(START), refused), NotCompletedError, OperationState.FAILED)
+    error = failure(
+        through_the_api(cluster(START), refused), NotCompletedError, OperationState.FAILED
+    )
     assert "a-0" in error.message
     assert error.cause == "INVALID_REPLICA_ASSIGNMENT: broker 4 is fenced"
 
 
 def test_what_will_end_the_run_is_named_while_the_rest_of_the_wave_is_followed() -> None:
-    """A topic that was deleted or is being deleted, and a partition that another tool reassigned."""
+    """A topic that was deleted or is being deleted, and a partition that another tool
+    reassigned.
+    """
     together = ReassignmentWork(((A, B),), (A, B), Elect.NONE)
     running = moving(cluster({"a-0": (1, 2), "b-0": (2, 3, 1)}), "b-0", adding=(3,), removing=(1,))
     elsewhere = moving(replace(running), "a-0", adding=(3,), removing=(2,))
@@ -354,7 +406,11 @@ def test_what_will_end_the_run_is_named_while_the_rest_of_the_wave_is_followed()
     deleted = act(gone, WAVE_1, work=together)
     assert isinstance(deleted, Wait)
     assert str(deleted.warning).startswith("a-0: deleted")
-    doomed = act(replace(running, requests=replace(running.requests, deletions=("b", "x"))), WAVE_1, work=together)
+    doomed = act(
+        replace(running, requests=replace(running.requests, deletions=("b", "x"))),
+        WAVE_1,
+        work=together,
+    )
     assert isinstance(doomed, Wait)
     assert doomed.warning == "topics are being deleted: b"
 

@@ -26,7 +26,9 @@ def test_replicas_are_on_live_brokers_over_racks_and_on_none_to_avoid(
     for replicas in placed.values():
         assert len(set(replicas)) == len(replicas) == copies
         assert set(replicas) <= racks.keys()
-        assert len(set(replicas) & others) == min(copies, len(others)), "those to avoid hold only what is left over"
+        assert len(set(replicas) & others) == min(copies, len(others)), (
+            "those to avoid hold only what is left over"
+        )
         if len(others) >= copies:
             reached = {racks[broker] for broker in replicas}
             assert len(reached) == min(copies, len({racks[broker] for broker in others}))
@@ -42,5 +44,11 @@ def test_a_fourth_broker_takes_its_share() -> None:
 
 def test_a_broker_that_loses_replicas_and_gets_none_is_emptied() -> None:
     before = cluster({"a-0": (1, 2), "a-1": (2, 3), "b-0": (4, 5)})
-    targets = [PartitionTarget(tp("a-0"), (3, 2)), PartitionTarget(tp("a-1"), (2, 3)), PartitionTarget(tp("x-0"), (3,))]
-    assert emptied_brokers(targets, before) == {1}, "broker 4 is not touched, broker 3 gets what it holds"
+    targets = [
+        PartitionTarget(tp("a-0"), (3, 2)),
+        PartitionTarget(tp("a-1"), (2, 3)),
+        PartitionTarget(tp("x-0"), (3,)),
+    ]
+    assert emptied_brokers(targets, before) == {1}, (
+        "broker 4 is not touched, broker 3 gets what it holds"
+    )

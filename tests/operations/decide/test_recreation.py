@@ -24,14 +24,18 @@ if TYPE_CHECKING:
 
 FIRST, SECOND = (TopicRecipe(topic, {0: (1, 2)}, {"a": "b"}) for topic in ("first", "second"))
 WORK = RecreationWork(RecreationPlan(PlanHeader(), (FIRST, SECOND)))
-STEPS = tuple(CreationStep(number, "now", (recipe.topic,)) for number, recipe in enumerate((FIRST, SECOND), 1))
+STEPS = tuple(
+    CreationStep(number, "now", (recipe.topic,)) for number, recipe in enumerate((FIRST, SECOND), 1)
+)
 NONE = cluster({})
 ONE = cluster({"first-0": (1, 2)})
 BOTH = cluster({"first-0": (1, 2), "second-0": (1, 2)})
 LEADERLESS = replace(BOTH, states={})
 
 
-def action(state: ClusterState, *steps: Step, now: float = 0.0, memory: Memory | None = None) -> Action:
+def action(
+    state: ClusterState, *steps: Step, now: float = 0.0, memory: Memory | None = None
+) -> Action:
     return decide(WORK, Observed(state, steps, NODES), memory or Memory(epoch=1), now)
 
 
@@ -58,7 +62,11 @@ def test_a_topic_in_the_queue_and_a_missing_controller_are_waited_for() -> None:
     ],
 )
 def test_what_goes_wrong_is_told_apart(
-    state: ClusterState, steps: tuple[Step, ...], kind: type[KadminError], kept: OperationState, word: str
+    state: ClusterState,
+    steps: tuple[Step, ...],
+    kind: type[KadminError],
+    kept: OperationState,
+    word: str,
 ) -> None:
     found = action(state, *steps, now=11.0)
     assert isinstance(found, Finish)
@@ -90,10 +98,15 @@ def test_progress_counts_whole_topics() -> None:
     assert WORK.topics() == {"first", "second"}
 
 
-def test_a_creation_without_an_answer_is_ours_if_it_shows_and_is_sent_again_if_it_does_not() -> None:
+def test_a_creation_without_an_answer_is_ours_if_it_shows_and_is_sent_again_if_it_does_not() -> (
+    None
+):
     sent = replace(STEPS[0], sending=Sending.UNANSWERED)
     refused = replace(
-        STEPS[0], number=2, sending=Sending.ANSWERED, refused_topics={"first": "TOPIC_ALREADY_EXISTS: no message"}
+        STEPS[0],
+        number=2,
+        sending=Sending.ANSWERED,
+        refused_topics={"first": "TOPIC_ALREADY_EXISTS: no message"},
     )
     assert action(ONE, sent) == PublishTopic(SECOND)
     assert action(ONE, sent, refused) == PublishTopic(SECOND)
@@ -101,9 +114,13 @@ def test_a_creation_without_an_answer_is_ours_if_it_shows_and_is_sent_again_if_i
     assert action(NONE, sent, now=11.0) == PublishTopic(FIRST)
 
 
-@pytest.mark.parametrize(("state", "word"), [(ONE, "created by another client"), (NONE, "refused to create first")])
+@pytest.mark.parametrize(
+    ("state", "word"), [(ONE, "created by another client"), (NONE, "refused to create first")]
+)
 def test_a_creation_that_is_refused_fails(state: ClusterState, word: str) -> None:
-    refused = replace(STEPS[0], sending=Sending.ANSWERED, refused_topics={"first": "POLICY_VIOLATION: no"})
+    refused = replace(
+        STEPS[0], sending=Sending.ANSWERED, refused_topics={"first": "POLICY_VIOLATION: no"}
+    )
     result = action(state, refused)
     assert isinstance(result, Finish)
     assert result.state is OperationState.FAILED

@@ -1,4 +1,6 @@
-"""Which operation on record asked for a move: one whose step sent its target, and the latest of those."""
+"""Which operation on record asked for a move: one whose step sent its target, and the latest of
+those.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 ANN = Author("ann", "host-a", 7)
 PLAN = ReassignmentPlan(
-    PlanHeader(), (PartitionTarget(tp("a-0"), (3, 4), (1, 2)), PartitionTarget(tp("a-1"), (4, 3), (2, 1)))
+    PlanHeader(),
+    (PartitionTarget(tp("a-0"), (3, 4), (1, 2)), PartitionTarget(tp("a-1"), (4, 3), (2, 1))),
 )
 RECORD = OperationRecord(
     "op",
@@ -39,14 +42,18 @@ RECORD = OperationRecord(
     {tp("a-0"): (1, 2), tp("a-1"): (2, 1)},
     ((0,), (1,)),
 )
-FIRST = WaveStep(1, "now", 0, sending=Sending.ANSWERED, intent=Intent({tp("a-0"): (3, 4)}, {"a": "id"}))
+FIRST = WaveStep(
+    1, "now", 0, sending=Sending.ANSWERED, intent=Intent({tp("a-0"): (3, 4)}, {"a": "id"})
+)
 BACK = CancelStep(2, "now", (tp("a-0"),), intent=Intent({tp("a-0"): None}, {"a": "id"}))
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 1)})
 STATE = replace(STATE, topics={"a": replace(STATE.topics["a"], topic_id="id")})
 
 
 def listed(
-    name: str, state: OperationState = OperationState.FAILED, kind: OperationKind = OperationKind.REASSIGNMENT
+    name: str,
+    state: OperationState = OperationState.FAILED,
+    kind: OperationKind = OperationKind.REASSIGNMENT,
 ) -> Listing:
     return Listing(name, kind, OperationStatus(state, "now"), "sha256:0", "now", ANN)
 
@@ -73,9 +80,15 @@ def test_where_step_and_request_are_one_write_the_wave_tells() -> None:
 
 def test_the_latest_operation_that_sent_the_target_asked_for_the_move() -> None:
     moves = {tp("a-0"): (3, 4), tp("a-1"): (4, 3)}
-    lists = {"op-1": {tp("a-0"): frozenset({(3, 4)})}, "op-2": {tp("a-0"): frozenset({(3, 4), (1, 2)})}, "op-3": {}}
+    lists = {
+        "op-1": {tp("a-0"): frozenset({(3, 4)})},
+        "op-2": {tp("a-0"): frozenset({(3, 4), (1, 2)})},
+        "op-3": {},
+    }
     found = askers(moves, [listed(name) for name in lists], lambda each: lists[each.operation_id])
-    assert {partition: each.operation_id for partition, each in found.items()} == {tp("a-0"): "op-2"}
+    assert {partition: each.operation_id for partition, each in found.items()} == {
+        tp("a-0"): "op-2"
+    }
 
 
 def test_operations_that_move_nothing_and_those_without_a_record_are_not_asked() -> None:

@@ -10,7 +10,15 @@ from support.cluster.states import cluster, moving, tp, with_node
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide import decide
-from kadmin.operations.decide.actions import Advance, Finish, Memory, Observed, PublishElection, PublishWave, Wait
+from kadmin.operations.decide.actions import (
+    Advance,
+    Finish,
+    Memory,
+    Observed,
+    PublishElection,
+    PublishWave,
+    Wait,
+)
 from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.failures import undo_of
@@ -27,7 +35,14 @@ from kadmin.operations.record.steps import (
     WaveStep,
 )
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
-from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader, RecreationPlan, TopicRecipe
+from kadmin.plan.model import (
+    DeletionPlan,
+    Elect,
+    PartitionTarget,
+    PlanHeader,
+    RecreationPlan,
+    TopicRecipe,
+)
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -46,36 +61,58 @@ COPYING = moving(cluster({**START, "a-0": (1, 4, 2)}), "a-0", adding=(4,), remov
 
 
 @pytest.mark.parametrize(
-    ("request_", "state"), [(PAUSE, OperationState.PAUSED), (CANCEL, OperationState.CANCELLED)], ids=["pause", "cancel"]
+    ("request_", "state"),
+    [(PAUSE, OperationState.PAUSED), (CANCEL, OperationState.CANCELLED)],
+    ids=["pause", "cancel"],
 )
 class TestAnyRequest:
     def test_nothing_new_is_published(self, request_: StopRequest, state: OperationState) -> None:
-        for steps, memory in (((), HEARD), ((WAVE_1,), replace(HEARD, wave=1)), ((), Memory(epoch=1))):
+        for steps, memory in (
+            ((), HEARD),
+            ((WAVE_1,), replace(HEARD, wave=1)),
+            ((), Memory(epoch=1)),
+        ):
             done = cluster({**START, "a-0": (1, 4)}) if steps else cluster(START)
             action = decide(WORK, Observed(done, steps, NODES, request_), memory, 0.0)
             assert isinstance(action, Finish)
             assert action.state is state
             assert isinstance(action.error, StoppedByRequestError)
             assert "ann@h1" in (action.error.cause or "")
-            assert action.error.lines()[0].startswith(f"The operation was {state.value}: "), "it is what was asked for"
+            assert action.error.lines()[0].startswith(f"The operation was {state.value}: "), (
+                "it is what was asked for"
+            )
             assert action.error.exit_status == NotCompletedError.exit_code
 
-    def test_what_runs_is_followed_to_its_end(self, request_: StopRequest, state: OperationState) -> None:
-        assert isinstance(decide(WORK, Observed(COPYING, (WAVE_1,), NODES, request_), HEARD, 0.0), Wait)
+    def test_what_runs_is_followed_to_its_end(
+        self, request_: StopRequest, state: OperationState
+    ) -> None:
+        assert isinstance(
+            decide(WORK, Observed(COPYING, (WAVE_1,), NODES, request_), HEARD, 0.0), Wait
+        )
         named = with_node(cluster(START), {"a-0": (1, 4)})
-        assert isinstance(decide(WORK, Observed(named, (WAVE_1,), NODES, request_), HEARD, 0.0), Wait)
+        assert isinstance(
+            decide(WORK, Observed(named, (WAVE_1,), NODES, request_), HEARD, 0.0), Wait
+        )
         done = cluster({**START, "a-0": (1, 4)})
         assert decide(WORK, Observed(done, (WAVE_1,), NODES, request_), HEARD, 0.0) == Advance(1)
-        after = decide(WORK, Observed(done, (WAVE_1,), NODES, request_), replace(HEARD, wave=1), 0.0)
+        after = decide(
+            WORK, Observed(done, (WAVE_1,), NODES, request_), replace(HEARD, wave=1), 0.0
+        )
         assert isinstance(after, Finish)
         assert after.state is state
 
-    def test_a_union_left_behind_is_repaired_all_the_same(self, request_: StopRequest, state: OperationState) -> None:
+    def test_a_union_left_behind_is_repaired_all_the_same(
+        self, request_: StopRequest, state: OperationState
+    ) -> None:
         union = cluster({**START, "a-0": (1, 2, 4)})
-        assert decide(WORK, Observed(union, (WAVE_1,), NODES, request_), HEARD, 0.0) == PublishWave(0, (A,))
+        assert decide(WORK, Observed(union, (WAVE_1,), NODES, request_), HEARD, 0.0) == PublishWave(
+            0, (A,)
+        )
         assert state in OperationState
 
-    def test_no_further_batch_is_elected(self, request_: StopRequest, state: OperationState) -> None:
+    def test_no_further_batch_is_elected(
+        self, request_: StopRequest, state: OperationState
+    ) -> None:
         off = cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))})
         work = ElectionWork((tp("a-0"),))
         assert decide(work, Observed(off, (), NODES), HEARD, 0.0) == PublishElection((tp("a-0"),))
@@ -84,11 +121,15 @@ class TestAnyRequest:
         assert action.state is state
         running = with_node(off, {"a-0": ()}, election=True)
         asked = ElectionStep(1, "now", (tp("a-0"),))
-        assert isinstance(decide(work, Observed(running, (asked,), NODES, request_), HEARD, 0.0), Wait)
+        assert isinstance(
+            decide(work, Observed(running, (asked,), NODES, request_), HEARD, 0.0), Wait
+        )
 
     def test_what_is_done_is_done(self, request_: StopRequest, state: OperationState) -> None:
         done = cluster({"a-0": (1, 4), "b-0": (2, 3)})
-        action = decide(WORK, Observed(done, (WAVE_1,), NODES, request_), replace(HEARD, wave=2), 0.0)
+        action = decide(
+            WORK, Observed(done, (WAVE_1,), NODES, request_), replace(HEARD, wave=2), 0.0
+        )
         assert action == Finish(OperationState.COMPLETED, "2 partitions at the target")
         assert state is not OperationState.COMPLETED
 
@@ -131,16 +172,21 @@ def test_a_wave_that_was_taken_back_whole_leaves_nothing_to_undo() -> None:
     back = CancelStep(2, "now", (A.partition,))
     work, seen = replace(WORK, rollback=command("rollback")), (WAVE_1, back)
     assert work.undone_by(Observed(cluster(START), seen, NODES), None) is None
-    assert work.undone_by(Observed(cluster({**START, "a-0": (1, 4)}), seen, NODES), None) == command("rollback")
+    assert work.undone_by(
+        Observed(cluster({**START, "a-0": (1, 4)}), seen, NODES), None
+    ) == command("rollback")
 
 
 def test_the_next_step_undoes_this_operation_and_of_a_rollback_completes_it_first() -> None:
-    """Without an id, `kadmin rollback` would roll back the operation that the rollback undid in part."""
+    """Without an id, `kadmin rollback` would roll back the operation that the rollback undid in
+    part.
+    """
     undo = "kadmin rollback op-2, to undo the moves that were completed"
     assert str(undo_of("op-2", PlanHeader())) == undo
     labels = {ROLLS_BACK: "op-1"}
     assert (
-        str(undo_of("op-2", PlanHeader(labels=labels))) == f"kadmin rollback op-1, to complete the rollback; or {undo}"
+        str(undo_of("op-2", PlanHeader(labels=labels)))
+        == f"kadmin rollback op-1, to complete the rollback; or {undo}"
     )
 
 
@@ -148,7 +194,9 @@ def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:
     """Removing the child brings the topic back empty."""
     work = DeletionWork(DeletionPlan(PlanHeader(), ("a",)))
     asked = DeletionStep(1, "now", ("a",))
-    assert isinstance(decide(work, Observed(queued(cluster(START)), (asked,), NODES, CANCEL), HEARD, 0.0), Wait)
+    assert isinstance(
+        decide(work, Observed(queued(cluster(START)), (asked,), NODES, CANCEL), HEARD, 0.0), Wait
+    )
     before = decide(work, Observed(cluster(START), (), NODES, CANCEL), HEARD, 0.0)
     assert isinstance(before, Finish)
     assert before.state is OperationState.CANCELLED
@@ -170,14 +218,18 @@ def test_a_deletion_that_was_asked_for_is_not_taken_back() -> None:
             "Nothing has changed for 60 s: deleting",
         ),
         (
-            RecreationWork(RecreationPlan(PlanHeader(), recipes=(TopicRecipe("a", {0: (1, 9)}, {}),))),
+            RecreationWork(
+                RecreationPlan(PlanHeader(), recipes=(TopicRecipe("a", {0: (1, 9)}, {}),))
+            ),
             cluster({"a-0": (1, 9)}, states={"a-0": (-1, ())}),
             CreationStep(1, "now", ("a",)),
             "has not chosen leaders for a",
         ),
         (
             ElectionWork((tp("a-0"),)),
-            with_node(cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))}), {"z-9": ()}, election=True),
+            with_node(
+                cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))}), {"z-9": ()}, election=True
+            ),
             ElectionStep(1, "now", (tp("a-0"),)),
             "holds entries of another tool",
         ),
@@ -200,7 +252,9 @@ def test_what_nothing_takes_back_ends_without_what_it_waits_for(
 
 
 def test_an_election_that_never_began_is_cancelled_beside_that_of_another_tool() -> None:
-    foreign = with_node(cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))}), {"z-9": ()}, election=True)
+    foreign = with_node(
+        cluster({"a-0": (1, 2)}, states={"a-0": (2, (2, 1))}), {"z-9": ()}, election=True
+    )
     action = decide(ElectionWork((tp("a-0"),)), Observed(foreign, (), NODES, CANCEL), HEARD, 0.0)
     assert isinstance(action, Finish)
     assert action.state is OperationState.CANCELLED

@@ -1,4 +1,6 @@
-"""Rules that only requests through the brokers' API meet: tries on record, topics made again, late requests."""
+"""Rules that only requests through the brokers' API meet: tries on record, topics made again, late
+requests.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,14 @@ from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import SETTLE_S, settle
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.record.steps import CancelStep, Channel, Intent, Sending, WaveStep, published_by
+from kadmin.operations.record.steps import (
+    CancelStep,
+    Channel,
+    Intent,
+    Sending,
+    WaveStep,
+    published_by,
+)
 from kadmin.plan.model import Elect, PartitionTarget
 
 if TYPE_CHECKING:
@@ -27,7 +36,9 @@ if TYPE_CHECKING:
 
 A = PartitionTarget(tp("a-0"), (3, 4), (2, 1))
 WORK = ReassignmentWork(((A,),), (A,), Elect.NONE)
-WAVE = WaveStep(1, "now", 0, sending=Sending.ANSWERED, intent=Intent({A.partition: (3, 4)}, {"a": "id"}))
+WAVE = WaveStep(
+    1, "now", 0, sending=Sending.ANSWERED, intent=Intent({A.partition: (3, 4)}, {"a": "id"})
+)
 UNANSWERED = replace(WAVE, sending=Sending.UNANSWERED)
 CANCEL = CancelStep(2, "now", (A.partition,), sending=Sending.ANSWERED)
 HEARD = Memory(epoch=1, listening=frozenset(Channel))
@@ -49,11 +60,13 @@ def with_id(state: ClusterState, topic_id: str) -> ClusterState:
 
 
 def test_an_original_list_that_ended_nothing_is_followed_by_another_try() -> None:
-    assert decide_cancel(WORK, seen(HALTED, WAVE, CANCEL), HEARD, 0.0, allow_foreign=False) == TakeBack(
-        {A.partition: (2, 1)}
-    )
+    assert decide_cancel(
+        WORK, seen(HALTED, WAVE, CANCEL), HEARD, 0.0, allow_foreign=False
+    ) == TakeBack({A.partition: (2, 1)})
     work = CancellationWork((PartitionTarget(A.partition, (2, 1), (2, 1, 3, 4)),))
-    assert work.decide(seen(HALTED, CANCEL), HEARD, 0.0) == TakeBack({A.partition: (2, 1)}, by_api=True)
+    assert work.decide(seen(HALTED, CANCEL), HEARD, 0.0) == TakeBack(
+        {A.partition: (2, 1)}, by_api=True
+    )
 
 
 def test_a_list_that_came_after_the_end_of_the_move_begins_a_copy_back_which_is_not_ended() -> None:
@@ -67,9 +80,9 @@ def test_a_list_that_came_after_the_end_of_the_move_begins_a_copy_back_which_is_
 
 def test_an_order_that_was_lost_is_restored_unless_the_list_was_refused() -> None:
     turned = cluster({"a-0": (1, 2)})
-    assert decide_cancel(WORK, seen(turned, WAVE, CANCEL), HEARD, 0.0, allow_foreign=False) == TakeBack(
-        {A.partition: (2, 1)}
-    )
+    assert decide_cancel(
+        WORK, seen(turned, WAVE, CANCEL), HEARD, 0.0, allow_foreign=False
+    ) == TakeBack({A.partition: (2, 1)})
     refused = replace(CANCEL, refused={A.partition: "INVALID_REPLICA_ASSIGNMENT"})
     assert isinstance(cancel(turned, WAVE, refused), Finish)
 
@@ -85,7 +98,9 @@ def test_what_is_back_beside_a_dead_broker_is_cancelled_and_says_so() -> None:
 def test_a_topic_made_again_is_not_reassigned_any_further() -> None:
     running = moving(cluster({"a-0": (3, 4, 2, 1)}), "a-0", adding=(3, 4), removing=(2, 1))
     assert decide(WORK, seen(with_id(running, "id"), WAVE), HEARD, 0.0) == Wait("copying")
-    assert decide(WORK, seen(with_id(running, "new"), WAVE), HEARD, 0.0) == TakeBack({A.partition: ()})
+    assert decide(WORK, seen(with_id(running, "new"), WAVE), HEARD, 0.0) == TakeBack(
+        {A.partition: ()}
+    )
     action = decide(WORK, seen(with_id(cluster({"a-0": (3, 4)}), "new"), WAVE), HEARD, 0.0)
     assert isinstance(action, Finish)
     assert isinstance(action.error, StalePlanError)
@@ -103,7 +118,9 @@ def test_k15_what_was_accepted_and_is_as_before_was_cancelled_by_another_client(
     """It is not asked for again: that would undo the other client's work."""
     state = with_id(cluster({"a-0": (2, 1)}), "id")
     memory = replace(HEARD, last_step=1, step_seen_at=100.0)
-    assert isinstance(decide(WORK, seen(state, WAVE), memory, 105.0), Wait), "a broker's copy may lag behind"
+    assert isinstance(decide(WORK, seen(state, WAVE), memory, 105.0), Wait), (
+        "a broker's copy may lag behind"
+    )
     action = decide(WORK, seen(state, WAVE), memory, 111.0)
     assert isinstance(action, Finish)
     assert isinstance(action.error, StalePlanError)
@@ -112,7 +129,9 @@ def test_k15_what_was_accepted_and_is_as_before_was_cancelled_by_another_client(
 
 
 def test_k15_what_another_client_sends_elsewhere_is_stale_and_not_a_union_that_copies() -> None:
-    """From Kafka 4.3 on the replicas that our request added stay: the list is the one of our reassignment."""
+    """From Kafka 4.3 on the replicas that our request added stay: the list is the one of our
+    reassignment.
+    """
     elsewhere = moving(cluster({"a-0": (3, 4, 2, 1)}), "a-0", adding=(3, 4), removing=(4, 1))
     action = decide(WORK, seen(with_id(elsewhere, "id"), WAVE), HEARD, 0.0)
     assert isinstance(action, Finish)
@@ -127,9 +146,14 @@ def test_a_request_that_never_left_published_nothing() -> None:
 
 
 @pytest.mark.parametrize(("steps", "waits"), [((UNANSWERED,), True), ((WAVE, CANCEL), False)])
-def test_an_operation_with_unanswered_requests_ends_late(steps: tuple[Step, ...], *, waits: bool) -> None:
+def test_an_operation_with_unanswered_requests_ends_late(
+    steps: tuple[Step, ...], *, waits: bool
+) -> None:
     observed = seen(cluster({"a-0": (2, 1)}), *steps)
-    assert isinstance(settle(DONE, observed, Memory(ends_since=10.0), 10.0 + SETTLE_S - 1), Wait) is waits
+    assert (
+        isinstance(settle(DONE, observed, Memory(ends_since=10.0), 10.0 + SETTLE_S - 1), Wait)
+        is waits
+    )
     assert settle(DONE, observed, Memory(ends_since=10.0), 10.0 + SETTLE_S) == DONE
     paused = Finish(OperationState.PAUSED, "paused")
     assert settle(paused, observed, Memory(), 0.0) == paused

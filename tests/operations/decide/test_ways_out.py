@@ -1,8 +1,10 @@
-"""No state of an operation is without a command that leaves it: a search over states, dead brokers and answers.
+"""No state of an operation is without a command that leaves it: a search over states, dead brokers
+and answers.
 
-tests/support/executor/ways_out.py has the model. Every kind of operation on two partitions is put on a cluster in
-every state here, through the brokers' API and through ZooKeeper, a partition with a source beside one without
-among them; then every command is followed through every answer, and what is left behind must have a way out, too.
+tests/support/executor/ways_out.py has the model. Every kind of operation on two partitions is put
+on a cluster in every state here, through the brokers' API and through ZooKeeper, a partition with a
+source beside one without among them; then every command is followed through every answer, and what
+is left behind must have a way out, too.
 """
 
 from __future__ import annotations
@@ -46,13 +48,26 @@ if TYPE_CHECKING:
     )
 
 API_PLACES = (
-    *("original", "in flight", "halted", "reordered", "redirected", "target", "elsewhere", "deleted"),
+    *(
+        "original",
+        "in flight",
+        "halted",
+        "reordered",
+        "redirected",
+        "target",
+        "elsewhere",
+        "deleted",
+    ),
     "made again",
 )
 NODE_PLACES = ("original", "in flight", "union", "redirected", "target", "elsewhere", "deleted")
 ISRS: tuple[Replicas, ...] = ((), (1, 2), (3,), (1, 2, 3))
 DEAD = tuple(map(frozenset, ((), (1,), (3,), (1, 2), (1, 2, 3))))
-BESIDE: tuple[tuple[str, Replicas], ...] = (("original", (1, 2)), ("in flight", (1, 2)), ("in flight", (3,)))
+BESIDE: tuple[tuple[str, Replicas], ...] = (
+    ("original", (1, 2)),
+    ("in flight", (1, 2)),
+    ("in flight", (3,)),
+)
 OURS = ((A, TARGET), (B, TARGET))
 NODES = {
     "none": (),
@@ -68,7 +83,9 @@ WAVES = tuple(WaveStep(number, "now", number - 1) for number in (1, 2))
 
 def sent(step: WaveStep | CancelStep, *partitions: TopicPartition) -> Step:
     """Return the step as it is sent to brokers."""
-    return replace(step, sending=Sending.ANSWERED, intent=Intent(dict.fromkeys(partitions, TARGET), IDS))
+    return replace(
+        step, sending=Sending.ANSWERED, intent=Intent(dict.fromkeys(partitions, TARGET), IDS)
+    )
 
 
 def on(world: World, node: str) -> World:
@@ -80,10 +97,19 @@ def on(world: World, node: str) -> World:
 
 def reassignments_through_brokers() -> Iterator[World]:
     for place, isr, (other, other_isr), dead in product(API_PLACES, ISRS, BESIDE[1:], DEAD):
-        world = World("one wave", (place, other), (isr, other_isr), dead, api=True, steps=(sent(WAVES[0], A, B),))
+        world = World(
+            "one wave",
+            (place, other),
+            (isr, other_isr),
+            dead,
+            api=True,
+            steps=(sent(WAVES[0], A, B),),
+        )
         yield world
         if (other, other_isr) == BESIDE[-1]:
-            yield replace(world, work="two waves", places=(place, "original"), steps=(sent(WAVES[0], A),))
+            yield replace(
+                world, work="two waves", places=(place, "original"), steps=(sent(WAVES[0], A),)
+            )
 
 
 def reassignments_through_nodes() -> Iterator[World]:
@@ -103,9 +129,13 @@ def elections() -> Iterator[World]:
     nodes = ((), (ours,), (foreign,), (None,), ((),))
     steps = ((), (ElectionStep(1, "now", (A, B)),))
     isrs: tuple[Replicas, ...] = ((2, 1), (1, 2), (2,), ())
-    for isr, dead, asked, node, deaf, controlled in product(isrs, DEAD, steps, nodes, (False, True), (True, False)):
+    for isr, dead, asked, node, deaf, controlled in product(
+        isrs, DEAD, steps, nodes, (False, True), (True, False)
+    ):
         others = "original" if node == (foreign,) else ""
-        world = World("election", ("original", "original"), (isr, (2, 1)), dead, steps=asked, others=others)
+        world = World(
+            "election", ("original", "original"), (isr, (2, 1)), dead, steps=asked, others=others
+        )
         yield replace(world, elections=node, deaf=deaf, controlled=controlled)
         if not node and not deaf:
             yield replace(world, api=True, controlled=controlled)
@@ -153,24 +183,35 @@ KINDS: dict[str, Callable[[], Iterator[World]]] = {
 
 
 def dead_ends(worlds: Iterable[World], search: Search) -> Iterator[World]:
-    """Yield the worlds without a way out: of these, and of those that one command leaves behind them."""
+    """Yield the worlds without a way out: of these, and of those that one command leaves behind
+    them.
+    """
     for world in worlds:
-        yield from (each for each in (world, *search.following(world)) if not search.has_way_out(each))
+        yield from (
+            each for each in (world, *search.following(world)) if not search.has_way_out(each)
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_state_has_a_command_that_ends_the_operation(kind: str) -> None:
-    """It ends, with its lock free, after a few requests at most; what is left has a next command."""
+    """It ends, with its lock free, after a few requests at most; what is left has a next
+    command.
+    """
     search = Search(WAYS)
     assert [*map(str, islice(dead_ends(KINDS[kind](), search), 3))] == []
     for name, world, end in search.ends():
-        assert end.error is None or end.error.next_command, f"kadmin {name} names no next command: {world}"
+        assert end.error is None or end.error.next_command, (
+            f"kadmin {name} names no next command: {world}"
+        )
 
 
 @pytest.mark.parametrize(
     ("kind", "way"),
     [
-        *((kind, "cancel") for kind in ("an election", "a deletion", "a recreation", "a cancellation")),
+        *(
+            (kind, "cancel")
+            for kind in ("an election", "a deletion", "a recreation", "a cancellation")
+        ),
         ("a reassignment through the brokers", "cancel --now"),
         ("a reassignment through nodes", "cancel --now --allow-foreign"),
         ("a reassignment through nodes", "heal"),
@@ -185,7 +226,9 @@ def test_the_search_finds_what_no_command_is_left_for(kind: str, way: str) -> No
 def test_what_only_new_replicas_hold_is_never_given_up() -> None:
     for dead in DEAD:
         steps = (sent(WAVES[0], A, B),)
-        world = World("one wave", ("in flight", "original"), ((3,), ORIGINAL), dead, api=True, steps=steps)
+        world = World(
+            "one wave", ("in flight", "original"), ((3,), ORIGINAL), dead, api=True, steps=steps
+        )
         end = cancel_now(world)
         assert isinstance(end, Finish), world
         assert "would lose data" in end.message

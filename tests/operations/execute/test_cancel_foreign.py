@@ -1,4 +1,6 @@
-"""`cancel --foreign` and reassignments of other tools in mid-run, against the model of the controller."""
+"""`cancel --foreign` and reassignments of other tools in mid-run, against the model of the
+controller.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,10 @@ def test_an_admin_node_is_superseded_the_original_replicas_are_in_the_topic(site
     assert not practice.model.znodes.exists(REASSIGN)
     assert practice.model.znodes.get("/controller_epoch") != epoch
     (listing,) = practice.journal.listings()
-    assert (listing.kind, listing.status.state) == (OperationKind.CANCELLATION, OperationState.COMPLETED)
+    assert (listing.kind, listing.status.state) == (
+        OperationKind.CANCELLATION,
+        OperationState.COMPLETED,
+    )
     assert [step.kind for step in practice.journal.steps(listing.operation_id)] == [StepKind.CANCEL]
     again = practice.run(cancel_foreign({}))
     assert "no reassignment of another tool" in str(again.outcome)
@@ -73,7 +78,9 @@ def test_up_to_2_3_a_file_gives_the_original_replicas(site: Site) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.1.1", "2.8.2"])
-def test_killed_anywhere_it_is_resumed_and_the_controller_moves_once(site: Site, version: str) -> None:
+def test_killed_anywhere_it_is_resumed_and_the_controller_moves_once(
+    site: Site, version: str
+) -> None:
     practice = foreign(site, version)
     waits = iter(range(3))
 
@@ -123,7 +130,12 @@ def moved(site: Site) -> tuple[Practice, ReassignmentPlan]:
     return practice, ReassignmentPlan(PlanHeader(), targets, limits=WaveLimits(max_partitions=2))
 
 
-def run(practice: Practice, plan: ReassignmentPlan, happens: Callable[[], object], until: Callable[[], bool]) -> Run:
+def run(
+    practice: Practice,
+    plan: ReassignmentPlan,
+    happens: Callable[[], object],
+    until: Callable[[], bool],
+) -> Run:
     """Apply a plan; in mid-wave something `happens`, and copies go on when `until` is true."""
     practice.model.copies_held = True
     waits = iter(range(400))
@@ -144,7 +156,11 @@ def delete_topic(practice: Practice, topic: str) -> None:
     for below in ("/partitions/0/state", "/partitions/0", "/partitions", ""):
         practice.model.znodes.delete(f"/brokers/topics/{topic}{below}")
     practice.model.znodes.delete(f"/config/topics/{topic}")
-    for memory in (practice.model.elected.assignment, practice.model.elected.states, practice.model.elected.moving):
+    for memory in (
+        practice.model.elected.assignment,
+        practice.model.elected.states,
+        practice.model.elected.moving,
+    ):
         memory.pop(tp(f"{topic}-0"), None)
 
 
@@ -155,7 +171,9 @@ def said(practice: Practice, text: str) -> bool:
 
 def test_f42_a_topic_deleted_in_mid_wave_is_told_at_once_and_ends_the_run(site: Site) -> None:
     practice, plan = moved(site)
-    ended = run(practice, plan, lambda: delete_topic(practice, "a"), lambda: said(practice, "a-0: deleted"))
+    ended = run(
+        practice, plan, lambda: delete_topic(practice, "a"), lambda: said(practice, "a-0: deleted")
+    )
     assert ended.exit_code == 4, ended.error
     assert "a-0" in str(ended.error)
     assert any(text.startswith("warning: a-0: deleted") for text in ended.told)
@@ -163,7 +181,9 @@ def test_f42_a_topic_deleted_in_mid_wave_is_told_at_once_and_ends_the_run(site: 
     assert practice.journal.listings()[-1].status.state is OperationState.FAILED
 
 
-def test_f43_a_target_that_dies_in_mid_wave_is_named_with_its_partitions_until_it_is_back(site: Site) -> None:
+def test_f43_a_target_that_dies_in_mid_wave_is_named_with_its_partitions_until_it_is_back(
+    site: Site,
+) -> None:
     practice, plan = moved(site)
     waiting = (
         "a-0, b-0: the controller waits for brokers that are not alive: 3; "
@@ -182,7 +202,9 @@ def test_f43_a_target_that_dies_in_mid_wave_is_named_with_its_partitions_until_i
 
 def test_f44_a_foreign_node_in_mid_wave_is_named_and_ends_the_run(site: Site) -> None:
     practice, plan = moved(site)
-    payload = reassignment_payload({**ENTRY, **{target.partition: target.replicas for target in plan.reassignments}})
+    payload = reassignment_payload(
+        {**ENTRY, **{target.partition: target.replicas for target in plan.reassignments}}
+    )
     ended = run(practice, plan, lambda: practice.model.znodes.put(REASSIGN, payload), lambda: False)
     assert ended.exit_code == 5, ended.error
     assert "holds entries of another tool: x-0" in str(ended.error)
@@ -195,10 +217,15 @@ def test_f44_a_foreign_node_in_mid_wave_is_named_and_ends_the_run(site: Site) ->
     assert [replicas(practice, name) for name in ("a-0", "b-0")] == [(2, 3), (2, 3)]
 
 
-def test_f44_a_reassignment_through_the_brokers_in_mid_run_is_named_and_the_next_wave_waits(site: Site) -> None:
+def test_f44_a_reassignment_through_the_brokers_in_mid_run_is_named_and_the_next_wave_waits(
+    site: Site,
+) -> None:
     practice, plan = moved(site)
     plan = ReassignmentPlan(PlanHeader(), plan.reassignments, limits=WaveLimits(max_partitions=1))
-    znode = b'{"version":3,"partitions":{"0":[3,4,2,1]},"adding_replicas":{"0":[3,4]},"removing_replicas":{"0":[2,1]}}'
+    znode = (
+        b'{"version":3,"partitions":{"0":[3,4,2,1]},'
+        b'"adding_replicas":{"0":[3,4]},"removing_replicas":{"0":[2,1]}}'
+    )
     done = b'{"version":3,"partitions":{"0":[2,1]},"adding_replicas":{},"removing_replicas":{}}'
     gate: list[list[int]] = []
 
@@ -209,7 +236,9 @@ def test_f44_a_reassignment_through_the_brokers_in_mid_run_is_named_and_the_next
                 practice.model.znodes.put("/brokers/topics/x", done)
         return True
 
-    ended = run(practice, plan, lambda: practice.model.znodes.put("/brokers/topics/x", znode), until)
+    ended = run(
+        practice, plan, lambda: practice.model.znodes.put("/brokers/topics/x", znode), until
+    )
     assert ended.exit_code == 0, ended.error
     assert any("another tool reassigns x-0" in text for text in ended.told), ended.told
     assert gate == [[1, 2]] * 40, "the second wave is not published before it is over"

@@ -1,7 +1,8 @@
-"""Anything at any time: random plans, faults and commands against the model, with what must always hold.
+"""Anything at any time: random plans, faults and commands against the model, with what must always
+hold.
 
-A run lives in a thread that moves only while the test lets it: its loop stops at every wait until a `tick`. So what
-happens between two looks of kadmin is exactly what the rules did.
+A run lives in a thread that moves only while the test lets it: its loop stops at every wait until a
+`tick`. So what happens between two looks of kadmin is exactly what the rules did.
 """
 
 from __future__ import annotations
@@ -33,7 +34,15 @@ from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import waves_of
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.throttles.by_hand import Scope
-from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
+from kadmin.plan.model import (
+    Elect,
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+    ThrottleBy,
+    ThrottleSpec,
+    WaveLimits,
+)
 from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
@@ -121,14 +130,29 @@ class ExecutorStates(RuleBasedStateMachine):
         self.configs = self.practice.configs()
 
     @idle
-    @rule(data=st.data(), elect=st.sampled_from(Elect), size=st.integers(1, 2), throttle=st.sampled_from(THROTTLES))
-    def apply(self, data: st.DataObject, elect: Elect, size: int, throttle: ThrottleSpec | None) -> None:
+    @rule(
+        data=st.data(),
+        elect=st.sampled_from(Elect),
+        size=st.integers(1, 2),
+        throttle=st.sampled_from(THROTTLES),
+    )
+    def apply(
+        self, data: st.DataObject, elect: Elect, size: int, throttle: ThrottleSpec | None
+    ) -> None:
         chosen = data.draw(st.lists(st.sampled_from(PARTITIONS), min_size=1, unique=True))
-        target = st.permutations(BROKERS).flatmap(lambda ids: st.integers(1, 3).map(lambda count: tuple(ids[:count])))
+        target = st.permutations(BROKERS).flatmap(
+            lambda ids: st.integers(1, 3).map(lambda count: tuple(ids[:count]))
+        )
         targets = tuple(PartitionTarget(partition, data.draw(target)) for partition in chosen)
         limits = WaveLimits(max_partitions=size)
         plan = ReassignmentPlan(
-            PlanHeader(), targets, throttle, limits, elect, allow_replication_factor_change=True, allow_fewer_racks=True
+            PlanHeader(),
+            targets,
+            throttle,
+            limits,
+            elect,
+            allow_replication_factor_change=True,
+            allow_fewer_racks=True,
         )
         self._start(apply(plan))
 
@@ -222,10 +246,16 @@ class ExecutorStates(RuleBasedStateMachine):
             return
         model = self.model.znodes.client.client_id[0]
         writes = [write for write in self.practice.writes() if write.session_id != model]
-        admin = [write for write in writes if write.path in {self.practice.chroot + p for p in (REASSIGN, ELECTION)}]
+        admin = [
+            write
+            for write in writes
+            if write.path in {self.practice.chroot + p for p in (REASSIGN, ELECTION)}
+        ]
         steps = [write.zxid for write in writes if "/steps/" in write.path and write.data]
         assert all(write.data is not None for write in admin), "kadmin deleted an admin node"
-        assert [write.zxid for write in admin] == steps, f"admin node and step are one write: {writes}"
+        assert [write.zxid for write in admin] == steps, (
+            f"admin node and step are one write: {writes}"
+        )
 
     @invariant()
     def every_record_is_whole_and_every_wave_went_out_once(self) -> None:
@@ -253,7 +283,9 @@ class ExecutorStates(RuleBasedStateMachine):
                 assert self.finished.setdefault(listing.operation_id, now) == now
 
     def teardown(self) -> None:
-        """When everybody is well again, whatever was begun comes to an end, the lock is free, and no throttle stays."""
+        """When everybody is well again, whatever was begun comes to an end, the lock is free, and
+        no throttle stays.
+        """
         if not hasattr(self, "practice"):
             return
         if self.walk is not None:
@@ -275,14 +307,23 @@ class ExecutorStates(RuleBasedStateMachine):
         self._clear_throttles()
         self.practice.bury()
         assert not self.model.znodes.exists(Paths().lock)
-        assert all(each.replicas for partition in PARTITIONS for each in [self._assigned(partition)])
+        assert all(
+            each.replicas for partition in PARTITIONS for each in [self._assigned(partition)]
+        )
 
     def _clear_throttles(self) -> None:
-        """What an operation ended without taking off is known to be its own, and goes back to what was there."""
-        left = {path for path, config in self.practice.configs().items() if config != self.configs.get(path)}
+        """What an operation ended without taking off is known to be its own, and goes back to what
+        was there.
+        """
+        left = {
+            path
+            for path, config in self.practice.configs().items()
+            if config != self.configs.get(path)
+        }
         if left:
             names = {
-                kind: [path.rsplit("/")[-1] for path in left if f"/{kind}/" in path] for kind in ("brokers", "topics")
+                kind: [path.rsplit("/")[-1] for path in left if f"/{kind}/" in path]
+                for kind in ("brokers", "topics")
             }
             scope = Scope(tuple(map(int, names["brokers"])), tuple(names["topics"]))
             cleared = self.practice.run(clear_throttles(scope, PATIENCE_S))
@@ -317,8 +358,15 @@ class ExecutorStates(RuleBasedStateMachine):
         if run.outcome is not None and "are back at their original replicas" in run.outcome.message:
             assert run.outcome.operation_id is not None
             origin = self.practice.journal.record(run.outcome.operation_id).origin
-            assert any(self._assigned(partition).replicas == replicas for partition, replicas in origin.items())
-        if run.outcome is None or "at the target" not in run.outcome.message or "already" in run.outcome.message:
+            assert any(
+                self._assigned(partition).replicas == replicas
+                for partition, replicas in origin.items()
+            )
+        if (
+            run.outcome is None
+            or "at the target" not in run.outcome.message
+            or "already" in run.outcome.message
+        ):
             return
         assert run.outcome.operation_id is not None
         record = self.practice.journal.record(run.outcome.operation_id)

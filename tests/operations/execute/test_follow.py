@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from support.executor.fast_clock import FastClock
 
-from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, StoppedError, UnreachableError
+from kadmin.errors import (
+    KadminError,
+    NotAuthorizedError,
+    NotCompletedError,
+    StoppedError,
+    UnreachableError,
+)
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
@@ -27,7 +33,9 @@ LOST = UnreachableError("No answer.")
 
 @dataclass
 class Play:
-    """Looks in order, each an action or an error; the last one repeats. `acts` fails with its errors first."""
+    """Looks in order, each an action or an error; the last one repeats. `acts` fails with its
+    errors first.
+    """
 
     looks: list[str | Wait | Finish | KadminError]
     failures: list[KadminError] = field(default_factory=list)
@@ -57,7 +65,9 @@ class Play:
             decide=lambda seen: seen,
             act=self.act,
             on_wait=lambda wait, _: self.waits.append(wait.reason),
-            past_deadline=lambda reason, _: NotCompletedError(f"Not done by the deadline: {reason}."),
+            past_deadline=lambda reason, _: NotCompletedError(
+                f"Not done by the deadline: {reason}."
+            ),
             kept="the operation is on record",
             again=command("resume"),
         )
@@ -66,13 +76,21 @@ class Play:
 
     @property
     def warnings(self) -> list[str]:
-        return [each.text for each in self.told if isinstance(each, events.Note) and "warning" in each.text]
+        return [
+            each.text
+            for each in self.told
+            if isinstance(each, events.Note) and "warning" in each.text
+        ]
 
 
 def test_it_acts_between_looks_and_ends_with_finish() -> None:
     play = Play(["publish", Wait("copying"), "advance", DONE])
     assert play.run() is DONE
-    assert (play.acted, play.waits, play.clock.time) == (["publish", "advance"], ["copying"], POLL_S)
+    assert (play.acted, play.waits, play.clock.time) == (
+        ["publish", "advance"],
+        ["copying"],
+        POLL_S,
+    )
 
 
 def test_an_action_whose_reply_was_lost_is_not_repeated_without_a_look() -> None:
@@ -132,6 +150,8 @@ def test_a_signal_stops_before_the_next_action() -> None:
     play = Play(["publish"])
     with play.clock.deferring_signals():
         play.clock.interrupt(signal.SIGTERM)
-    with pytest.raises(StoppedError, match=r"^Interrupted \(SIGTERM\); the operation is on record\.$") as caught:
+    with pytest.raises(
+        StoppedError, match=r"^Interrupted \(SIGTERM\); the operation is on record\.$"
+    ) as caught:
         play.run()
     assert (play.acted, caught.value.next_command) == ([], "kadmin resume")

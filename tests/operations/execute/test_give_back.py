@@ -46,11 +46,17 @@ def hang(_: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("spoil", [damage, replace, hang])
 @pytest.mark.parametrize("fails", [True, False])
 def test_a_lock_that_cannot_be_released_never_replaces_the_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path, pytest.MonkeyPatch], None], *, fails: bool
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[Path, pytest.MonkeyPatch], None],
+    *,
+    fails: bool,
 ) -> None:
     told, reached = list[Event](), list[str]()
     operations = in_folder(tmp_path, told.append)
-    context = KafkaCluster(cast("Backend", None), operations, Clock(), told.append, cast("KafkaConnection", None))
+    context = KafkaCluster(
+        cast("Backend", None), operations, Clock(), told.append, cast("KafkaConnection", None)
+    )
 
     def run() -> None:
         with held(context, context.new_holder("purpose"), 0):

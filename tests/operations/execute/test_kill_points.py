@@ -1,8 +1,10 @@
-"""F27: a runner killed at any of its requests, before or after it reaches ZooKeeper, loses nothing and repeats nothing.
+"""F27: a runner killed at any of its requests, before or after it reaches ZooKeeper, loses nothing
+and repeats nothing.
 
-The runs are in this process, on a real ZooKeeper, with the model as the controller; what was published is read from
-ZooKeeper's transaction log. `make test` tries every write, and requests spread over the whole run; `make test-executor`
-tries more of them, in every era, and `make bench-executor` every request of a run, with the number that it found.
+The runs are in this process, on a real ZooKeeper, with the model as the controller; what was
+published is read from ZooKeeper's transaction log. `make test` tries every write, and requests
+spread over the whole run; `make test-executor` tries more of them, in every era, and `make
+bench-executor` every request of a run, with the number that it found.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ pytestmark = pytest.mark.zookeeper
 SAMPLED = 16
 PAIRS = 6
 KILL_9_LAST = 300
-"""A command line looks at other moments than a run in this process, and ends after fewer requests."""
+"""A command line looks at other moments than a run in this process, and ends after fewer
+requests."""
 SEED = 20_261_121
 RATES = (10_000_000,)
 """Throttles of the plan, in bytes per second."""
@@ -42,7 +45,9 @@ RATES = (10_000_000,)
 
 @pytest.fixture(params=["with four-letter words", "without four-letter words"])
 def any_site(request: pytest.FixtureRequest) -> Site:
-    found: Site = request.getfixturevalue("site" if request.param.startswith("with ") else "quiet_site")
+    found: Site = request.getfixturevalue(
+        "site" if request.param.startswith("with ") else "quiet_site"
+    )
     return found
 
 
@@ -62,13 +67,17 @@ def test_f27_a_run_killed_at_any_write_is_resumed_without_loss(site: Site, rate:
 
 
 @pytest.mark.parametrize("rate", RATES)
-def test_f27_a_run_without_four_letter_words_is_resumed_as_well(quiet_site: Site, rate: int) -> None:
+def test_f27_a_run_without_four_letter_words_is_resumed_as_well(
+    quiet_site: Site, rate: int
+) -> None:
     ground = Ground(quiet_site, ERAS["2.8.2"], rate)
     assert violations(ground, spread(ground.points(), SAMPLED)) == []
 
 
 @pytest.mark.parametrize("version", ERAS)
-def test_f27_controllers_of_every_era_leave_a_killed_run_resumable(site: Site, version: str) -> None:
+def test_f27_controllers_of_every_era_leave_a_killed_run_resumable(
+    site: Site, version: str
+) -> None:
     ground = Ground(site, ERAS[version])
     assert violations(ground, spread(ground.points(only_writes=True), 2)) == []
 
@@ -109,14 +118,18 @@ def second_kills(ground: Ground, count: int) -> list[str]:
 
 
 def kill_9(ground: Ground, point: KillPoint, folder: Path) -> list[str]:
-    """Kill the process of a real command line while the proxy holds one of its requests, or the reply to it."""
+    """Kill the process of a real command line while the proxy holds one of its requests, or the
+    reply to it.
+    """
     practice = ground.practice()
     plan = folder / f"{practice.chroot.strip('/')}.json"
     plan.write_text(dump_json(ground.plan()))
     with FaultProxy(practice.server) as proxy:
         connect = f"{proxy.connect_string}{practice.chroot}"
         command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", connect]
-        victim = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+        victim = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+        )
 
         def kill() -> None:
             os.kill(victim.pid, signal.SIGKILL)
@@ -137,12 +150,20 @@ def kill_9(ground: Ground, point: KillPoint, folder: Path) -> list[str]:
 
 def test_f27_a_true_kill_9_of_the_command_line(site: Site, tmp_path: Path) -> None:
     ground = Ground(site, ERAS["2.8.2"])
-    found = [each for point in spread(ground.points()[:KILL_9_LAST], 4) for each in kill_9(ground, point, tmp_path)]
+    found = [
+        each
+        for point in spread(ground.points()[:KILL_9_LAST], 4)
+        for each in kill_9(ground, point, tmp_path)
+    ]
     assert found == []
 
 
 @pytest.mark.executor
 def test_f27_twenty_true_kills_of_the_command_line(site: Site, tmp_path: Path) -> None:
     ground = Ground(site, ERAS["2.8.2"])
-    found = [each for point in spread(ground.points()[:KILL_9_LAST], 20) for each in kill_9(ground, point, tmp_path)]
+    found = [
+        each
+        for point in spread(ground.points()[:KILL_9_LAST], 20)
+        for each in kill_9(ground, point, tmp_path)
+    ]
     assert found == []

@@ -1,6 +1,8 @@
-"""F22: many partitions through a ZooKeeper with a heap of 256 MB, as every server of the sandbox has.
+"""F22: many partitions through a ZooKeeper with a heap of 256 MB, as every server of the sandbox
+has.
 
-Brokers of the sandbox do not hold so many logs, so the controller is the model. `make bench-executor` tries 10,000.
+Brokers of the sandbox do not hold so many logs, so the controller is the model. `make
+bench-executor` tries 10,000.
 """
 
 from __future__ import annotations

@@ -29,15 +29,22 @@ def cluster(chroot: str) -> Iterator[SimpleController]:
 def plan(cluster: SimpleController, tmp_path: Path) -> Path:
     """A plan of two waves."""
     cluster.create_topic("orders", {0: [1, 2], 1: [1, 2]})
-    return document(tmp_path / "plan.json", reassignment("orders", {0: [3, 2], 1: [3, 1]}, waves={"max_partitions": 1}))
+    return document(
+        tmp_path / "plan.json",
+        reassignment("orders", {0: [3, 2], 1: [3, 1]}, waves={"max_partitions": 1}),
+    )
 
 
 @pytest.mark.parametrize("columns", [20, 80, 200])
-def test_a_run_keeps_a_line_for_each_wave_and_event(cluster: SimpleController, plan: Path, columns: int) -> None:
+def test_a_run_keeps_a_line_for_each_wave_and_event(
+    cluster: SimpleController, plan: Path, columns: int
+) -> None:
     command = [sys.executable, "-m", "kadmin", "apply", str(plan), "--yes", "-z", cluster.connect]
     status, written = in_terminal(command, columns)
     assert status == 0, written
-    drawn = [re.sub(r"\x1b\[\d+m", "", line) for line in re.findall(r"\r\x1b\[J([^\r]*)\r", written)]
+    drawn = [
+        re.sub(r"\x1b\[\d+m", "", line) for line in re.findall(r"\r\x1b\[J([^\r]*)\r", written)
+    ]
     assert drawn
     assert all(len(line) < columns for line in drawn)
     shown = Shown(1000)

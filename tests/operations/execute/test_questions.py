@@ -1,4 +1,6 @@
-"""Every question names the cluster, its address, what will happen, and how much of it; on a real pseudo-terminal."""
+"""Every question names the cluster, its address, what will happen, and how much of it; on a real
+pseudo-terminal.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def asked(practice: Practice, *arguments: object, answer: str = "n") -> str:
     status, written = in_terminal(line, 500, typed=f"{answer}\n")
     assert (status, "error: Not confirmed; nothing was" in written) == (64, True), written
     (asking,) = (each for each in written.splitlines() if practice.connect_string in each)
-    question = asking.partition("\x1b")[0].rstrip()  # the answer was echoed before the question came
+    question = asking.partition("\x1b")[
+        0
+    ].rstrip()  # the answer was echoed before the question came
     return re.sub(r"\d{8}T\d{6}Z-\w{6}", "ID", question.replace(practice.connect_string, "ZK"))
 
 
@@ -52,12 +56,19 @@ def test_before_a_plan_is_applied(practice: Practice, tmp_path: Path) -> None:
     for entry in plan["spec"]["partitions"]:
         entry["size_bytes"] = 33_000_000
     question = asked(practice, "apply", document(tmp_path / "plan.json", plan))
-    assert question == f"Apply plan test to {WHERE}: 2 partitions to reassign, 33.0 MB to copy? [y/N]:"
+    assert (
+        question == f"Apply plan test to {WHERE}: 2 partitions to reassign, 33.0 MB to copy? [y/N]:"
+    )
 
 
 def test_bytes_that_are_not_known_are_told_as_such(practice: Practice, tmp_path: Path) -> None:
-    question = asked(practice, "apply", document(tmp_path / "plan.json", reassignment("orders", {0: [3, 2]})))
-    assert question == f"Apply plan test to {WHERE}: 1 partition to reassign, bytes to copy unknown? [y/N]:"
+    question = asked(
+        practice, "apply", document(tmp_path / "plan.json", reassignment("orders", {0: [3, 2]}))
+    )
+    assert (
+        question
+        == f"Apply plan test to {WHERE}: 1 partition to reassign, bytes to copy unknown? [y/N]:"
+    )
 
 
 def test_before_data_is_destroyed(practice: Practice, tmp_path: Path) -> None:
@@ -70,11 +81,15 @@ def test_before_data_is_destroyed(practice: Practice, tmp_path: Path) -> None:
 
 def test_before_an_operation_is_resumed_cancelled_or_throttled(killed: Practice) -> None:
     left = r"\d partitions? left\? \[y/N\]:"
-    assert re.fullmatch(f"Resume operation ID of plan three-waves on {WHERE}: {left}", asked(killed, "resume"))
+    assert re.fullmatch(
+        f"Resume operation ID of plan three-waves on {WHERE}: {left}", asked(killed, "resume")
+    )
     how = {"cancel": "when its current wave is done", "cancel --now": "and revert its current wave"}
     for name, words in how.items():
         question = asked(killed, *name.split())
-        assert re.fullmatch(f"Cancel operation ID of plan three-waves on {WHERE}, {words}: {left}", question)
+        assert re.fullmatch(
+            f"Cancel operation ID of plan three-waves on {WHERE}, {words}: {left}", question
+        )
     throttled = asked(killed, "throttle", "set", "--rate", "7MB/s")
     assert throttled == f"Write these values for 3 brokers on {WHERE}? [y/N]:"
     (listing,) = killed.journal.unfinished()
@@ -99,7 +114,17 @@ def test_before_a_finding_is_repaired(practice: Practice) -> None:
 
 
 def test_what_was_confirmed_beforehand_is_shown_once(practice: Practice) -> None:
-    answer = command("throttle", "set", "--broker", "1", "--rate", "7MB/s", "--yes", "-z", practice.connect_string)
+    answer = command(
+        "throttle",
+        "set",
+        "--broker",
+        "1",
+        "--rate",
+        "7MB/s",
+        "--yes",
+        "-z",
+        practice.connect_string,
+    )
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.count("leader.replication.throttled.rate") == 1
 
@@ -114,7 +139,9 @@ def test_a_cluster_without_a_known_id_is_named_by_its_address() -> None:
     assert cluster_at(None, "zk1:2181/kafka") == "the cluster at zk1:2181/kafka"
 
 
-def test_an_error_after_an_interrupted_question_begins_a_line_of_its_own(practice: Practice, tmp_path: Path) -> None:
+def test_an_error_after_an_interrupted_question_begins_a_line_of_its_own(
+    practice: Practice, tmp_path: Path
+) -> None:
     plan = document(tmp_path / "plan.json", reassignment("orders", {0: [3, 2]}))
     command = [sys.executable, "-m", "kadmin", "apply", str(plan), "-z", practice.connect_string]
     status, written = in_terminal(command, 500, interrupt_at="[y/N]: ")

@@ -41,7 +41,9 @@ def test_f13_of_two_appliers_exactly_one_publishes_and_the_other_is_told_who(sit
         assert result.problem is None, f"race {number}: {result.problem}"
 
 
-def test_f01_a_finished_run_whose_release_of_the_lock_gets_no_reply_is_a_success(site: Site) -> None:
+def test_f01_a_finished_run_whose_release_of_the_lock_gets_no_reply_is_a_success(
+    site: Site,
+) -> None:
     """The lock goes with the session anyway; what was seen on the cluster counts."""
     practice = Practice(site, ERAS["2.8.2"], brokers=(1, 2, 3))
     practice.model.create_topic("orders", {0: ORIGIN})
@@ -60,7 +62,9 @@ def test_f01_a_finished_run_whose_release_of_the_lock_gets_no_reply_is_a_success
     assert not practice.model.znodes.exists(Paths().lock)
 
 
-def test_f38_a_lock_released_by_hand_and_taken_while_a_publish_is_in_flight_stops_it(site: Site) -> None:
+def test_f38_a_lock_released_by_hand_and_taken_while_a_publish_is_in_flight_stops_it(
+    site: Site,
+) -> None:
     """The lock alone does not fence: B's new lock is at the same path with the same version."""
     practice = Practice(site, ERAS["2.8.2"], brokers=(1, 2, 3))
     practice.model.create_topic("orders", {0: ORIGIN})

@@ -1,4 +1,6 @@
-"""What a run tells in metrics, to a webhook and in its log, and which plan it runs; on a real ZooKeeper."""
+"""What a run tells in metrics, to a webhook and in its log, and which plan it runs; on a real
+ZooKeeper.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,12 @@ def test_a_run_is_told_in_metrics_to_a_webhook_and_in_the_log(
 
     logged = events(answer.err)
     told = [each["event"] for each in logged if each["event"] not in {"asked", "progressed"}]
-    assert [each for each in told if each != "noted"] == ["opened", "published", "state_changed", "ended"]
+    assert [each for each in told if each != "noted"] == [
+        "opened",
+        "published",
+        "state_changed",
+        "ended",
+    ]
     assert logged[-1] == {
         **logged[-1],
         "operation": operation,
@@ -104,17 +111,32 @@ def test_a_run_that_its_deadline_ends_is_still_running_on_record(
     metrics = tmp_path / "kadmin.prom"
     with webhook_server() as server:
         server.gate.clear()
-        given = ("--metrics", metrics, "--notify", server.url, "--timeout", "3", "--yes", "-z", cluster.connect)
+        given = (
+            "--metrics",
+            metrics,
+            "--notify",
+            server.url,
+            "--timeout",
+            "3",
+            "--yes",
+            "-z",
+            cluster.connect,
+        )
         answer = command("apply", plan, *given)
         operation = cluster.operations()[-1]["id"]
     assert answer.status == 8
     assert answer.err.count("warning: events do not reach") == 1
-    assert f"warning: events do not reach {server.origin}: it did not answer within 0.5 s" in answer.err
+    assert (
+        f"warning: events do not reach {server.origin}: it did not answer within 0.5 s"
+        in answer.err
+    )
     assert SECRET not in answer.err
     found = samples(metrics)
     assert (found["state"][1]["state"], found["exit_code"][0]) == ("running", 8.0)
     cluster.behave(Manner.OBEY)
-    resumed = command("resume", "--metrics", metrics, "--log-format", "json", "--yes", "-z", cluster.connect)
+    resumed = command(
+        "resume", "--metrics", metrics, "--log-format", "json", "--yes", "-z", cluster.connect
+    )
     assert resumed.status == 0, resumed.err
     assert [each["event"] for each in events(resumed.err)][-2:] == ["state_changed", "ended"]
     found = samples(metrics)
@@ -126,14 +148,25 @@ def test_metrics_that_cannot_be_written_stop_a_command_before_anything_is(
     cluster: SimpleController, plan: Path, tmp_path: Path
 ) -> None:
     before = cluster.fingerprint()
-    for line in (("apply", plan), ("resume",), ("cancel",), ("rollback",), ("heal",), ("recreate", "20260301-x")):
-        answer = command(*line, "--metrics", tmp_path / "missing" / "k.prom", "--yes", "-z", cluster.connect)
+    for line in (
+        ("apply", plan),
+        ("resume",),
+        ("cancel",),
+        ("rollback",),
+        ("heal",),
+        ("recreate", "20260301-x"),
+    ):
+        answer = command(
+            *line, "--metrics", tmp_path / "missing" / "k.prom", "--yes", "-z", cluster.connect
+        )
         assert answer.status == 8, answer.err
         assert answer.err.startswith(f"error: Cannot write {tmp_path / 'missing' / 'k.prom'}.\n")
     assert cluster.fingerprint() == before
 
 
-def test_the_end_of_a_command_that_is_refused_is_told_too(cluster: SimpleController, plan: Path) -> None:
+def test_the_end_of_a_command_that_is_refused_is_told_too(
+    cluster: SimpleController, plan: Path
+) -> None:
     cluster.delete_topic("orders")
     answer = command("apply", plan, "--log-format", "json", "--yes", "-z", cluster.connect)
     assert answer.status == 4
@@ -150,7 +183,13 @@ def test_a_dry_run_prints_the_command_that_applies_exactly_this_file(
     with webhook_server() as server:
         told = ("--metrics", tmp_path / "kadmin.prom", "--notify", server.url)
         dry = command(
-            "apply", plan, "--dry-run", "--throttle", "5MB/s", *told, environment={"KADMIN_ZOOKEEPER": cluster.connect}
+            "apply",
+            plan,
+            "--dry-run",
+            "--throttle",
+            "5MB/s",
+            *told,
+            environment={"KADMIN_ZOOKEEPER": cluster.connect},
         )
         assert server.tried == []
     assert dry.status == 0, dry.err
@@ -165,7 +204,9 @@ def test_a_dry_run_prints_the_command_that_applies_exactly_this_file(
         assert shown.out.endswith(f"\n\n    {line.replace('--throttle 5MB/s ', '')}\n")
         assert "--throttle 41MB/s" in shown.out, "it copies without a throttle"
     throttled = command("diff", plan, "--throttle", "5MB/s", "-z", cluster.connect)
-    assert throttled.out.endswith(f"\n\n    {line}\n"), "what was given is in the command that people copy"
+    assert throttled.out.endswith(f"\n\n    {line}\n"), (
+        "what was given is in the command that people copy"
+    )
     assert "throttle: 5.00 MB/s on" in throttled.out
     assert "without a throttle" not in throttled.out
     assert command(*shlex.split(line)[1:]).status == 0

@@ -1,4 +1,6 @@
-"""What commands say of operations that ended, were interrupted, or are in the way; on a real ZooKeeper."""
+"""What commands say of operations that ended, were interrupted, or are in the way; on a real
+ZooKeeper.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,12 @@ from kadmin.cli.execution import plan_named
 from kadmin.errors import StalePlanError
 from kadmin.next_step import command as command_to_type
 from kadmin.operations.context import Clock
-from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.record import (
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+)
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
@@ -44,7 +51,10 @@ def cluster(chroot: str) -> Iterator[SimpleController]:
 @pytest.fixture
 def interrupted(cluster: SimpleController, tmp_path: Path) -> Path:
     """The plan of an operation of two waves; the first is published, and the runner is gone."""
-    plan = document(tmp_path / "p.yaml", reassignment("orders", {0: [2, 3], 1: [2, 3]}, waves={"max_partitions": 1}))
+    plan = document(
+        tmp_path / "p.yaml",
+        reassignment("orders", {0: [2, 3], 1: [2, 3]}, waves={"max_partitions": 1}),
+    )
     cluster.behave(Manner.HOLD)
     assert kadmin(cluster, "apply", plan, "--yes", "--timeout", "3").status == 8
     return plan
@@ -55,7 +65,9 @@ def kadmin(cluster: SimpleController, *arguments: str | Path) -> Answer:
 
 
 def last(cluster: SimpleController) -> str:
-    return str(json.loads(kadmin(cluster, "history", "-o", "json").out)["operations"][-1]["operation_id"])
+    return str(
+        json.loads(kadmin(cluster, "history", "-o", "json").out)["operations"][-1]["operation_id"]
+    )
 
 
 def heal(cluster: SimpleController) -> str:
@@ -65,7 +77,14 @@ def heal(cluster: SimpleController) -> str:
         holder = context.new_holder("20260301T120000Z-4f9a1c")
         lease = context.operations.lock.take(holder, 0)
         record = OperationRecord(
-            holder.operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {}
+            holder.operation_id,
+            OperationKind.HEAL,
+            "{}",
+            "sha256:0",
+            None,
+            "now",
+            holder.author,
+            {},
         )
         context.operations.create(record, lease, "now")
         context.operations.lock.release(lease)
@@ -76,7 +95,10 @@ def test_a_loss_of_records_that_could_not_be_seen_is_said_when_an_operation_begi
     cluster: SimpleController, tmp_path: Path
 ) -> None:
     """The brokers of this cluster cannot be asked; those that are not to be asked need no word."""
-    unseen = "warning: a loss of records by other tools would not be seen: 2 partitions: no broker has a PLAINTEXT"
+    unseen = (
+        "warning: a loss of records by other tools would not be seen: 2 partitions: no broker has "
+        "a PLAINTEXT"
+    )
     for replicas, options in (([2, 1], ()), ([1, 2], ("--without-brokers",))):
         plan = document(tmp_path / "p.yaml", reassignment("orders", {0: replicas, 1: replicas}))
         applied = kadmin(cluster, "apply", plan, "--yes", *options)
@@ -97,7 +119,9 @@ def runner(cluster: SimpleController) -> Iterator[Holder]:
         def confirm() -> None:
             while not ended.wait(0.05):
                 if request := context.operations.request(operation_id):
-                    status = OperationStatus(OperationState.RUNNING, "now", str(request), answered=request)
+                    status = OperationStatus(
+                        OperationState.RUNNING, "now", str(request), answered=request
+                    )
                     context.operations.set_status(operation_id, status, lease)
                     return
 
@@ -126,13 +150,20 @@ def test_a_rollback_of_what_cannot_be_rolled_back_says_what_can_be_done(
         ((), "heal", "kadmin doctor"),
     ):
         before = last(cluster) if kind == "recreation" else ""
-        done = kadmin(cluster, *(str(each).format(before) for each in arguments)) if arguments else None
+        done = (
+            kadmin(cluster, *(str(each).format(before) for each in arguments))
+            if arguments
+            else None
+        )
         assert done is None or done.status == 0, done.err
         operation_id = heal(cluster) if done is None else last(cluster)
         answer = kadmin(cluster, "rollback", operation_id, "--yes")
         assert answer.status == 3
         first, _, end = answer.err.splitlines()
-        expected = f"error: Operation {operation_id} ({kind}) cannot be rolled back; only a reassignment can."
+        expected = (
+            f"error: Operation {operation_id} ({kind}) cannot be rolled back; only a reassignment "
+            "can."
+        )
         assert (first, end) == (expected, f"  next:  {instead.format(operation_id)}")
 
 
@@ -147,7 +178,9 @@ def test_a_refusal_gives_the_first_reason_alone(cluster: SimpleController, tmp_p
     assert "\n\nand then: " in shown
 
 
-def test_an_operation_without_a_runner_is_not_called_running(cluster: SimpleController, interrupted: Path) -> None:
+def test_an_operation_without_a_runner_is_not_called_running(
+    cluster: SimpleController, interrupted: Path
+) -> None:
     assert interrupted.exists()
     said = kadmin(cluster, "status").out
     assert f"operation {last(cluster)} (reassignment, interrupted)" in said
@@ -174,7 +207,9 @@ def test_what_was_cancelled_before_it_began_is_verified_as_cancelled(
     assert kadmin(cluster, "verify", interrupted).out == "2 done\n"
 
 
-def test_a_command_that_waits_for_the_lock_says_so(cluster: SimpleController, tmp_path: Path) -> None:
+def test_a_command_that_waits_for_the_lock_says_so(
+    cluster: SimpleController, tmp_path: Path
+) -> None:
     plan = document(tmp_path / "p.yaml", reassignment("orders", {0: [2, 1]}))
     with Store.connect(cluster.connect) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
@@ -183,18 +218,27 @@ def test_a_command_that_waits_for_the_lock_says_so(cluster: SimpleController, tm
         waited = kadmin(cluster, "apply", plan, "--yes", "--lock-timeout", "1")
         at_once = kadmin(cluster, "apply", plan, "--yes")
         context.operations.lock.release(lease)
-    told = f"waiting at most 1 s for the lock: {holder} holds it for operation {holder.operation_id}\n"
+    told = (
+        f"waiting at most 1 s for the lock: {holder} holds it for operation {holder.operation_id}\n"
+    )
     assert (waited.status, at_once.status) == (5, 5)
     assert told in waited.err
     assert "waiting" not in at_once.err
 
 
-def test_an_operation_that_does_not_exist_is_no_record_of_another_kind(cluster: SimpleController) -> None:
+def test_an_operation_that_does_not_exist_is_no_record_of_another_kind(
+    cluster: SimpleController,
+) -> None:
     answer = kadmin(cluster, "rollback", "nosuch", "--yes")
-    assert (answer.status, answer.err.splitlines()[0]) == (3, "error: There is no operation nosuch.")
+    assert (answer.status, answer.err.splitlines()[0]) == (
+        3,
+        "error: There is no operation nosuch.",
+    )
 
 
-def test_history_says_interrupted_where_status_does(cluster: SimpleController, interrupted: Path) -> None:
+def test_history_says_interrupted_where_status_does(
+    cluster: SimpleController, interrupted: Path
+) -> None:
     assert interrupted.exists()
     assert f"{last(cluster)}  reassignment  interrupted  " in kadmin(cluster, "history").out
     assert "(reassignment, interrupted)" in kadmin(cluster, "history", last(cluster)).out
@@ -242,14 +286,19 @@ def test_a_cancellation_is_announced_once_and_beside_another_operation_status_te
     cluster: SimpleController, interrupted: Path
 ) -> None:
     assert interrupted.exists()
-    entry = json.dumps({"version": 1, "partitions": [{"topic": "orders", "partition": 1, "replicas": [3, 2]}]})
+    entry = json.dumps(
+        {"version": 1, "partitions": [{"topic": "orders", "partition": 1, "replicas": [3, 2]}]}
+    )
     cluster.client.set(REASSIGN_PARTITIONS, entry.encode())
     said = kadmin(cluster, "cancel", "--foreign", "--yes", "--timeout", "3").err
     assert said.count("is on record") == 1, said
     several = kadmin(cluster, "resume", "--yes")
     assert several.status == 3
     assert several.err.startswith("error: Several operations are unfinished: ")
-    assert several.err.splitlines()[-1] == "  next:  kadmin status, then the command with one of these ids"
+    assert (
+        several.err.splitlines()[-1]
+        == "  next:  kadmin status, then the command with one of these ids"
+    )
 
 
 def test_a_run_that_others_overtook_names_a_command_that_can_be_typed(
@@ -265,19 +314,26 @@ def test_a_run_that_others_overtook_names_a_command_that_can_be_typed(
 
 def test_an_error_of_a_run_names_the_file_that_was_applied(tmp_path: Path) -> None:
     following = (
-        command_to_type("diff", "FILE") + ", to see what changed; " + command_to_type("cancel", "--origin", "FILE")
+        command_to_type("diff", "FILE")
+        + ", to see what changed; "
+        + command_to_type("cancel", "--origin", "FILE")
     )
     error = StalePlanError("Changed.", next_step=following)
     file = tmp_path / "two words.yaml"
     with pytest.raises(StalePlanError) as told, plan_named(file):
         raise error
-    assert told.value.next_command == f"kadmin diff '{file}', to see what changed; kadmin cancel --origin FILE"
+    assert (
+        told.value.next_command
+        == f"kadmin diff '{file}', to see what changed; kadmin cancel --origin FILE"
+    )
 
 
 def test_a_refusal_names_file_and_line_once_for_all_partitions_of_a_topic(
     cluster: SimpleController, tmp_path: Path
 ) -> None:
-    plan = document(tmp_path / "p.yaml", reassignment("order", {number: [1, 2] for number in range(7)}))
+    plan = document(
+        tmp_path / "p.yaml", reassignment("order", {number: [1, 2] for number in range(7)})
+    )
     answer = kadmin(cluster, "apply", plan, "--yes")
     said = "order-0, order-1, order-2, order-3, order-4 and 2 more: the cluster has no topic order"
     assert answer.status == 4
@@ -288,11 +344,18 @@ def test_a_refusal_names_file_and_line_once_for_all_partitions_of_a_topic(
     assert message.removeprefix("error: ") in shown.out
 
 
-def test_a_paused_operation_has_the_throttle_when_it_is_resumed(cluster: SimpleController, tmp_path: Path) -> None:
+def test_a_paused_operation_has_the_throttle_when_it_is_resumed(
+    cluster: SimpleController, tmp_path: Path
+) -> None:
     waves = {"max_partitions": 1}
     plan = reassignment("orders", {0: [2, 3], 1: [2, 3]}, waves=waves, throttle={"rate": "5MB/s"})
     cluster.behave(Manner.HOLD)
-    assert kadmin(cluster, "apply", document(tmp_path / "p.yaml", plan), "--yes", "--timeout", "3").status == 8
+    assert (
+        kadmin(
+            cluster, "apply", document(tmp_path / "p.yaml", plan), "--yes", "--timeout", "3"
+        ).status
+        == 8
+    )
     assert "  throttle: 5.00 MB/s\n" in kadmin(cluster, "status").out
     cluster.behave(Manner.OBEY)
     assert kadmin(cluster, "pause").status == 0
@@ -300,7 +363,9 @@ def test_a_paused_operation_has_the_throttle_when_it_is_resumed(cluster: SimpleC
     assert kadmin(cluster, "throttle", "show").out.startswith("no throttles")
     cancelled = kadmin(cluster, "cancel", "--yes")
     assert cancelled.status == 0, cancelled.err
-    assert cancelled.out.startswith("cancelled: nothing is in flight, 1 of 2 partitions moved; asked to cancel by ")
+    assert cancelled.out.startswith(
+        "cancelled: nothing is in flight, 1 of 2 partitions moved; asked to cancel by "
+    )
     assert "throttled at" not in cancelled.err, "nothing more is published"
 
 
@@ -310,7 +375,9 @@ def test_nothing_to_do_is_said_once(cluster: SimpleController, tmp_path: Path) -
     assert (answer.status, answer.out, answer.err) == (0, "nothing to do\n", "")
 
 
-def test_a_cancelled_operation_is_called_so_once(cluster: SimpleController, interrupted: Path) -> None:
+def test_a_cancelled_operation_is_called_so_once(
+    cluster: SimpleController, interrupted: Path
+) -> None:
     assert interrupted.exists()
     operation_id = last(cluster)
     with Store.connect(cluster.connect) as store:
@@ -327,14 +394,19 @@ def test_cancel_foreign_beside_a_runner_says_why_it_is_refused_and_what_to_type(
     cluster: SimpleController, interrupted: Path
 ) -> None:
     assert interrupted.exists()
-    entry = json.dumps({"version": 1, "partitions": [{"topic": "orders", "partition": 1, "replicas": [3, 2]}]})
+    entry = json.dumps(
+        {"version": 1, "partitions": [{"topic": "orders", "partition": 1, "replicas": [3, 2]}]}
+    )
     cluster.client.set(REASSIGN_PARTITIONS, entry.encode())
     with runner(cluster) as holder:
         answer = kadmin(cluster, "cancel", "--foreign", "--yes")
     assert answer.status == 5
     assert answer.err.splitlines()[-3:] == [
         f"error: The lock is held by {holder} for operation {holder.operation_id}.",
-        "  cause: cancel --foreign is an operation of its own, under the lock; a paused operation holds none",
+        (
+            "  cause: cancel --foreign is an operation of its own, under the lock; a paused "
+            "operation holds none"
+        ),
         f"  next:  kadmin pause {holder.operation_id}; then kadmin cancel --foreign",
     ]
 

@@ -16,7 +16,13 @@ from kadmin.operations.context import Clock, new_operation_id
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.keys import is_key, key_of
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.record import (
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+)
 from kadmin.operations.record.steps import WaveStep
 from kadmin.worlds.kafka.values.folder import FolderValues
 from kadmin.worlds.kafka.values.value_files import ValueFiles
@@ -48,7 +54,9 @@ def beside(folder: Path, usual: Path) -> FolderValues:
 
 def recorded(operation_id: str) -> OperationRecord:
     origin = {tp("a-0"): (1, 2)}
-    return OperationRecord(operation_id, OperationKind.ELECTION, "{}", "sha256:0", "id", "now", ANN.author, origin)
+    return OperationRecord(
+        operation_id, OperationKind.ELECTION, "{}", "sha256:0", "id", "now", ANN.author, origin
+    )
 
 
 def test_the_lock_is_held_once_and_names_its_holder(folder: Path) -> None:
@@ -64,8 +72,12 @@ def test_the_lock_is_held_once_and_names_its_holder(folder: Path) -> None:
     assert again.token == lease.token + 1
 
 
-def test_a_record_that_is_in_use_elsewhere_refuses_a_second_one(folder: Path, tmp_path: Path) -> None:
-    """The lock and the unfinished operations of the usual place count; a copy of an operation continues it."""
+def test_a_record_that_is_in_use_elsewhere_refuses_a_second_one(
+    folder: Path, tmp_path: Path
+) -> None:
+    """The lock and the unfinished operations of the usual place count; a copy of an operation
+    continues it.
+    """
     usual = in_folder(tmp_path / "usual")
     lease = usual.lock.take(ANN, 0)
     usual.create(recorded(OP_1), lease, "now")
@@ -94,7 +106,9 @@ def test_a_lock_that_was_released_by_hand_writes_no_more(folder: Path) -> None:
     assert elsewhere.lock.release_by_hand(OP_1) == ANN
     writes: tuple[Callable[[], None], ...] = (
         lambda: operations.write_step(WaveStep(1, "now", 0), lease),
-        lambda: operations.set_status(OP_1, OperationStatus(OperationState.COMPLETED, "now"), lease),
+        lambda: operations.set_status(
+            OP_1, OperationStatus(OperationState.COMPLETED, "now"), lease
+        ),
         lambda: operations.create(recorded(OP_2), lease, "now"),
     )
     for write in writes:
@@ -108,7 +122,14 @@ def test_a_lock_that_was_released_by_hand_writes_no_more(folder: Path) -> None:
 
 def test_no_key_leads_out_of_the_folder(folder: Path) -> None:
     files = ValueFiles(folder)
-    for key in ("../evil", "operations/../../evil", "/evil", "operations//evil", "operations/./evil", ""):
+    for key in (
+        "../evil",
+        "operations/../../evil",
+        "/evil",
+        "operations//evil",
+        "operations/./evil",
+        "",
+    ):
         with pytest.raises(KadminError, match="leads out of the folder"):
             files.put([(key, b"evil")])
         with pytest.raises(KadminError, match="leads out of the folder"):
@@ -141,7 +162,9 @@ def test_what_is_no_file_is_named(folder: Path, name: str, make: Callable[[Path]
     make(path)
     operations = in_folder(folder)
     asked = operations.lock.holder if name == "lock" else operations.listings
-    with pytest.raises(NotCompletedError, match=f"{path} keeps lock and record, and cannot be used"):
+    with pytest.raises(
+        NotCompletedError, match=f"{path} keeps lock and record, and cannot be used"
+    ):
         asked()
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 
-def test_a_creation_that_the_alarm_ends_was_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_creation_that_the_alarm_ends_was_not_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It may have left, and nobody has seen an answer."""
 
     def create_topic(*_: object, **__: object) -> None:

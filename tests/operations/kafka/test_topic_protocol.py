@@ -1,4 +1,6 @@
-"""The protocol of the lock in the topic, in every order of two takers, a holder, plain writers and the coordinator."""
+"""The protocol of the lock in the topic, in every order of two takers, a holder, plain writers and
+the coordinator.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def holder(token: int) -> Program:
 
 
 def taker(name: str) -> Program:
-    """A taker that sees the lease it read as run out, though the holder may live: takes the lock and writes a step."""
+    """A taker that sees the lease it read as run out, though the holder may live: takes the lock
+    and writes a step.
+    """
 
     def run() -> Steps[object]:
         log: TopicLog = yield CatchUp()
@@ -79,15 +83,25 @@ def held() -> tuple[Brokers, Producer, int]:
 def check(entries: tuple[LogEntry, ...]) -> None:
     """Only the holder of the lock writes what counts, and no older holder after a newer one.
 
-    A lock is taken only where the record that was judged to be free is still the last one. Compaction changes nothing.
+    A lock is taken only where the record that was judged to be free is still the last one.
+    Compaction changes nothing.
     """
     log, before = TopicLog(), None
     for entry in entries:
         counts = log.add(entry) is None
         assert log.lock is None or before is None or log.lock.token >= before.token
-        if counts and entry.key == LOCK and before is not None and log.lock is not None and log.lock.holder is not None:
-            assert log.lock.token == before.token or log.lock.holder.started_at == str(before.offset)
-        if counts and entry.key.startswith(STEPS) and entry.value is not None:  # what others wrote over goes
+        if (
+            counts
+            and entry.key == LOCK
+            and before is not None
+            and log.lock is not None
+            and log.lock.holder is not None
+        ):
+            assert log.lock.token == before.token or log.lock.holder.started_at == str(
+                before.offset
+            )
+        # What others wrote over goes.
+        if counts and entry.key.startswith(STEPS) and entry.value is not None:
             assert log.lock is not None
             assert log.lock.holder is not None
             assert json.loads(entry.value or b"") == [log.lock.holder.author.user, log.lock.token]
@@ -95,7 +109,11 @@ def check(entries: tuple[LogEntry, ...]) -> None:
     if all(entry.producer is not None for entry in entries):
         for end in range(len(entries) + 1):
             compacted = judged((*_compacted(entries[:end]), *entries[end:]))
-            assert (compacted.values, compacted.lock, compacted.writer) == (log.values, log.lock, log.writer)
+            assert (compacted.values, compacted.lock, compacted.writer) == (
+                log.values,
+                log.lock,
+                log.writer,
+            )
 
 
 def _compacted(entries: tuple[LogEntry, ...]) -> tuple[LogEntry, ...]:
@@ -103,8 +121,12 @@ def _compacted(entries: tuple[LogEntry, ...]) -> tuple[LogEntry, ...]:
     return tuple(entry for entry in entries if last[entry.key] == entry.offset)
 
 
-def explored(takers: str, *, begins: int, time_outs: int = 0, plain: tuple[tuple[str, bytes], ...] = ()) -> Explored:
-    """Try every order of a holder and of takers, and require that somebody could write where nobody died."""
+def explored(
+    takers: str, *, begins: int, time_outs: int = 0, plain: tuple[tuple[str, bytes], ...] = ()
+) -> Explored:
+    """Try every order of a holder and of takers, and require that somebody could write where nobody
+    died.
+    """
     brokers, producer, token = held()
     programs = {holder(token): producer, **{taker(name): None for name in takers}}
     found = explore(brokers, programs, check, Limits(plain, time_outs, begins))
@@ -176,7 +198,9 @@ def test_a_lock_that_cannot_be_read_is_an_error_only_where_it_counts(value: byte
 
 
 def test_what_never_counted_does_not_count_after_compaction() -> None:
-    """A record of another id under a key of its own is the last one of its key, and stays when the claims are gone."""
+    """A record of another id under a key of its own is the last one of its key, and stays when the
+    claims are gone.
+    """
     ours, theirs = Producer(1, 0), Producer(9, 0)
     held, forged = LogEntry(3, LOCK, encode_lock(who("ann"), 0), ours, 0), f"{OPERATION}/status"
     kept = (held, LogEntry(5, forged, b"{}", theirs, 0), LogEntry(6, CLAIM, b"{}", theirs, 0))
@@ -188,7 +212,11 @@ def test_what_never_counted_does_not_count_after_compaction() -> None:
 def test_many_records_that_do_not_count_are_told_by_their_number() -> None:
     """A stranger's thousands hid the answer of every command."""
     notes = ignored_notes([f"record {number}" for number in range(3_000)], TopicPartition("t", 0))
-    assert (notes[0], notes[-1], len(notes)) == ("ignored in t-0: record 0", "ignored in t-0: 2,990 more records", 11)
+    assert (notes[0], notes[-1], len(notes)) == (
+        "ignored in t-0: record 0",
+        "ignored in t-0: 2,990 more records",
+        11,
+    )
     assert ignored_notes(["x"], TopicPartition("t", 0)) == ["ignored in t-0: x"]
 
 
@@ -196,18 +224,29 @@ def test_records_of_an_id_that_expired_count() -> None:
     """Its operations are older than all that kadmin's new producer id wrote."""
     expired, ours = Producer(1, 7), Producer(2, 0)
     log = TopicLog(owner=2)
-    for offset, (key, by) in enumerate([(f"{OPERATION}/status", expired), (CLAIM, ours), (LOCK, ours)]):
+    for offset, (key, by) in enumerate(
+        [(f"{OPERATION}/status", expired), (CLAIM, ours), (LOCK, ours)]
+    ):
         assert log.add(LogEntry(offset, key, encode_lock(None, 1), by, 0)) is None
     assert [*log.values] == [f"{OPERATION}/status"]
 
 
 @pytest.mark.parametrize("by", [None, Producer(9, 0)])
 def test_a_taker_writes_again_what_others_wrote_over(by: Producer | None) -> None:
-    """Compaction keeps the last record of each key, whoever wrote it, and no claim before the last."""
-    log, before, ours, step_key = TopicLog(owner=1), Producer(1, 0), Producer(1, 1), f"{STEPS}/000000"
+    """Compaction keeps the last record of each key, whoever wrote it, and no claim before the
+    last.
+    """
+    log, before, ours, step_key = (
+        TopicLog(owner=1),
+        Producer(1, 0),
+        Producer(1, 1),
+        f"{STEPS}/000000",
+    )
     for offset, key in enumerate((CLAIM, step_key)):
         assert log.add(LogEntry(offset, key, b"[1]", before, 0)) is None
-    for offset, key in enumerate((step_key, f"{OPERATION}/status", CLAIM, LOCK, f"{OPERATION}/request", "x"), start=2):
+    for offset, key in enumerate(
+        (step_key, f"{OPERATION}/status", CLAIM, LOCK, f"{OPERATION}/request", "x"), start=2
+    ):
         log.add(LogEntry(offset, key, b"{}", by, 0))
     asks = take(who("ben"), log.lock)
     assert next(asks) == Begin()
@@ -219,13 +258,18 @@ def test_a_taker_writes_again_what_others_wrote_over(by: Producer | None) -> Non
     assert again == Add({step_key: b"[1]", f"{OPERATION}/status": None}, again=True)
     for key, value in again.values.items():
         assert log.add(LogEntry(10, key, value, ours, 0)) is None
-    assert (log.overwritten(), log.values) == ({}, {step_key: b"[1]", f"{OPERATION}/request": b"{}"})
+    assert (log.overwritten(), log.values) == (
+        {},
+        {step_key: b"[1]", f"{OPERATION}/request": b"{}"},
+    )
 
 
 def test_anybody_asks_and_the_holder_alone_writes() -> None:
     log, producer = TopicLog(), Producer(1, 0)
     assert log.add(LogEntry(0, CLAIM, b"{}", producer, 0)) is None
-    for number, name in enumerate(("request", "throttle", "status", "record", "steps/000001"), start=1):
+    for number, name in enumerate(
+        ("request", "throttle", "status", "record", "steps/000001"), start=1
+    ):
         asked = log.add(LogEntry(number, f"{OPERATION}/{name}", b"{}", None, 0))
         assert asked is (None if name in {"request", "throttle"} else Ignored.NOT_HELD)
         assert log.add(LogEntry(number, f"{OPERATION}/{name}", b"{}", producer, 0)) is None
@@ -255,7 +299,9 @@ def test_strangers_of_every_kind_change_nothing() -> None:
 
 
 def test_a_thousand_random_races_of_four_takers_and_a_holder() -> None:
-    """More processes, deaths of transactions and strangers than every order can be tried of; seeds 0 to 999."""
+    """More processes, deaths of transactions and strangers than every order can be tried of; seeds
+    0 to 999.
+    """
     brokers, producer, token = held()
     ends = Counter[object]()
     for seed in range(WALKS):

@@ -1,4 +1,6 @@
-"""Operations are carried between ZooKeeper and another store, and a copy that is killed at any write is done again."""
+"""Operations are carried between ZooKeeper and another store, and a copy that is killed at any
+write is done again.
+"""
 
 from __future__ import annotations
 
@@ -78,20 +80,26 @@ def cluster(chroot: str, tmp_path: Path) -> Iterator[SimpleController]:
 
 
 @contextmanager
-def in_zookeeper(connect: str, root: str, death: Death, monkeypatch: pytest.MonkeyPatch) -> Iterator[Context]:
+def in_zookeeper(
+    connect: str, root: str, death: Death, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Context]:
     with Store.connect(connect) as store, monkeypatch.context() as patch:
         patch.setattr(store, "multi", death.around(store.multi))
         yield zookeeper_context(store, Paths(root), Clock(), lambda _: None)
 
 
-def in_folder(context: Context, folder: Path, death: Death, monkeypatch: pytest.MonkeyPatch) -> Context:
+def in_folder(
+    context: Context, folder: Path, death: Death, monkeypatch: pytest.MonkeyPatch
+) -> Context:
     values = FolderValues(folder, context.clock, None, ignore)
     monkeypatch.setattr(values, "put", death.around(values.put))
     return replace(context, operations=OperationStore(values, ignore))
 
 
 def content(operations: OperationStore) -> list[tuple[object, ...]]:
-    """Return all that is on record, by operation: of two in one second, stores differ in which is the older one."""
+    """Return all that is on record, by operation: of two in one second, stores differ in which is
+    the older one.
+    """
     found = (
         (
             each.operation_id,
@@ -126,7 +134,9 @@ def test_what_is_carried_is_all_that_was_on_record(
 def test_a_copy_that_is_killed_at_any_write_is_done_again(
     cluster: SimpleController, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every write of the copy from ZooKeeper, and every one of the copy back, before it and after it."""
+    """Every write of the copy from ZooKeeper, and every one of the copy back, before it and after
+    it.
+    """
     with in_zookeeper(cluster.connect, "/kadmin", Death(), monkeypatch) as source:
         whole = Death()
         there = in_folder(source, tmp_path / "whole", whole, monkeypatch)
@@ -135,7 +145,9 @@ def test_a_copy_that_is_killed_at_any_write_is_done_again(
         for number, before in points(whole.writes):
             folder = tmp_path / f"{number}-{before}"
             with suppress(KilledError):
-                import_history(source, in_folder(source, folder, Death(number, before), monkeypatch))
+                import_history(
+                    source, in_folder(source, folder, Death(number, before), monkeypatch)
+                )
             again = in_folder(source, folder, Death(), monkeypatch)
             import_history(source, again)
             assert content(again.operations) == expected, (number, before)

@@ -12,7 +12,13 @@ from support.cluster.states import cluster, tp
 from kadmin.cluster.model import NO_LEADER, Endpoint, PartitionState, TopicPartition
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.examine import examine
-from kadmin.operations.reading.brokers import not_described, sizes_of, switch, usable_of, with_guards
+from kadmin.operations.reading.brokers import (
+    not_described,
+    sizes_of,
+    switch,
+    usable_of,
+    with_guards,
+)
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import UNTHROTTLED, PartitionTarget, PlanHeader, ReassignmentPlan
 from kadmin.worlds.kafka.wire import connection
@@ -30,7 +36,10 @@ STATE = cluster({"a-0": (1, 2)})
 
 def listening(protocol: str) -> ClusterState:
     at = Endpoint("EXTERNAL", "127.0.0.1", 1, protocol)
-    return replace(STATE, brokers={number: replace(each, endpoints=(at,)) for number, each in STATE.brokers.items()})
+    return replace(
+        STATE,
+        brokers={number: replace(each, endpoints=(at,)) for number, each in STATE.brokers.items()},
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,13 +56,19 @@ def listening(protocol: str) -> ClusterState:
 def test_of_brokers_that_differ_the_one_counts_that_makes_a_deletion_go_wrong(
     told: list[str | None], deletes: object, creates: object
 ) -> None:
-    settings = {number: {} if each is None else {"switch": each} for number, each in enumerate(told)}
+    settings = {
+        number: {} if each is None else {"switch": each} for number, each in enumerate(told)
+    }
     assert switch(settings, "switch", decisive=False) is deletes
     assert switch(settings, "switch", decisive=True) is creates
 
 
-def on_disk(broker: int, *directories: tuple[int, dict[str, int]], usable: int = -1) -> dict[str, Any]:
-    """Return a broker's answer as kafka-python gives it: by directory its error, and sizes of partitions."""
+def on_disk(
+    broker: int, *directories: tuple[int, dict[str, int]], usable: int = -1
+) -> dict[str, Any]:
+    """Return a broker's answer as kafka-python gives it: by directory its error, and sizes of
+    partitions.
+    """
     listed = [
         {
             "log_dir": f"/disk{number}",
@@ -62,7 +77,9 @@ def on_disk(broker: int, *directories: tuple[int, dict[str, int]], usable: int =
             "topics": [
                 {
                     "name": "a",
-                    "partitions": [{"partition_index": int(at), "partition_size": size, "is_future_key": False}],
+                    "partitions": [
+                        {"partition_index": int(at), "partition_size": size, "is_future_key": False}
+                    ],
                 }
                 for at, size in sizes.items()
             ],
@@ -81,7 +98,11 @@ def test_a_log_directory_that_failed_hides_its_own_replicas_and_nothing_else() -
     ]
     by_id = {each["broker"]: each for each in answers}
     found = log_dirs_by(by_id.__getitem__, by_id)
-    assert {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()} == {1: 5, 2: 12, 3: 0}
+    assert {broker: sum(sizes.values()) for broker, sizes in found.sizes.items()} == {
+        1: 5,
+        2: 12,
+        3: 0,
+    }
     assert not_described(found) == (
         "bytes on disk of broker 4 are not known: Broker 4 cannot read its log directory /disk0.",
         "bytes in a log directory are not known: Broker 1 cannot read its log directory /disk1.",
@@ -101,42 +122,65 @@ def test_a_log_directory_that_failed_hides_its_own_replicas_and_nothing_else() -
     ],
 )
 def test_a_size_is_that_of_the_leader_from_which_copies_are_made(
-    leader: int | None, isr: tuple[int, ...], held: dict[int, dict[str, int]], size_bytes: int | None
+    leader: int | None,
+    isr: tuple[int, ...],
+    held: dict[int, dict[str, int]],
+    size_bytes: int | None,
 ) -> None:
     state = cluster({"a-0": (1, 2, 3)}, states={"a-0": (leader or 0, isr)})
     if leader is None:
         state = replace(state, states={})
-    by_partition = {broker: {tp(name): size for name, size in sizes.items()} for broker, sizes in held.items()}
+    by_partition = {
+        broker: {tp(name): size for name, size in sizes.items()} for broker, sizes in held.items()
+    }
     assert sizes_of(state, by_partition).get(tp("a-0")) == size_bytes
 
 
 def test_the_room_of_a_broker_is_that_of_its_healthy_directories() -> None:
     two, failed = [(0, {"0": 5}), (0, {"1": 7})], [(0, {"0": 5}), (STORAGE_ERROR, {})]
-    answers = {1: on_disk(1, *two, usable=50), 2: on_disk(2, *failed, usable=50), 3: on_disk(3, *two)}
-    assert log_dirs_by(answers.__getitem__, answers).usable == {1: 100, 2: 50}, "broker 3 is older than Kafka 3.3"
+    answers = {
+        1: on_disk(1, *two, usable=50),
+        2: on_disk(2, *failed, usable=50),
+        3: on_disk(3, *two),
+    }
+    assert log_dirs_by(answers.__getitem__, answers).usable == {1: 100, 2: 50}, (
+        "broker 3 is older than Kafka 3.3"
+    )
 
 
 def test_a_broker_that_does_not_answer_is_warned_about_once() -> None:
     """Its bytes and its room are unknown for one reason, and that is not its version of Kafka."""
-    answers = {4: on_disk(4, (STORAGE_ERROR, {})), 2: on_disk(2, (0, {"0": 5})), 3: on_disk(3, (0, {}), usable=50)}
+    answers = {
+        4: on_disk(4, (STORAGE_ERROR, {})),
+        2: on_disk(2, (0, {"0": 5})),
+        3: on_disk(3, (0, {}), usable=50),
+    }
     found = log_dirs_by(answers.__getitem__, answers)
     facts = ClusterFacts(usable=usable_of(found), disks_unavailable=not_described(found))
     assert facts.usable == {2: None, 3: 50}
-    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (1, 4), (1, 2)),), UNTHROTTLED)
+    plan = ReassignmentPlan(
+        PlanHeader(), (PartitionTarget(tp("a-0"), (1, 4), (1, 2)),), UNTHROTTLED
+    )
     assert examine(plan, STATE, NODES.publish, facts).warnings == (
         "bytes on disk of broker 4 are not known: Broker 4 cannot read its log directory /disk0.",
     )
 
 
 @pytest.mark.zookeeper
-def test_what_brokers_do_not_tell_is_said_with_its_reason(chroot: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_brokers_do_not_tell_is_said_with_its_reason(
+    chroot: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The second question is not waited for: who did not answer the first is silent."""
     monkeypatch.setattr(connection, "BOOTSTRAP_S", 0.5)
     with Store.connect(chroot) as store:
         backend = ZooKeeperBackend(store, Paths(), Clock())
         silent = with_guards(ClusterFacts(), backend, listening("PLAINTEXT"), ["a"])
         closed = with_guards(ClusterFacts(sizes={tp("a-0"): 5}), backend, listening("SSL"), ["a"])
-    assert (silent.consumers, silent.deletion_enabled, silent.topics_create_themselves) == ({"a": ()}, None, None)
+    assert (silent.consumers, silent.deletion_enabled, silent.topics_create_themselves) == (
+        {"a": ()},
+        None,
+        None,
+    )
     (unknown,) = silent.unavailable
     assert unknown.startswith(
         "groups that keep their offsets in Kafka were not seen; "
@@ -147,7 +191,9 @@ def test_what_brokers_do_not_tell_is_said_with_its_reason(chroot: str, monkeypat
     assert disks.startswith("bytes on disk are not known: ")
     assert all("127.0.0.1:1" in each for each in (unknown, disks))
     assert closed.sizes == {tp("a-0"): 5}
-    reasons = [each.rpartition(": ")[2] for each in (*closed.unavailable, *closed.disks_unavailable)]
+    reasons = [
+        each.rpartition(": ")[2] for each in (*closed.unavailable, *closed.disks_unavailable)
+    ]
     assert reasons == ["no broker has a PLAINTEXT listener"] * 2
     assert {silent.from_brokers, closed.from_brokers} == {True}
 
@@ -166,5 +212,6 @@ def test_groups_whose_offsets_have_no_leader_are_named_as_not_seen(
     with Store.connect(chroot) as store:
         facts = with_guards(ClusterFacts(), ZooKeeperBackend(store, Paths(), Clock()), state, ["a"])
     assert facts.unavailable[0] == (
-        "groups that keep their offsets in __consumer_offsets-1, __consumer_offsets-2 were not seen: no leader"
+        "groups that keep their offsets in __consumer_offsets-1, __consumer_offsets-2 were not "
+        "seen: no leader"
     )

@@ -1,4 +1,6 @@
-"""`consumers` on a real ZooKeeper: recorded groups of old consumers, whose owners are what the preview begins with."""
+"""`consumers` on a real ZooKeeper: recorded groups of old consumers, whose owners are what the
+preview begins with.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,26 @@ PARTITIONS = 5
 
 @pytest.fixture(params=OLD_CONSUMERS)
 def readers(request: pytest.FixtureRequest, chroot: str) -> Iterator[tuple[Store, dict[int, str]]]:
-    """A recorded cluster with a recorded group, and who owns which partition of its topic t5 by ZooKeeper."""
+    """A recorded cluster with a recorded group, and who owns which partition of its topic t5 by
+    ZooKeeper.
+    """
     with Store.connect(chroot) as store:
         load(store, "2.8.2")
         nodes = recorded(request.param)
         known = recorded("2.8.2")
-        write(store, *(Create(path, nodes[path].data) for path in sorted(nodes) if path != "/" and path not in known))
+        write(
+            store,
+            *(
+                Create(path, nodes[path].data)
+                for path in sorted(nodes)
+                if path != "/" and path not in known
+            ),
+        )
         lists = {str(number): [1] for number in range(PARTITIONS)}
-        write(store, Create("/brokers/topics/t5", json.dumps({"version": 1, "partitions": lists}).encode()))
+        write(
+            store,
+            Create("/brokers/topics/t5", json.dumps({"version": 1, "partitions": lists}).encode()),
+        )
         owned = f"/consumers/{GROUP}/owners/t5"
         yield store, {n: (nodes[f"{owned}/{n}"].data or b"").decode() for n in range(PARTITIONS)}
 
@@ -48,7 +62,9 @@ def asked(store: Store, *arguments: str) -> list[dict[str, Any]]:
     assert answer.status == 0, answer.err
     value: dict[str, Any] = json.loads(answer.out)
     assert validate_value(value, f"answers/consumers-{arguments[0]}") == [], answer.out
-    rows: list[dict[str, Any]] = value["assignments" if arguments[0] == "preview" else "coordinators"]
+    rows: list[dict[str, Any]] = value[
+        "assignments" if arguments[0] == "preview" else "coordinators"
+    ]
     return rows
 
 
@@ -72,9 +88,24 @@ def test_a_member_that_goes_leaves_all_to_the_others(readers: tuple[Store, dict[
     gone, left = (thread.removesuffix("-0") for thread in sorted(set(owned.values()), reverse=True))
     rows = asked(store, "preview", "--group", GROUP, "--lose", gone)
     assert set(owners(rows, "after").values()) == {f"{left}-0"}
-    table = command("consumers", "preview", "--group", GROUP, "--lose", gone, "-z", store.connect_string, "-o", "csv")
-    changing = [row for row in csv.DictReader(io.StringIO(table.out)) if row["changes_hands"] == "true"]
-    assert {int(row["partition"]) for row in changing} == {n for n, thread in owned.items() if thread == f"{gone}-0"}
+    table = command(
+        "consumers",
+        "preview",
+        "--group",
+        GROUP,
+        "--lose",
+        gone,
+        "-z",
+        store.connect_string,
+        "-o",
+        "csv",
+    )
+    changing = [
+        row for row in csv.DictReader(io.StringIO(table.out)) if row["changes_hands"] == "true"
+    ]
+    assert {int(row["partition"]) for row in changing} == {
+        n for n, thread in owned.items() if thread == f"{gone}-0"
+    }
     assert f"partitions that change hands: {len(changing)} of {PARTITIONS}" in table.err
 
 
@@ -90,15 +121,21 @@ def test_more_members_than_partitions_stand_idle(readers: tuple[Store, dict[int,
     assert told.err.split("idle then: ")[1].count(",") + 1 == 7 - PARTITIONS
 
 
-def test_a_group_whose_topics_are_gone_cannot_be_previewed(readers: tuple[Store, dict[int, str]]) -> None:
+def test_a_group_whose_topics_are_gone_cannot_be_previewed(
+    readers: tuple[Store, dict[int, str]],
+) -> None:
     store, _ = readers
     write(store, Delete("/brokers/topics/t5", -1))
-    answer = command("consumers", "preview", "--group", GROUP, "--members", "3", "-z", store.connect_string)
+    answer = command(
+        "consumers", "preview", "--group", GROUP, "--members", "3", "-z", store.connect_string
+    )
     assert (answer.status, answer.out) == (4, "")
     assert "its members subscribe to" in answer.err
 
 
-def test_the_coordinator_leads_the_partition_of_the_groups_name(readers: tuple[Store, dict[int, str]]) -> None:
+def test_the_coordinator_leads_the_partition_of_the_groups_name(
+    readers: tuple[Store, dict[int, str]],
+) -> None:
     store, _ = readers
     number = len(store.children("/brokers/topics/__consumer_offsets/partitions") or ())
     (row,) = asked(store, "coordinator", "a")
@@ -115,22 +152,37 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("silent")
-def test_who_reads_what_a_plan_moves_is_disturbed(readers: tuple[Store, dict[int, str]], tmp_path: Path) -> None:
+def test_who_reads_what_a_plan_moves_is_disturbed(
+    readers: tuple[Store, dict[int, str]], tmp_path: Path
+) -> None:
     store, _ = readers
-    state = json.dumps({"controller_epoch": 1, "leader": 1, "version": 1, "leader_epoch": 0, "isr": [1]}).encode()
-    folders = ["/brokers/topics/t5/partitions", *(f"/brokers/topics/t5/partitions/{number}" for number in (0, 1))]
-    write(store, *(Create(path) for path in folders), *(Create(f"{path}/state", state) for path in folders[1:]))
+    state = json.dumps(
+        {"controller_epoch": 1, "leader": 1, "version": 1, "leader_epoch": 0, "isr": [1]}
+    ).encode()
+    folders = [
+        "/brokers/topics/t5/partitions",
+        *(f"/brokers/topics/t5/partitions/{number}" for number in (0, 1)),
+    ]
+    write(
+        store,
+        *(Create(path) for path in folders),
+        *(Create(f"{path}/state", state) for path in folders[1:]),
+    )
     plan = document(tmp_path / "plan.json", reassignment("t5", {0: [2], 1: [1]}))
     answer = command("consumers", "disturbed", plan, "-z", store.connect_string, "-o", "json")
     assert answer.status == 0, answer.err
     value = json.loads(answer.out)
     assert validate_value(value, "answers/consumers-disturbed") == [], answer.out
-    assert value["unavailable"][0].startswith("groups that keep their offsets in Kafka were not seen"), (
-        "nobody runs them"
-    )
+    assert value["unavailable"][0].startswith(
+        "groups that keep their offsets in Kafka were not seen"
+    ), "nobody runs them"
     assert value["unavailable"][0] in answer.err
-    seen = itemgetter("group", "offsets_in", "role", "topic", "partition", "moves", "leader", "new_leader")
-    assert [seen(row) for row in value["disturbances"]] == [(GROUP, "zookeeper", "reads", "t5", 0, True, 1, 2)]
+    seen = itemgetter(
+        "group", "offsets_in", "role", "topic", "partition", "moves", "leader", "new_leader"
+    )
+    assert [seen(row) for row in value["disturbances"]] == [
+        (GROUP, "zookeeper", "reads", "t5", 0, True, 1, 2)
+    ]
     assert "1 group disrupted by this plan" in answer.err
 
 

@@ -36,7 +36,9 @@ class Run:
         self._pace = Pace(work)
         self._memory = Memory()
 
-    def at(self, now: float, observed: Observed, throttle: int | None = None) -> tuple[object, object, object]:
+    def at(
+        self, now: float, observed: Observed, throttle: int | None = None
+    ) -> tuple[object, object, object]:
         self._memory = remember(self._memory, observed, now)
         told = self._pace.progress(observed, self._memory, now, throttle, "copying")
         return told.done_bytes, told.rate, told.eta_s
@@ -46,7 +48,9 @@ def test_rate_and_remaining_time_follow_the_bytes_that_brokers_tell() -> None:
     run = Run()
     assert run.at(0.0, seen(a0=10, a1=10)) == (20, None, None), "an earlier run copied this"
     assert run.at(2.0, seen(a0=30, a1=30)) == (60, pytest.approx(20.0), pytest.approx(17.0))
-    assert run.at(4.0, seen(a0=50, a1=50), 10) == (100, pytest.approx(20.0), pytest.approx(30.0)), "throttled"
+    assert run.at(4.0, seen(a0=50, a1=50), 10) == (100, pytest.approx(20.0), pytest.approx(30.0)), (
+        "throttled"
+    )
 
 
 def test_between_two_samples_a_whole_partition_counts_and_the_rate_stays() -> None:
@@ -64,9 +68,13 @@ def test_there_is_no_remaining_time_while_the_wave_waits_for_a_broker() -> None:
     copying, states = seen(a0=80, a1=20), {"a-3": (-1, (2,))}
     for number, without in ((3, copying.state), (2, cluster({"a-3": (1, 3, 2)}, states=states))):
         brokers = {broker: found for broker, found in without.brokers.items() if broker != number}
-        stuck = replace(copying.state, brokers=brokers, states={**copying.state.states, **without.states})
+        stuck = replace(
+            copying.state, brokers=brokers, states={**copying.state.states, **without.states}
+        )
         assert run.at(2.0, replace(copying, state=stuck, on_disk=dict(copying.on_disk)))[2] is None
-    assert run.at(2.0, replace(copying, on_disk=dict(copying.on_disk)))[2] is not None, "the brokers are back"
+    assert run.at(2.0, replace(copying, on_disk=dict(copying.on_disk)))[2] is not None, (
+        "the brokers are back"
+    )
 
 
 def test_without_bytes_whole_partitions_count() -> None:
@@ -80,5 +88,13 @@ def test_without_bytes_whole_partitions_count() -> None:
 
 def test_work_that_copies_nothing_has_no_rate() -> None:
     work = ElectionWork((tp("a-0"),))
-    told = Pace(work).progress(Observed(cluster({"a-0": (1, 2)}), (), NODES), Memory(), 1.0, None, "")
-    assert (told.done, told.total, told.done_bytes, told.rate, told.eta_s) == (1, 1, None, None, None)
+    told = Pace(work).progress(
+        Observed(cluster({"a-0": (1, 2)}), (), NODES), Memory(), 1.0, None, ""
+    )
+    assert (told.done, told.total, told.done_bytes, told.rate, told.eta_s) == (
+        1,
+        1,
+        None,
+        None,
+        None,
+    )

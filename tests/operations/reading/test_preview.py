@@ -20,14 +20,20 @@ INVENTORY = ClusterInventory(
     tuple(PartitionRow(each.topic, each.partition, (1, 2), leader=1, isr=(1, 2)) for each in NAMES),
 )
 RAISED = WaveLimits(max_payload=900_000, max_partitions=PARTITIONS, max_moves_per_broker=PARTITIONS)
-PLAN = ReassignmentPlan(PlanHeader(), tuple(PartitionTarget(each, (1, 3), (1, 2)) for each in NAMES), limits=RAISED)
+PLAN = ReassignmentPlan(
+    PlanHeader(), tuple(PartitionTarget(each, (1, 3), (1, 2)) for each in NAMES), limits=RAISED
+)
 
 
-@pytest.mark.parametrize(("mode", "waves"), [(None, 2), (MetadataMode.ZOOKEEPER, 2), (MetadataMode.KRAFT, 3)])
+@pytest.mark.parametrize(
+    ("mode", "waves"), [(None, 2), (MetadataMode.ZOOKEEPER, 2), (MetadataMode.KRAFT, 3)]
+)
 def test_waves_are_bounded_by_what_the_mode_of_the_inventory_publishes_at_once(
     mode: MetadataMode | None, waves: int
 ) -> None:
-    found = preview_cluster(PLAN, replace(INVENTORY, facts=KafkaFacts(mode=mode)), "a snapshot", {}, Policy())
+    found = preview_cluster(
+        PLAN, replace(INVENTORY, facts=KafkaFacts(mode=mode)), "a snapshot", {}, Policy()
+    )
     change = found.examination.change
     assert change is not None
     assert len(change.waves) == waves

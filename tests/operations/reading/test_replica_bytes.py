@@ -30,12 +30,17 @@ if TYPE_CHECKING:
 TARGET = PartitionTarget(tp("a-0"), (1, 4), (1, 2), size_bytes=100)
 WORK = ReassignmentWork(((TARGET,),), (TARGET,), Elect.NONE)
 STILL = cluster({"a-0": (1, 2)})
-COPYING = moving(cluster({"a-0": (1, 4, 2)}, states={"a-0": (1, (1, 2))}), "a-0", adding=(4,), removing=(2,))
+COPYING = moving(
+    cluster({"a-0": (1, 4, 2)}, states={"a-0": (1, (1, 2))}), "a-0", adding=(4,), removing=(2,)
+)
 
 
 def listening(state: ClusterState, protocol: str) -> ClusterState:
     at = Endpoint("EXTERNAL", "127.0.0.1", 1, protocol)
-    return replace(state, brokers={number: replace(each, endpoints=(at,)) for number, each in state.brokers.items()})
+    return replace(
+        state,
+        brokers={number: replace(each, endpoints=(at,)) for number, each in state.brokers.items()},
+    )
 
 
 def brokers_of(state: ClusterState) -> KafkaBrokers:
@@ -62,7 +67,9 @@ def test_brokers_that_do_not_answer_are_told_once_and_left_alone_for_a_while(
             clock.time = at
             seen.append(asking.measure(observed, Memory()))
     assert [(each.sizes, each.on_disk) for each in seen] == [({}, {})] * 4
-    assert WORK.tally(seen[-1], Memory()).done_bytes == 0, "the plan's size counts, when the partition is whole"
+    assert WORK.tally(seen[-1], Memory()).done_bytes == 0, (
+        "the plan's size counts, when the partition is whole"
+    )
     (note,) = told
     assert isinstance(note, Note)
     assert note.text.startswith(f"progress counts whole partitions: {reason}")
@@ -72,15 +79,22 @@ def test_nothing_is_asked_while_nothing_copies() -> None:
     """The address would be told as one that does not answer."""
     told: list[Event] = []
     with ReplicaBytes(WORK, brokers_of, FastClock(), told.append) as asking:
-        assert asking.measure(Observed(listening(STILL, "PLAINTEXT"), (), NODES), Memory()).on_disk == {}
+        assert (
+            asking.measure(Observed(listening(STILL, "PLAINTEXT"), (), NODES), Memory()).on_disk
+            == {}
+        )
     assert told == []
 
 
 def test_a_broker_that_misses_one_sample_is_asked_again_at_the_next() -> None:
-    missed = LogDirs({1: {}}, {4: UnreachableError("Broker 4 did not describe its log directories.")})
+    missed = LogDirs(
+        {1: {}}, {4: UnreachableError("Broker 4 did not describe its log directories.")}
+    )
     both = LogDirs({1: {}, 4: {}}, {})
     silences = BrokerBackoff()
-    left_alone = [list(silences.heard(found, now)) for now, found in enumerate([missed, both, missed, missed])]
+    left_alone = [
+        list(silences.heard(found, now)) for now, found in enumerate([missed, both, missed, missed])
+    ]
     assert left_alone == [[], [], [], [4]]
     assert [silences.is_over(broker, 4) for broker in (1, 4)] == [True, False]
     assert silences.is_over(4, 3 + SILENCE_S)

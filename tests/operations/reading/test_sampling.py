@@ -39,7 +39,10 @@ class Runs:
     """Samples that take some seconds each or fail, by their number."""
 
     def __init__(
-        self, clock: WallClock, cost_s: Callable[[int], float], failing: Callable[[int], KadminError | None]
+        self,
+        clock: WallClock,
+        cost_s: Callable[[int], float],
+        failing: Callable[[int], KadminError | None],
     ) -> None:
         self.clock = clock
         self.times: list[str] = []
@@ -48,7 +51,13 @@ class Runs:
 
     def take(self) -> LoadSample:
         number, self._number = self._number, self._number + 1
-        sample = LoadSample(self.clock.utc(), "one", {}, {}, unavailable=("broker 2 is silent",) if number == 1 else ())
+        sample = LoadSample(
+            self.clock.utc(),
+            "one",
+            {},
+            {},
+            unavailable=("broker 2 is silent",) if number == 1 else (),
+        )
         self.clock.time += self._cost_s(number)
         if (error := self._failing(number)) is not None:
             raise error
@@ -64,7 +73,8 @@ class Runs:
 
 
 def runs(
-    cost_s: Callable[[int], float] = lambda _: 2.0, failing: Callable[[int], KadminError | None] = lambda _: None
+    cost_s: Callable[[int], float] = lambda _: 2.0,
+    failing: Callable[[int], KadminError | None] = lambda _: None,
 ) -> Runs:
     return Runs(WallClock(), cost_s, failing)
 
@@ -72,7 +82,15 @@ def runs(
 def test_the_first_is_taken_at_once_and_the_others_by_the_clock() -> None:
     found = runs()
     done = sample_repeatedly(found.take, found.write, found.clock, found.tell, FIVE_MINUTES)
-    assert found.times == ["12:02:30", "12:05:00", "12:10:00", "12:15:00", "12:20:00", "12:25:00", "12:30:00"]
+    assert found.times == [
+        "12:02:30",
+        "12:05:00",
+        "12:10:00",
+        "12:15:00",
+        "12:20:00",
+        "12:25:00",
+        "12:30:00",
+    ]
     assert (done.samples, done.missed, done.file.name) == (7, 0, "12:30:00")
     assert found.told[1:3] == ["12:05:00: 0 partitions, 0 replicas, 0 groups", "broker 2 is silent"]
 
@@ -91,10 +109,14 @@ def test_one_that_fails_costs_itself_only_and_is_told() -> None:
     assert found.times == ["12:02:30", "12:05:00", "12:20:00", "12:25:00", "12:30:00"]
     assert (done.samples, done.missed) == (5, 2)
     failures = [each for each in found.told if each.endswith("No broker answers.")]
-    assert failures == [f"no sample at 2026-03-01T12:{minute}:00Z: No broker answers." for minute in (10, 15)]
+    assert failures == [
+        f"no sample at 2026-03-01T12:{minute}:00Z: No broker answers." for minute in (10, 15)
+    ]
 
 
-@pytest.mark.parametrize("error", [UnreachableError("No broker answers."), NotCompletedError("The disk is full.")])
+@pytest.mark.parametrize(
+    "error", [UnreachableError("No broker answers."), NotCompletedError("The disk is full.")]
+)
 def test_an_error_before_the_first_ends_it(error: KadminError) -> None:
     found = runs(failing=lambda _: error)
     with pytest.raises(type(error)):
@@ -141,7 +163,8 @@ def test_the_end_of_the_command_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("every_s", "now_s", "following"), [(300, 0.0, 300), (300, 299.9, 300), (300, 300.0, 600), (7, 20.5, 21)]
+    ("every_s", "now_s", "following"),
+    [(300, 0.0, 300), (300, 299.9, 300), (300, 300.0, 600), (7, 20.5, 21)],
 )
 def test_times_are_multiples_since_1970(every_s: int, now_s: float, following: float) -> None:
     assert Schedule(every_s, 1).following(now_s) == following

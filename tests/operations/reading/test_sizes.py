@@ -32,11 +32,17 @@ def cluster(chroot: str) -> Iterator[SimpleController]:
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
-    return document(tmp_path / "plan.yaml", reassignment("orders", {0: [1, 3]}, throttle={"finish_in": "10s"}))
+    return document(
+        tmp_path / "plan.yaml", reassignment("orders", {0: [1, 3]}, throttle={"finish_in": "10s"})
+    )
 
 
-def snapshot(folder: Path, size: int | None, *, cluster_id: str = CLUSTER_ID, capacity: int | None = None) -> Path:
-    brokers = tuple(BrokerRow(number, f"r{number}", capacity_bytes=capacity) for number in (1, 2, 3))
+def snapshot(
+    folder: Path, size: int | None, *, cluster_id: str = CLUSTER_ID, capacity: int | None = None
+) -> Path:
+    brokers = tuple(
+        BrokerRow(number, f"r{number}", capacity_bytes=capacity) for number in (1, 2, 3)
+    )
     rows = (PartitionRow("orders", 0, (1, 2), 1, (1, 2), size_bytes=size),)
     taken = ClusterInventory(cluster_id, brokers, rows)
     write_inventory(Inventory("2026-11-22T08:00:00+00:00", {"": taken}), folder, "csv")
@@ -54,23 +60,39 @@ def rate(answer: Answer) -> int:
 
 
 @pytest.mark.zookeeper
-def test_apply_takes_sizes_from_a_snapshot(cluster: SimpleController, plan: Path, tmp_path: Path) -> None:
+def test_apply_takes_sizes_from_a_snapshot(
+    cluster: SimpleController, plan: Path, tmp_path: Path
+) -> None:
     blind = command("apply", plan, "--yes", "-z", cluster.connect)
     assert (blind.status, blind.err.count(REASON)) == (3, 1), blind.err
     assert "KA025" in blind.err
     sized = snapshot(tmp_path / "inventory", 50_000)
     other = command(
-        "apply", plan, "--yes", "-z", cluster.connect, "--inventory", snapshot(tmp_path / "x", 1, cluster_id="x")
+        "apply",
+        plan,
+        "--yes",
+        "-z",
+        cluster.connect,
+        "--inventory",
+        snapshot(tmp_path / "x", 1, cluster_id="x"),
     )
-    assert (other.status, f"The snapshot is of cluster x, this is cluster {CLUSTER_ID}" in other.err) == (4, True)
+    assert (
+        other.status,
+        f"The snapshot is of cluster x, this is cluster {CLUSTER_ID}" in other.err,
+    ) == (4, True)
     full = snapshot(tmp_path / "full", 50_000, capacity=49_999)
     refused = command("apply", plan, "--yes", "-z", cluster.connect, "--inventory", full)
     assert refused.status == 4, refused.err
-    assert "broker 3 would hold 50.0 kB, and its capacity is 50.0 kB; it would get orders-0" in refused.err
+    assert (
+        "broker 3 would hold 50.0 kB, and its capacity is 50.0 kB; it would get orders-0"
+        in refused.err
+    )
     applied = command("apply", plan, "--yes", "-z", cluster.connect, "--inventory", sized)
     assert (applied.status, "throttle: 5.00 kB/s" in applied.err) == (0, True), applied.err
     operation = cluster.operations()[-1]["id"]
-    assert "\n  to copy: 50.0 kB\n" in command("history", operation, "-z", cluster.connect).out, "the plan has no sizes"
+    assert "\n  to copy: 50.0 kB\n" in command("history", operation, "-z", cluster.connect).out, (
+        "the plan has no sizes"
+    )
     shown = json.loads(command("history", operation, "-z", cluster.connect, "-o", "json").out)
     assert shown["operations"][0]["to_copy_bytes"] == 50_000
     back = command("rollback", "--yes", "-z", cluster.connect, "--inventory", sized)
@@ -78,13 +100,17 @@ def test_apply_takes_sizes_from_a_snapshot(cluster: SimpleController, plan: Path
 
 
 @pytest.mark.zookeeper
-def test_without_anything_to_copy_the_brokers_are_asked_all_the_same(cluster: SimpleController, tmp_path: Path) -> None:
+def test_without_anything_to_copy_the_brokers_are_asked_all_the_same(
+    cluster: SimpleController, tmp_path: Path
+) -> None:
     """The table of brokers shows bytes, so either these are known, or why not."""
     plan = document(tmp_path / "order.yaml", reassignment("orders", {0: [2, 1]}))
     told = command("diff", plan, "-z", cluster.connect)
     assert ("? bytes" in told.out, f"warning: {REASON}" in told.out) == (True, True), told.out
     there = document(tmp_path / "there.yaml", reassignment("orders", {0: [1, 2]}))
-    assert REASON not in command("diff", there, "-z", cluster.connect).out, "nothing is shown of any broker"
+    assert REASON not in command("diff", there, "-z", cluster.connect).out, (
+        "nothing is shown of any broker"
+    )
 
 
 @pytest.mark.zookeeper
@@ -102,7 +128,9 @@ def test_a_file_comes_before_a_snapshot_and_the_plan_before_both(
 
 
 @pytest.mark.zookeeper
-@pytest.mark.parametrize("what", [["whatif", "lose", "--broker", "1"], ["whatif", "plan", "PLAN"], ["diff", "PLAN"]])
+@pytest.mark.parametrize(
+    "what", [["whatif", "lose", "--broker", "1"], ["whatif", "plan", "PLAN"], ["diff", "PLAN"]]
+)
 def test_every_command_says_in_the_same_words_that_brokers_gave_none(
     what: list[str], cluster: SimpleController, plan: Path
 ) -> None:
@@ -121,5 +149,12 @@ def test_validate_refuses_what_apply_would_refuse_for_its_sizes(plan: Path, tmp_
     assert command("validate", plan, "--inventory", snapshot(tmp_path / "sized", 1)).status == 0
     lone = command("validate", plan, "--sizes", sizes)
     assert (lone.status, "--sizes goes with --inventory" in lone.err) == (64, True)
-    fleet = command("validate", plan, "--sizes", sizes, "--inventory", Path(small_inventory(tmp_path / "f", a="x")))
+    fleet = command(
+        "validate",
+        plan,
+        "--sizes",
+        sizes,
+        "--inventory",
+        Path(small_inventory(tmp_path / "f", a="x")),
+    )
     assert (fleet.status, "works on one cluster" in fleet.err) == (64, True)

@@ -42,7 +42,9 @@ NO_PID = 2**22 + 1
 
 
 @pytest.mark.zookeeper
-def test_status_tells_wave_throttle_what_is_waited_for_and_that_nobody_runs_it(killed: Practice) -> None:
+def test_status_tells_wave_throttle_what_is_waited_for_and_that_nobody_runs_it(
+    killed: Practice,
+) -> None:
     text = command("status", "-z", killed.connect_string).out
     assert "  progress: wave 2 of 3, " in text
     assert "  plan: three-waves" in text
@@ -51,7 +53,9 @@ def test_status_tells_wave_throttle_what_is_waited_for_and_that_nobody_runs_it(k
 
 
 @pytest.mark.zookeeper
-def test_status_says_that_the_runner_s_process_is_gone_while_its_lock_is_not(killed: Practice) -> None:
+def test_status_says_that_the_runner_s_process_is_gone_while_its_lock_is_not(
+    killed: Practice,
+) -> None:
     with Store.connect(killed.connect_string) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
         (listing,) = context.operations.listings()
@@ -61,12 +65,17 @@ def test_status_says_that_the_runner_s_process_is_gone_while_its_lock_is_not(kil
             text = command("status", "-z", killed.connect_string).out
             context.operations.lock.release(lease)
             assert f"  runner: {holder}" in text
-            said = "its process no longer runs; another runner can continue in 15 s at most: kadmin resume"
+            said = (
+                "its process no longer runs; another runner can continue in 15 s at most: kadmin "
+                "resume"
+            )
             assert (said in text) == gone
 
 
 @pytest.mark.zookeeper
-def test_a_request_that_no_runner_has_read_is_shown_because_the_next_one_obeys_it(killed: Practice) -> None:
+def test_a_request_that_no_runner_has_read_is_shown_because_the_next_one_obeys_it(
+    killed: Practice,
+) -> None:
     with Store.connect(killed.connect_string) as store:
         context = zookeeper_context(store, Paths(), Clock(), lambda _: None)
         (listing,) = context.operations.listings()
@@ -83,7 +92,10 @@ def test_what_cannot_be_decoded_is_named_and_what_can_is_shown(killed: Practice)
         (listing,) = context.operations.listings()
         step = Paths().of(step_key(listing.operation_id, 1))
         store.multi([SetData(step, b"garbage", -1)])
-        assert context.read_each((listing,), lambda each: context.operations.steps(each.operation_id)) == {}
+        assert (
+            context.read_each((listing,), lambda each: context.operations.steps(each.operation_id))
+            == {}
+        )
     found = command("status", "-z", killed.connect_string)
     assert found.status == NotCompletedError.exit_code
     assert f"operation {listing.operation_id} (reassignment, interrupted)" in found.out
@@ -99,7 +111,9 @@ class NoController(ZooKeeperBackend):
 
 
 @pytest.mark.zookeeper
-def test_what_is_on_record_is_shown_while_no_controller_answers(killed: Practice, chroot: str) -> None:
+def test_what_is_on_record_is_shown_while_no_controller_answers(
+    killed: Practice, chroot: str
+) -> None:
     """Without anything on record, it is an error as before."""
     for place in (killed.connect_string, chroot):
         with Store.connect(place) as store:
@@ -135,11 +149,15 @@ def test_status_names_a_target_that_is_dead(killed: Practice) -> None:
 def isr_of_first_wave(practice: Practice, isr: list[int]) -> None:
     for number in WAVES[0]:
         state = {"version": 1, "controller_epoch": 1, "leader": 2, "leader_epoch": 7, "isr": isr}
-        practice.model.znodes.client.set(f"{practice.chroot}{TOPICS}/{TOPIC}/partitions/{number}/state", encode(state))
+        practice.model.znodes.client.set(
+            f"{practice.chroot}{TOPICS}/{TOPIC}/partitions/{number}/state", encode(state)
+        )
 
 
 @pytest.mark.zookeeper
-def test_replicas_of_an_earlier_wave_that_left_the_isr_leave_the_running_wave_what_it_is(killed: Practice) -> None:
+def test_replicas_of_an_earlier_wave_that_left_the_isr_leave_the_running_wave_what_it_is(
+    killed: Practice,
+) -> None:
     killed.model.kill_broker(3)
     isr_of_first_wave(killed, [2])
     text = command("status", "-z", killed.connect_string).out
@@ -159,24 +177,30 @@ def test_replicas_of_an_earlier_wave_that_left_the_isr_leave_the_running_wave_wh
 
 
 @pytest.mark.zookeeper
-def test_watching_in_a_pipe_ends_when_nothing_is_unfinished_and_gives_lines_of_json(killed: Practice) -> None:
+def test_watching_in_a_pipe_ends_when_nothing_is_unfinished_and_gives_lines_of_json(
+    killed: Practice,
+) -> None:
     told = command("status", "--watch", "--timeout", "1", "-z", killed.connect_string, "-o", "json")
     (line,) = told.out.splitlines()
     assert (told.status, validate_value(json.loads(line), "answers/status")) == (0, [])
     assert killed.run(resume()).outcome is not None
     ended = command("status", "--watch", "-z", killed.connect_string)
     time, _, shown = ended.out.partition("\n")
-    assert (ended.status, time[-1], shown) == (0, "Z", "no operation is unfinished\n"), "each answer has its time"
+    assert (ended.status, time[-1], shown) == (0, "Z", "no operation is unfinished\n"), (
+        "each answer has its time"
+    )
 
 
 @pytest.mark.zookeeper
-def test_read_again_and_again_it_shows_rate_and_time_left_beside_a_runner_and_no_time_left_without_one(
+def test_read_again_and_again_it_shows_the_rate_and_only_beside_a_runner_the_time_left(
     site: Site,
 ) -> None:
     ground = Ground(site, ERAS["2.8.2"])
     practice, clock, shown = ground.practice(), FastClock(), list[str]()
     plan = ground.plan()
-    plan = replace(plan, reassignments=tuple(replace(each, size_bytes=10**6) for each in plan.reassignments))
+    plan = replace(
+        plan, reassignments=tuple(replace(each, size_bytes=10**6) for each in plan.reassignments)
+    )
     with Store.connect(practice.connect_string) as store:
         reader = StatusReader(zookeeper_context(store, Paths(), clock, lambda _: None))
 
@@ -189,7 +213,9 @@ def test_read_again_and_again_it_shows_rate_and_time_left_beside_a_runner_and_no
 
         process = practice.process(apply(plan), work)
         assert process.run().killed
-        assert re.search(r"wave 2 of 3, 2/5 done, 2.00 of 5.00 MB, \d\S* kB/s, \d:\d\d left", shown[-1]), shown[-1]
+        assert re.search(
+            r"wave 2 of 3, 2/5 done, 2.00 of 5.00 MB, \d\S* kB/s, \d:\d\d left", shown[-1]
+        ), shown[-1]
         practice.bury()
         alone = status_text(reader.read())
     assert "kB/s" in alone
@@ -199,7 +225,17 @@ def test_read_again_and_again_it_shows_rate_and_time_left_beside_a_runner_and_no
 @pytest.mark.zookeeper
 @pytest.mark.parametrize("columns", [20, 80])
 def test_watching_on_a_terminal_draws_lines_that_never_wrap(killed: Practice, columns: int) -> None:
-    watch = [sys.executable, "-m", "kadmin", "status", "--watch", "--timeout", "4", "-z", killed.connect_string]
+    watch = [
+        sys.executable,
+        "-m",
+        "kadmin",
+        "status",
+        "--watch",
+        "--timeout",
+        "4",
+        "-z",
+        killed.connect_string,
+    ]
     status, written = in_terminal(watch, columns)
     assert status == 0, written
     assert written.count("\x1b[J") >= 2
@@ -224,8 +260,16 @@ class SetClock(Clock):
 def test_a_pipe_gets_what_is_new_and_everything_after_30_s() -> None:
     written: list[str] = []
     clock = SetClock()
-    watched = Watched(written.append, Screen(live=False, colour=False, size=lambda: (80, 24)), clock)
-    for now, lines in ((0.0, ["a"]), (10.0, ["a"]), (20.0, ["a", "b"]), (40.0, ["a", "b"]), (50.0, ["a", "b"])):
+    watched = Watched(
+        written.append, Screen(live=False, colour=False, size=lambda: (80, 24)), clock
+    )
+    for now, lines in (
+        (0.0, ["a"]),
+        (10.0, ["a"]),
+        (20.0, ["a", "b"]),
+        (40.0, ["a", "b"]),
+        (50.0, ["a", "b"]),
+    ):
         clock.seconds = now
         watched.block(lines)
     watched.close()

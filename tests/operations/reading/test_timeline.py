@@ -1,4 +1,6 @@
-"""What an operation did, and when: from a run on a real ZooKeeper, as a page and whole; and the rules of its times."""
+"""What an operation did, and when: from a run on a real ZooKeeper, as a page and whole; and the
+rules of its times.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +45,15 @@ def test_the_page_of_a_finished_operation(site: Site, tmp_path: Path) -> None:
     ran = practice.run(apply(ground.plan()))
     assert ran.outcome is not None, ran.error
     page = tmp_path / "page.html"
-    told = command("report", str(ran.outcome.operation_id), "-z", practice.connect_string, "--out", page)
+    told = command(
+        "report", str(ran.outcome.operation_id), "-z", practice.connect_string, "--out", page
+    )
     assert (told.status, told.err) == (0, "")
     text = page.read_text()
     assert "<h1>Reassignment completed</h1>" in text
-    assert [f"published wave {number + 1} of {len(WAVES)}" in text for number in range(len(WAVES))] == [True] * 3
+    assert [
+        f"published wave {number + 1} of {len(WAVES)}" in text for number in range(len(WAVES))
+    ] == [True] * 3
     assert "All partitions are at their target now: 5." in text
     assert "throttled to 1.00 MB/s" in text
     assert "bytes on disk are not known" in text, "the model has no brokers to ask"
@@ -87,10 +93,15 @@ def test_history_shows_one_operation_whole_with_its_pauses(site: Site) -> None:
     assert validate_value(json.loads(told.out), "answers/history") == [], told.out
     (operation,) = json.loads(told.out)["operations"]
     events = [(each["step"] or {"kind": each["event"]})["kind"] for each in operation["events"]]
-    turns = [event for event in events if event not in {"probe", "wave"}]  # the model's waves take no second
+    # The model's waves take no second.
+    turns = [event for event in events if event not in {"probe", "wave"}]
     assert turns == ["started", "asked", "paused", "resumed", "completed"]
     assert (events.count("wave"), events[-1]) == (3, "completed")
-    assert (operation["plan_name"], operation["throttle"], operation["waves"]) == ("three-waves", 1_000_000, 3)
+    assert (operation["plan_name"], operation["throttle"], operation["waves"]) == (
+        "three-waves",
+        1_000_000,
+        3,
+    )
     (resumed,) = (each for each in operation["events"] if each["event"] == "resumed")
     assert "@" in resumed["by"]
     text = command("history", name, "-z", practice.connect_string).out
@@ -103,7 +114,9 @@ def test_history_shows_one_operation_whole_with_its_pauses(site: Site) -> None:
 
 
 @pytest.mark.zookeeper
-def test_history_and_status_agree_that_an_operation_without_runner_is_interrupted(killed: Practice) -> None:
+def test_history_and_status_agree_that_an_operation_without_runner_is_interrupted(
+    killed: Practice,
+) -> None:
     (listing,) = killed.journal.unfinished()
     for arguments in (["status"], ["history"], ["history", listing.operation_id]):
         assert "interrupted" in command(*arguments, "-z", killed.connect_string).out, arguments
@@ -119,7 +132,10 @@ def test_a_rollback_names_its_operation_first(site: Site) -> None:
     assert told.err.splitlines()[0] == f"rollback of operation {ran.outcome.operation_id}"
     in_json = command("rollback", "--dry-run", "-o", "json", "-z", practice.connect_string)
     first = json.loads(in_json.err.splitlines()[0])
-    assert (first["event"], first["text"]) == ("noted", f"rollback of operation {ran.outcome.operation_id}")
+    assert (first["event"], first["text"]) == (
+        "noted",
+        f"rollback of operation {ran.outcome.operation_id}",
+    )
 
 
 @pytest.mark.zookeeper
@@ -130,7 +146,10 @@ def test_a_rollback_says_which_throttle_it_takes_over_and_takes_another(site: Si
     assert ran.outcome is not None, ran.error
     told = command("rollback", "--dry-run", "-z", practice.connect_string)
     first = f"rollback of operation {ran.outcome.operation_id}"
-    assert told.err.splitlines()[0] == f"{first}, at its throttle of 1.00 MB/s; --throttle RATE gives another"
+    assert (
+        told.err.splitlines()[0]
+        == f"{first}, at its throttle of 1.00 MB/s; --throttle RATE gives another"
+    )
     assert "throttle: 1.00 MB/s on" in told.err
     other = command("rollback", "--dry-run", "--throttle", "7MB/s", "-z", practice.connect_string)
     assert other.err.splitlines()[0] == first
@@ -139,7 +158,9 @@ def test_a_rollback_says_which_throttle_it_takes_over_and_takes_another(site: Si
 
 def heal_of(changes: tuple[OperationStatus, ...] = ()) -> tuple[OperationRecord, Listing]:
     author, kind, at = Author("ann", "h1", 7), OperationKind.HEAL, "2026-01-01T00:00:00Z"
-    record = OperationRecord("op-1", kind, '{"findings":[],"kind":"Heal"}', "sha256:1", None, at, author, {})
+    record = OperationRecord(
+        "op-1", kind, '{"findings":[],"kind":"Heal"}', "sha256:1", None, at, author, {}
+    )
     status = OperationStatus(OperationState.COMPLETED, "2026-01-01T00:00:09Z", "healed in 3 steps")
     return record, Listing("op-1", kind, status, "sha256:1", at, author, changes)
 
@@ -178,15 +199,25 @@ def test_every_rate_of_the_throttle_is_shown_when_it_came_and_its_removal() -> N
         "completed: healed in 3 steps; the throttle is removed",
     ]
     (answer,) = read_json(operation_answer(found))["operations"]
-    assert [each["throttle"] for each in answer["events"]] == [5_000_000, 80_000_000, 20_000_000, None]
+    assert [each["throttle"] for each in answer["events"]] == [
+        5_000_000,
+        80_000_000,
+        20_000_000,
+        None,
+    ]
 
 
 def test_config_writes_are_shown_where_a_request_got_no_answer() -> None:
     """A step that only wrote configs: the throttle on record says what it set."""
     writes = [ThrottleStep(number, "2026-01-01T00:00:01Z") for number in (1, 2)]
-    steps = [replace(writes[0], sending=Sending.ANSWERED), replace(writes[1], sending=Sending.UNANSWERED)]
+    steps = [
+        replace(writes[0], sending=Sending.ANSWERED),
+        replace(writes[1], sending=Sending.UNANSWERED),
+    ]
     found = timeline(*heal_of(), steps, READ_AT)
-    (shown,) = [moment_text(each, found) for each in moments(found) if each.turn is TimelineEventKind.STEP]
+    (shown,) = [
+        moment_text(each, found) for each in moments(found) if each.turn is TimelineEventKind.STEP
+    ]
     assert shown == "wrote configs of the throttle; a request got no answer"
 
 
@@ -194,7 +225,9 @@ def test_a_step_ends_at_the_pause_that_follows_it_and_older_records_show_their_l
     paused = OperationStatus(OperationState.PAUSED, "2026-01-01T00:00:04Z", "nothing is in flight")
     resumed = OperationStatus(OperationState.RUNNING, "2026-01-01T01:00:00Z", by="bob@h2")
     steps = [HealStep(1, "2026-01-01T00:00:01Z"), HealStep(2, "2026-01-01T01:00:00Z")]
-    record, listing = heal_of((OperationStatus(OperationState.RUNNING, "2026-01-01T00:00:00Z"), paused, resumed))
+    record, listing = heal_of(
+        (OperationStatus(OperationState.RUNNING, "2026-01-01T00:00:00Z"), paused, resumed)
+    )
     found = timeline(record, listing, steps, READ_AT)
     assert [(span.at_s, span.until_s) for span in found.spans] == [(1, 4), (3600, None)]
     turns = [each.turn for each in moments(found)]
@@ -206,34 +239,55 @@ def test_a_step_ends_at_the_pause_that_follows_it_and_older_records_show_their_l
         TimelineEventKind.STEP,
     ]
     older = moments(timeline(*heal_of(), steps[:1], READ_AT))
-    assert [each.turn for each in older] == [TimelineEventKind.STARTED, TimelineEventKind.STEP, TimelineEventKind.ENDED]
+    assert [each.turn for each in older] == [
+        TimelineEventKind.STARTED,
+        TimelineEventKind.STEP,
+        TimelineEventKind.ENDED,
+    ]
 
 
 def test_how_long_a_step_took_is_unknown_where_no_runner_was_at_work_meanwhile() -> None:
     running = OperationStatus(OperationState.RUNNING, "2026-01-01T00:00:00Z")
     resumed = OperationStatus(OperationState.RUNNING, "2026-01-01T01:00:00Z", by="bob@h2")
-    times = ("2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z", "2026-01-01T01:00:00Z", "2026-01-01T01:00:03Z")
+    times = (
+        "2026-01-01T00:00:01Z",
+        "2026-01-01T00:00:02Z",
+        "2026-01-01T01:00:00Z",
+        "2026-01-01T01:00:03Z",
+    )
     steps = [HealStep(number, at) for number, at in enumerate(times, start=1)]
     found = timeline(*heal_of((running, resumed)), steps, READ_AT)
-    assert [(span.at_s, span.until_s) for span in found.spans] == [(1, 2), (2, None), (3600, 3603), (3603, None)]
+    assert [(span.at_s, span.until_s) for span in found.spans] == [
+        (1, 2),
+        (2, None),
+        (3600, 3603),
+        (3603, None),
+    ]
 
 
 @pytest.mark.zookeeper
-@pytest.mark.parametrize(("state", "then"), [("preparing", "kadmin status"), ("discarded", "kadmin history")])
+@pytest.mark.parametrize(
+    ("state", "then"), [("preparing", "kadmin status"), ("discarded", "kadmin history")]
+)
 def test_of_an_operation_with_an_incomplete_record_nothing_more_is_known(
     killed: Practice, state: str, then: str
 ) -> None:
     (listing,) = killed.journal.unfinished()
     path = f"/kadmin/operations/{listing.operation_id}"
     value = json.loads(killed.model.znodes.get(path) or b"{}")
-    killed.model.znodes.client.set(f"{killed.chroot}{path}", json.dumps({**value, "state": state}).encode())
+    killed.model.znodes.client.set(
+        f"{killed.chroot}{path}", json.dumps({**value, "state": state}).encode()
+    )
     for chunk in killed.model.znodes.children(f"{path}/record"):
         killed.model.znodes.delete(f"{path}/record/{chunk}")
     for arguments in (["history", listing.operation_id], ["report", listing.operation_id]):
         told = command(*arguments, "-z", killed.connect_string)
         assert told.status == 8
         assert told.err.splitlines() == [
-            f"error: Operation {listing.operation_id} ({state}) has an incomplete record; nothing was published.",
+            (
+                f"error: Operation {listing.operation_id} ({state}) has an incomplete record; "
+                "nothing was published."
+            ),
             f"  next:  {then} -z {killed.connect_string}",
         ]
 
@@ -242,10 +296,17 @@ def test_of_an_operation_with_an_incomplete_record_nothing_more_is_known(
     ("earlier", "later", "seconds"),
     [
         ("2026-01-01T00:00:00Z", "2026-01-01T00:01:30Z", 90),
-        ("2026-01-01T00:01:30Z", "2026-01-01T00:00:00Z", None),  # a clock that was set back proves nothing
+        # A clock that was set back proves nothing.
+        (
+            "2026-01-01T00:01:30Z",
+            "2026-01-01T00:00:00Z",
+            None,
+        ),
         ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00", None),
         ("<script>", "2026-01-01T00:00:00Z", None),
     ],
 )
-def test_only_times_that_make_sense_are_told(earlier: str, later: str, seconds: float | None) -> None:
+def test_only_times_that_make_sense_are_told(
+    earlier: str, later: str, seconds: float | None
+) -> None:
     assert seconds_between(earlier, later) == seconds

@@ -1,4 +1,6 @@
-"""What is said when the lock is lost and who has it then, and what is known of a holder on its own machine."""
+"""What is said when the lock is lost and who has it then, and what is known of a holder on its own
+machine.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,23 @@ BEN = held_by(Author("ben", "host-b", 8))
         (None, "The lock was lost; nothing more was written.", "kadmin status, then kadmin resume"),
         (
             BEN,
-            "The lock was lost: ben@host-b (pid 8) took over, for operation op-2; nothing more was written.",
+            (
+                "The lock was lost: ben@host-b (pid 8) took over, for operation op-2; nothing "
+                "more was written."
+            ),
             "kadmin status",
         ),
     ],
 )
-def test_a_lost_lock_names_its_successor(successor: Holder | None, message: str, next_command: str) -> None:
+def test_a_lost_lock_names_its_successor(
+    successor: Holder | None, message: str, next_command: str
+) -> None:
     error = lost_lock(successor)
-    assert (error.successor, error.message, error.next_command) == (successor, message, next_command)
+    assert (error.successor, error.message, error.next_command) == (
+        successor,
+        message,
+        next_command,
+    )
     assert error.exit_status == 5
 
 

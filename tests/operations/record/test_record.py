@@ -22,13 +22,11 @@ from kadmin.operations.record.codec import (
     decode_listing,
     decode_record,
     decode_status,
-    decode_step,
     decode_throttle_request,
     decoding,
     encode_holder,
     encode_record,
     encode_status,
-    encode_step,
     restate,
 )
 from kadmin.operations.record.holder import Holder, LostLockError, lost_lock
@@ -45,6 +43,7 @@ from kadmin.operations.record.record import (
     ThrottleRecord,
     require_transition,
 )
+from kadmin.operations.record.step_codec import decode_step, encode_step
 from kadmin.operations.record.steps import (
     CancelStep,
     Channel,
@@ -75,7 +74,9 @@ if TYPE_CHECKING:
 
 TOPIC_A = ConfigEntity.of_topic("a")
 BROKER_1 = ConfigEntity.of_broker(1)
-partitions = st.builds(TopicPartition, st.text("abc._-", min_size=1, max_size=20), st.integers(0, 2**31 - 1))
+partitions = st.builds(
+    TopicPartition, st.text("abc._-", min_size=1, max_size=20), st.integers(0, 2**31 - 1)
+)
 replicas = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=5, unique=True).map(tuple)
 
 
@@ -109,7 +110,9 @@ records = st.builds(
     | st.builds(
         ThrottleRecord,
         st.integers(1, 2**63 - 1),
-        st.fixed_dictionaries({}, optional={TOPIC_A: changes_of(LISTS), BROKER_1: changes_of(RATES)}),
+        st.fixed_dictionaries(
+            {}, optional={TOPIC_A: changes_of(LISTS), BROKER_1: changes_of(RATES)}
+        ),
     ),
 )
 
@@ -123,11 +126,18 @@ def test_a_record_survives_the_round_trip(record: OperationRecord) -> None:
 HEALTH = Health(frozenset({1, 2}), frozenset(), frozenset({TopicPartition("a", 0)}))
 
 
-@given(records, st.dictionaries(partitions, st.builds(HighWatermark, st.integers(0, 2**63 - 1), st.integers(0, 99))))
+@given(
+    records,
+    st.dictionaries(
+        partitions, st.builds(HighWatermark, st.integers(0, 2**63 - 1), st.integers(0, 99))
+    ),
+)
 def test_high_watermarks_are_kept_where_older_versions_skip_them(
     record: OperationRecord, marks: dict[TopicPartition, HighWatermark]
 ) -> None:
-    """Older records have none; versions that do not know them read the record as before: it has no other key."""
+    """Older records have none; versions that do not know them read the record as before: it has no
+    other key.
+    """
     marked = replace(record, health=HEALTH, high_watermarks=marks)
     data = encode_record(marked)
     assert decode_record(data, record.operation_id) == marked
@@ -151,7 +161,9 @@ def test_a_high_watermark_that_is_no_number_is_refused() -> None:
 
 @pytest.mark.parametrize("layout", [{"min_reader": RECORD_VERSION + 1}, {"version": 1}])
 def test_a_record_of_another_layout_is_refused(layout: dict[str, int]) -> None:
-    record = OperationRecord("id", OperationKind.ELECTION, "{}", "sha256:0", None, "now", Author("u", "h", 1), {})
+    record = OperationRecord(
+        "id", OperationKind.ELECTION, "{}", "sha256:0", None, "now", Author("u", "h", 1), {}
+    )
     value = json.loads(zlib.decompress(encode_record(record)))
     del value["min_reader"]
     with pytest.raises(NotCompletedError, match="another version of kadmin"):
@@ -172,12 +184,18 @@ def test_a_record_of_another_layout_is_refused(layout: dict[str, int]) -> None:
         ("", LISTS[0]),
     ],
 )
-def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(text: str, key: str) -> None:
-    """As a record and as a step; what is to be written says the same, but for the default of all brokers."""
+def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(
+    text: str, key: str
+) -> None:
+    """As a record and as a step; what is to be written says the same, but for the default of all
+    brokers.
+    """
     entity = ConfigEntity.parse(text)
     changes = {entity: {key: ConfigChange(None, "1000")}}
     author = Author("ann", "h1", 7)
-    record = OperationRecord("id", OperationKind.REASSIGNMENT, "{}", "sha256:1", None, "then", author, {})
+    record = OperationRecord(
+        "id", OperationKind.REASSIGNMENT, "{}", "sha256:1", None, "then", author, {}
+    )
     packed = encode_record(replace(record, throttle=ThrottleRecord(5, changes)))
     step = encode_step(ThrottleStep(1, "now", ThrottleChange(5, changes, None)))
     for decode in (lambda: decode_record(packed, "id"), lambda: decode_step(step)):
@@ -213,9 +231,13 @@ def test_only_listed_transitions_are_legal(before: OperationState, after: Operat
 
 
 @given(
-    st.sampled_from(StepKind), st.lists(partitions, max_size=5), st.lists(st.text(max_size=5), max_size=3, unique=True)
+    st.sampled_from(StepKind),
+    st.lists(partitions, max_size=5),
+    st.lists(st.text(max_size=5), max_size=3, unique=True),
 )
-def test_a_step_survives_the_round_trip(kind: StepKind, named: list[TopicPartition], topics: list[str]) -> None:
+def test_a_step_survives_the_round_trip(
+    kind: StepKind, named: list[TopicPartition], topics: list[str]
+) -> None:
     refused, refused_topics = dict.fromkeys(named, "no"), dict.fromkeys(topics, "no")
     every: tuple[Step, ...] = (
         ProbeStep(3, "now", Channel.ELECTION),
@@ -236,11 +258,13 @@ def test_a_step_with_an_intent_survives_the_round_trip(
     targets: dict[TopicPartition, tuple[int, ...] | None], sending: Sending
 ) -> None:
     ids = {each.topic: "id" for each in targets}
-    step = WaveStep(3, "now", 0, sending=sending, intent=Intent(targets, ids, dict.fromkeys(targets, 7)))
+    step = WaveStep(
+        3, "now", 0, sending=sending, intent=Intent(targets, ids, dict.fromkeys(targets, 7))
+    )
     assert decode_step(encode_step(step)) == step
 
 
-def test_steps_without_an_intent_are_as_older_versions_write_them_and_a_newer_layout_is_refused() -> None:
+def test_steps_without_an_intent_are_as_older_versions_write_them_not_so_a_newer_layout() -> None:
     plain = json.loads(encode_step(WaveStep(1, "now", 0)))
     assert not {"sending", "intent", "min_reader"} & set(plain)
     newer = json.dumps({**plain, "min_reader": RECORD_VERSION + 1}).encode()
@@ -250,11 +274,20 @@ def test_steps_without_an_intent_are_as_older_versions_write_them_and_a_newer_la
 
 def test_a_status_changes_without_touching_what_a_listing_shows() -> None:
     record = OperationRecord(
-        "id", OperationKind.ELECTION, "{}", "sha256:1", None, "then", Author("ann", "h1", 7), {tp("a-0"): (1,)}
+        "id",
+        OperationKind.ELECTION,
+        "{}",
+        "sha256:1",
+        None,
+        "then",
+        Author("ann", "h1", 7),
+        {tp("a-0"): (1,)},
     )
     data = encode_status(OperationStatus(OperationState.PREPARING, "then"), record)
     changed = restate(data, OperationStatus(OperationState.COMPLETED, "later", "2 partitions"))
-    assert decode_status(changed) == OperationStatus(OperationState.COMPLETED, "later", "2 partitions")
+    assert decode_status(changed) == OperationStatus(
+        OperationState.COMPLETED, "later", "2 partitions"
+    )
     listing = decode_listing("id", changed)
     assert listing.changes == (OperationStatus(OperationState.COMPLETED, "later", "2 partitions"),)
     assert (listing.kind, listing.plan_digest, listing.author) == (
@@ -264,11 +297,15 @@ def test_a_status_changes_without_touching_what_a_listing_shows() -> None:
     )
 
 
-def test_what_apply_knew_of_file_and_sizes_is_kept_beside_the_status_and_older_data_has_none() -> None:
+def test_what_apply_knew_of_file_and_sizes_is_kept_beside_the_status_and_older_data_has_none() -> (
+    None
+):
     """An older version decodes a record strictly, so nothing is added there."""
     author = Author("ann", "h1", 7)
     plan = json.dumps({"metadata": {"name": "rollback", "labels": {ROLLS_BACK: "op-1"}}})
-    record = OperationRecord("id", OperationKind.ELECTION, plan, "sha256:1", None, "then", author, {})
+    record = OperationRecord(
+        "id", OperationKind.ELECTION, plan, "sha256:1", None, "then", author, {}
+    )
     record = replace(record, file_digest="ab", to_copy_bytes=7)
     data = encode_status(OperationStatus(OperationState.PREPARING, "then"), record)
     again = restate(data, OperationStatus(OperationState.COMPLETED, "later"))
@@ -277,14 +314,22 @@ def test_what_apply_knew_of_file_and_sizes_is_kept_beside_the_status_and_older_d
         assert (kept.plan_name, kept.rolls_back) == ("rollback", "op-1")
         assert "  rollback of op-1  " in history_text((kept,), None)
     new = {"file_digest", "to_copy_bytes", "plan_name", "rolls_back"}
-    older = json.dumps({key: value for key, value in json.loads(data).items() if key not in new}).encode()
+    older = json.dumps(
+        {key: value for key, value in json.loads(data).items() if key not in new}
+    ).encode()
     found = decode_listing("id", older)
-    assert (found.file_digest, found.to_copy_bytes, found.plan_name, found.rolls_back) == (None,) * 4
-    assert decode_record(encode_record(record), "id") == replace(record, file_digest=None, to_copy_bytes=None)
+    assert (found.file_digest, found.to_copy_bytes, found.plan_name, found.rolls_back) == (
+        None,
+    ) * 4
+    assert decode_record(encode_record(record), "id") == replace(
+        record, file_digest=None, to_copy_bytes=None
+    )
 
 
 def test_changes_are_kept_up_to_a_number_and_added_to_data_of_older_versions() -> None:
-    record = OperationRecord("id", OperationKind.HEAL, "{}", "sha256:1", None, "then", Author("ann", "h1", 7), {})
+    record = OperationRecord(
+        "id", OperationKind.HEAL, "{}", "sha256:1", None, "then", Author("ann", "h1", 7), {}
+    )
     older = json.loads(encode_status(OperationStatus(OperationState.RUNNING, "then"), record))
     del older["by"]
     data = json.dumps(older).encode()
@@ -292,15 +337,22 @@ def test_changes_are_kept_up_to_a_number_and_added_to_data_of_older_versions() -
     for number in range(KEPT_CHANGES + 3):
         data = restate(data, OperationStatus(OperationState.RUNNING, str(number), by="bob@h2"))
     changes = decode_listing("id", data).changes
-    assert [each.updated_at for each in changes] == [str(number) for number in range(3, KEPT_CHANGES + 3)]
+    assert [each.updated_at for each in changes] == [
+        str(number) for number in range(3, KEPT_CHANGES + 3)
+    ]
     assert {each.by for each in changes} == {"bob@h2"}
 
 
 def test_a_confirmed_request_is_on_record_and_data_of_older_versions_has_its_text() -> None:
     asked = replace(ASKED, stop=Stop.CANCEL_NOW, allow_foreign=True)
-    data = encode_status(OperationStatus(OperationState.RUNNING, "now", str(asked), answered=asked), WHOLE)
+    data = encode_status(
+        OperationStatus(OperationState.RUNNING, "now", str(asked), answered=asked), WHOLE
+    )
     assert decode_status(data).answered == asked
-    assert decode_status(restate(data, OperationStatus(OperationState.RUNNING, "later"))).answered is None
+    assert (
+        decode_status(restate(data, OperationStatus(OperationState.RUNNING, "later"))).answered
+        is None
+    )
     older = json.loads(data)
     del older["answered"]
     assert decode_status(json.dumps(older).encode()).answered == replace(asked, allow_foreign=False)
@@ -413,7 +465,8 @@ def test_a_record_of_other_types_is_refused(path: str, other: object) -> None:
 
 @pytest.mark.parametrize("other", [[[1]], {"a": 1}, 1.5])
 @pytest.mark.parametrize(
-    "path", ["number", "kind", "at", "wave", "partitions", "topics|0", "refused|0|2", "replaced|path"]
+    "path",
+    ["number", "kind", "at", "wave", "partitions", "topics|0", "refused|0|2", "replaced|path"],
 )
 def test_a_step_of_other_types_is_refused(path: str, other: object) -> None:
     """Whatever the kind of the step."""
@@ -423,7 +476,9 @@ def test_a_step_of_other_types_is_refused(path: str, other: object) -> None:
 
 
 @pytest.mark.parametrize("odd", [{"wave": None}, {"another": 1}])
-def test_a_step_without_a_field_of_its_kind_and_one_with_an_odd_field_are_refused(odd: dict[str, Any]) -> None:
+def test_a_step_without_a_field_of_its_kind_and_one_with_an_odd_field_are_refused(
+    odd: dict[str, Any],
+) -> None:
     step = json.loads(encode_step(WaveStep(1, "now", 0)))
     assert refused(lambda: decode_step(json.dumps(step | odd).encode()))
 
@@ -444,12 +499,17 @@ def test_a_holder_of_other_types_is_unknown(changed: dict[str, object]) -> None:
     """Whether its process exists was asked of the system, and its lease was reckoned with."""
     holder = Holder(ANN, "id", "now", 6.0)
     assert decode_holder(encode_holder(holder)) == holder
-    assert decode_holder(json.dumps({**json.loads(encode_holder(holder)), **changed})).author.user == "unknown"
+    assert (
+        decode_holder(json.dumps({**json.loads(encode_holder(holder)), **changed})).author.user
+        == "unknown"
+    )
 
 
 @pytest.mark.parametrize("rate", [0, -1, 2**63, 1.5, "5", None, True])
 def test_a_rate_that_no_broker_takes_is_refused(rate: object) -> None:
-    """Whoever may ask for a throttle asked for one that ended the runner with the brokers' refusal."""
+    """Whoever may ask for a throttle asked for one that ended the runner with the brokers'
+    refusal.
+    """
     asked = {"rate": rate, "by": "ann", "at": "now"}
     assert refused(lambda: decode_throttle_request(json.dumps(asked).encode()))
     record = put(json.loads(zlib.decompress(encode_record(WHOLE))), "throttle|rate", rate)

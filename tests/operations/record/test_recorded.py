@@ -12,21 +12,22 @@ from kadmin.operations.record.codec import (
     decode_listing,
     decode_record,
     decode_request,
-    decode_step,
     decode_throttle_request,
     encode_request,
-    encode_step,
     encode_throttle_request,
 )
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author
+from kadmin.operations.record.step_codec import decode_step, encode_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 def in_znodes() -> dict[str, bytes]:
-    """Return the values by key: an operation's own znode is its status, and each record has a single chunk."""
+    """Return the values by key: an operation's own znode is its status, and each record has a
+    single chunk.
+    """
     found = {}
     for path, node in recorded(KADMIN_1_0_0).items():
         if path.startswith("/kadmin/operations/") and node.data:

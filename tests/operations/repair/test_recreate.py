@@ -51,10 +51,14 @@ def recreate(cluster: SimpleController, *arguments: str | Path) -> Answer:
 
 
 def recreation(cluster: SimpleController) -> dict[str, Any]:
-    """The recreation on record, with the topics of its steps; operations of one second have no order by name."""
+    """The recreation on record, with the topics of its steps; operations of one second have no
+    order by name.
+    """
     (found,) = [each for each in cluster.operations() if each["kind"] == "recreation"]
     parent = f"/kadmin/operations/{found['id']}/steps"
-    steps = [json.loads(cluster.get(f"{parent}/{name}") or b"{}") for name in cluster.children(parent)]
+    steps = [
+        json.loads(cluster.get(f"{parent}/{name}") or b"{}") for name in cluster.children(parent)
+    ]
     return {**found, "made": [step["topics"] for step in steps]}
 
 
@@ -63,22 +67,32 @@ def is_back(cluster: SimpleController) -> bool:
     return cluster.replicas("orders") == ASSIGNMENT and config == json.loads(CONFIG)
 
 
-def test_a_deleted_topic_is_made_again_with_assignment_and_configs(cluster: SimpleController, deleted: str) -> None:
+def test_a_deleted_topic_is_made_again_with_assignment_and_configs(
+    cluster: SimpleController, deleted: str
+) -> None:
     done = recreate(cluster, deleted, "--yes")
     assert done.status == 0, done.err
     assert "1 topic created again" in done.out
     assert is_back(cluster)
-    assert (recreation(cluster)["state"], recreation(cluster)["made"]) == ("completed", [["orders"]])
+    assert (recreation(cluster)["state"], recreation(cluster)["made"]) == (
+        "completed",
+        [["orders"]],
+    )
 
 
 def test_the_config_stands_before_the_topic_does(cluster: SimpleController, deleted: str) -> None:
     """Brokers read a topic's configs when they make its first log."""
     assert recreate(cluster, deleted, "--yes").status == 0
-    zxids = [cluster.client.exists(path).czxid for path in ("/config/topics/orders", "/brokers/topics/orders")]
+    zxids = [
+        cluster.client.exists(path).czxid
+        for path in ("/config/topics/orders", "/brokers/topics/orders")
+    ]
     assert zxids[0] == zxids[1], "one transaction, the config first in it"
 
 
-def test_a_recipe_is_written_and_used_from_its_file(cluster: SimpleController, deleted: str, tmp_path: Path) -> None:
+def test_a_recipe_is_written_and_used_from_its_file(
+    cluster: SimpleController, deleted: str, tmp_path: Path
+) -> None:
     recipe, before = tmp_path / "recipe.yaml", cluster.fingerprint()
     assert recreate(cluster, deleted, "--out", recipe).status == 0
     assert cluster.fingerprint() == before
@@ -86,7 +100,9 @@ def test_a_recipe_is_written_and_used_from_its_file(cluster: SimpleController, d
     assert value["metadata"]["cluster_id"] == CLUSTER_ID
     assert value["spec"]["topics"][0]["partitions"] == list(ASSIGNMENT.values())
     assert command("validate", recipe).status == 0
-    assert command("verify", recipe, "-z", cluster.connect).status == 3, "a recipe is not a plan to apply or verify"
+    assert command("verify", recipe, "-z", cluster.connect).status == 3, (
+        "a recipe is not a plan to apply or verify"
+    )
     assert recreate(cluster, recipe, "--yes").status == 0
     assert is_back(cluster)
 
@@ -122,7 +138,10 @@ def test_a_deletion_in_the_queue_refuses(cluster: SimpleController, deleted: str
 
 def test_a_name_that_collides_refuses(cluster: SimpleController, tmp_path: Path) -> None:
     cluster.create_topic("old.events", {0: [1]})
-    recipe = {"kind": "TopicRecipe", "spec": {"topics": [{"topic": "old_events", "partitions": [[1]]}]}}
+    recipe = {
+        "kind": "TopicRecipe",
+        "spec": {"topics": [{"topic": "old_events", "partitions": [[1]]}]},
+    }
     refused = recreate(cluster, document(tmp_path / "r.yaml", recipe), "--yes")
     assert (refused.status, "one name" in refused.err) == (3, True), refused.err
 
@@ -142,7 +161,9 @@ def test_a_lost_reply_makes_the_topic_once(
     cluster: SimpleController, proxy: FaultProxy, deleted: str, chroot: str
 ) -> None:
     publishes = b"/brokers/topics/orders"
-    proxy.faults = [Fault(Action.CUT_AFTER, lambda frame: frame.op == MULTI and publishes in frame.body)]
+    proxy.faults = [
+        Fault(Action.CUT_AFTER, lambda frame: frame.op == MULTI and publishes in frame.body)
+    ]
     way = f"{proxy.connect_string}{parse_connect_string(chroot).chroot}"
     done = command("recreate", deleted, "--yes", "-z", way, "--timeout", "40")
     assert done.status == 0, done.err
@@ -150,7 +171,9 @@ def test_a_lost_reply_makes_the_topic_once(
     assert recreation(cluster)["made"] == [["orders"]]
 
 
-def test_a_controller_that_gives_no_leaders_is_told_and_resumed(cluster: SimpleController, deleted: str) -> None:
+def test_a_controller_that_gives_no_leaders_is_told_and_resumed(
+    cluster: SimpleController, deleted: str
+) -> None:
     cluster.behave(Manner.HOLD)
     slow = command("recreate", deleted, "--yes", "-z", cluster.connect, "--timeout", "2")
     assert slow.status == 8, slow.err

@@ -10,7 +10,14 @@ from support.answers import violations
 from support.cli.in_process import command
 from support.cluster.states import tp
 from support.stores import OPERATION
-from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
+from support.zookeeper.znode_cluster import (
+    config,
+    configure,
+    notified,
+    reassigned,
+    reassigning,
+    seed,
+)
 
 from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.documents import dump_json
@@ -28,10 +35,25 @@ from kadmin.operations.record.record import (
     ThrottleRecord,
 )
 from kadmin.operations.throttles.audit import AuditedThrottle, Origin, ThrottledEntity, audit, show
-from kadmin.operations.throttles.by_hand import HOLDER, Planned, Scope, Written, plan_clear, plan_set, write_planned
-from kadmin.operations.throttles.operation import Throttling, record_throttle, still_throttled
+from kadmin.operations.throttles.by_hand import (
+    HOLDER,
+    Planned,
+    Scope,
+    Written,
+    plan_clear,
+    plan_set,
+    write_planned,
+)
+from kadmin.operations.throttles.changes import record_throttle, still_throttled
+from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.copying import throttle_of
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec
+from kadmin.plan.model import (
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+    ThrottleBy,
+    ThrottleSpec,
+)
 from kadmin.plan.throttle import (
     FOLLOWER_RATE,
     FOLLOWER_REPLICAS,
@@ -82,11 +104,15 @@ def context(store: Store) -> ZooKeeperContext:
     return zookeeper_context(store, PATHS, Clock(), lambda _: None)
 
 
-def written(context: ZooKeeperContext, scope: Scope, rate: int | None, *, now: bool = False) -> ConfigChanges:
+def written(
+    context: ZooKeeperContext, scope: Scope, rate: int | None, *, now: bool = False
+) -> ConfigChanges:
     """Set, or with no rate clear, and check both forms of the answer."""
 
     def plan() -> Planned:
-        return plan_clear(context, scope, now=now) if rate is None else plan_set(context, scope, rate)
+        return (
+            plan_clear(context, scope, now=now) if rate is None else plan_set(context, scope, rate)
+        )
 
     found = write_planned(context, plan, 0)
     assert found.kept == ()
@@ -94,7 +120,9 @@ def written(context: ZooKeeperContext, scope: Scope, rate: int | None, *, now: b
         assert violations(written_answer(found), schema) == []
     assert MAY_RETURN not in written_text(found, by_api=False)
     removed = any(
-        key in RATES and each.ours is None for keys in found.planned.changes.values() for key, each in keys.items()
+        key in RATES and each.ours is None
+        for keys in found.planned.changes.values()
+        for key, each in keys.items()
     )
     assert (MAY_RETURN in written_text(found, by_api=True)) == removed
     assert context.store.exists(PATHS.lock) is None
@@ -104,11 +132,21 @@ def written(context: ZooKeeperContext, scope: Scope, rate: int | None, *, now: b
 def operation(context: ZooKeeperContext, state: OperationState) -> OperationRecord:
     """Record an operation that throttles a-0, set its throttle, and leave it in a state."""
     target = PartitionTarget(tp("a-0"), (1, 3), (1, 2))
-    throttle = throttle_of(ThrottleSpec(ThrottleBy.RATE, 5000), [[target]], read_cluster(context.store), {})
+    throttle = throttle_of(
+        ThrottleSpec(ThrottleBy.RATE, 5000), [[target]], read_cluster(context.store), {}
+    )
     plan = ReassignmentPlan(PlanHeader(), (target,))
     origin = {tp("a-0"): (1, 2)}
     record = OperationRecord(
-        OPERATION, OperationKind.REASSIGNMENT, dump_json(plan), plan_digest(plan), "x", "now", ANN, origin, ((0,),)
+        OPERATION,
+        OperationKind.REASSIGNMENT,
+        dump_json(plan),
+        plan_digest(plan),
+        "x",
+        "now",
+        ANN,
+        origin,
+        ((0,),),
     )
     record = replace(record, throttle=record_throttle(context.backend, throttle))
     lease = ZnodeLock(context.store, PATHS, Clock()).take(Holder(ANN, OPERATION, "now", 10.0), 0)
@@ -120,7 +158,9 @@ def operation(context: ZooKeeperContext, state: OperationState) -> OperationReco
     return record
 
 
-def test_whole_topics_are_throttled_at_the_brokers_that_hold_them(context: ZooKeeperContext) -> None:
+def test_whole_topics_are_throttled_at_the_brokers_that_hold_them(
+    context: ZooKeeperContext,
+) -> None:
     configure(context.store, "topics/a", {LEADER_REPLICAS: "0:9", "retention.ms": "7"})
     changes = written(context, Scope(topics=("a",)), 5000)
     assert changes[TOPIC_A] == {
@@ -136,18 +176,28 @@ def test_whole_topics_are_throttled_at_the_brokers_that_hold_them(context: ZooKe
 
 def test_named_brokers_get_the_rate_and_no_list(context: ZooKeeperContext) -> None:
     assert set(written(context, Scope(brokers=(3,)), 5000)) == {ConfigEntity.of_broker(3)}
-    assert set(written(context, Scope(brokers=(1,), topics=("b",)), 5000)) == {BROKER_1, ConfigEntity.of_topic("b")}
+    assert set(written(context, Scope(brokers=(1,), topics=("b",)), 5000)) == {
+        BROKER_1,
+        ConfigEntity.of_topic("b"),
+    }
 
 
-def test_with_nothing_in_flight_and_nothing_named_there_is_nothing_to_set(context: ZooKeeperContext) -> None:
+def test_with_nothing_in_flight_and_nothing_named_there_is_nothing_to_set(
+    context: ZooKeeperContext,
+) -> None:
     assert written(context, Scope(), 5000) == {}
     assert notified(context.store) == []
 
 
-def test_what_is_in_flight_is_throttled_its_new_replicas_as_receivers(context: ZooKeeperContext) -> None:
+def test_what_is_in_flight_is_throttled_its_new_replicas_as_receivers(
+    context: ZooKeeperContext,
+) -> None:
     reassigning(context.store, "a", (3, 1, 2), (3,))
     written(context, Scope(), 5000)
-    assert config(context.store, "topics/a") == {LEADER_REPLICAS: "0:1,0:2", FOLLOWER_REPLICAS: "0:3"}
+    assert config(context.store, "topics/a") == {
+        LEADER_REPLICAS: "0:1,0:2",
+        FOLLOWER_REPLICAS: "0:3",
+    }
     assert all(config(context.store, f"brokers/{broker}") == RATES for broker in (1, 2, 3))
     with pytest.raises(BusyError, match="a-0"):
         plan_clear(context, Scope(), now=False)
@@ -160,7 +210,9 @@ def test_unknown_names_are_refused(context: ZooKeeperContext) -> None:
         plan_set(context, Scope(brokers=(1, 9), topics=("a", "x")), 5000)
 
 
-def test_only_what_is_named_is_cleared_of_dead_brokers_and_deleted_topics_too(context: ZooKeeperContext) -> None:
+def test_only_what_is_named_is_cleared_of_dead_brokers_and_deleted_topics_too(
+    context: ZooKeeperContext,
+) -> None:
     configure(context.store, "brokers/77", {**RATES, "other": "1"})
     configure(context.store, "topics/gone", EVERYTHING)
     configure(context.store, "topics/a", EVERYTHING)
@@ -209,20 +261,32 @@ def test_clearing_brings_back_what_an_operation_had_replaced(context: ZooKeeperC
     }
 
 
-def test_an_operation_that_removed_its_throttle_owns_no_later_value(context: ZooKeeperContext) -> None:
+def test_an_operation_that_removed_its_throttle_owns_no_later_value(
+    context: ZooKeeperContext,
+) -> None:
     configure(context.store, "brokers/2", {LEADER_RATE: "99"})
     operation(context, OperationState.RUNNING)
     lease = ZnodeLock(context.store, PATHS, Clock()).take(Holder(ANN, OPERATION, "now", 10.0), 0)
     removed = OperationStatus(OperationState.PAUSED, "now", throttle_removed=True)
     context.operations.set_status(OPERATION, removed, lease)
-    assert Origin.IN_USE in {each.origin for each in audit(context)}, "a paused operation sets it again"
-    context.operations.set_status(OPERATION, replace(removed, state=OperationState.CANCELLED), lease)
+    assert Origin.IN_USE in {each.origin for each in audit(context)}, (
+        "a paused operation sets it again"
+    )
+    context.operations.set_status(
+        OPERATION, replace(removed, state=OperationState.CANCELLED), lease
+    )
     ZnodeLock(context.store, PATHS, Clock()).release(lease)
-    assert {(each.origin, each.operation_id) for each in audit(context)} == {(Origin.NOT_ON_RECORD, None)}
-    assert plan_clear(context, Scope(), now=False).restored == {}, "a value set by hand is cleared, not restored"
+    assert {(each.origin, each.operation_id) for each in audit(context)} == {
+        (Origin.NOT_ON_RECORD, None)
+    }
+    assert plan_clear(context, Scope(), now=False).restored == {}, (
+        "a value set by hand is cleared, not restored"
+    )
 
 
-def test_the_default_of_all_brokers_is_cleared_alone(context: ZooKeeperContext, chroot: str) -> None:
+def test_the_default_of_all_brokers_is_cleared_alone(
+    context: ZooKeeperContext, chroot: str
+) -> None:
     """With the command that the audit advises."""
     configure(context.store, "brokers/<default>", {LEADER_RATE: "7"})
     configure(context.store, "brokers/2", {LEADER_RATE: "99"})
@@ -244,7 +308,10 @@ def test_the_audit_tells_in_use_changed_and_taken_away_apart(context: ZooKeeperC
     assert AuditedThrottle(BROKER_1, LEADER_RATE, "7", Origin.CHANGED, OPERATION) in findings
     assert AuditedThrottle(BROKER_1, FOLLOWER_RATE, "5000", Origin.IN_USE, OPERATION) in findings
     assert AuditedThrottle(BROKER_2, LEADER_RATE, None, Origin.CHANGED, OPERATION) in findings
-    assert AuditedThrottle(ConfigEntity.of_broker(9), LEADER_RATE, "7", Origin.NOT_ON_RECORD) in findings
+    assert (
+        AuditedThrottle(ConfigEntity.of_broker(9), LEADER_RATE, "7", Origin.NOT_ON_RECORD)
+        in findings
+    )
     assert AuditedThrottle(TOPIC_A, FOLLOWER_REPLICAS, "0:3", Origin.IN_USE, OPERATION) in findings
     assert violations(audit_answer(findings), "throttle-audit") == []
     assert audit_text(findings).splitlines()[-2:] == [
@@ -265,7 +332,9 @@ def test_the_audit_leaves_what_a_runner_has_set_to_the_runner(context: ZooKeeper
     assert {str(each.next_step) for each in audit(context)} == {f"kadmin resume {OPERATION}"}
 
 
-def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(context: ZooKeeperContext) -> None:
+def test_an_unfinished_operation_whose_copies_run_keeps_its_throttle(
+    context: ZooKeeperContext,
+) -> None:
     """Up to 2.3 only the record tells: the topic znode holds the bare union of both lists."""
     operation(context, OperationState.RUNNING)
     reassigned(context.store, "a", (1, 2, 3))
@@ -297,15 +366,23 @@ def test_the_lock_says_what_it_is_held_for(context: ZooKeeperContext) -> None:
 
 
 def test_more_than_a_minute_may_take_is_told(context: ZooKeeperContext) -> None:
-    changes = {ConfigEntity.of_broker(number): {LEADER_RATE: ConfigChange(None, "5")} for number in range(1001)}
+    changes = {
+        ConfigEntity.of_broker(number): {LEADER_RATE: ConfigChange(None, "5")}
+        for number in range(1001)
+    }
     context.clock.until = context.clock.now() + 5
     with pytest.raises(NotCompletedError, match="before every throttle"):
         write_planned(context, lambda: Planned(changes), 0)
 
 
 def test_what_is_written_unseen_says_so_and_what_is_not_written_names_the_command() -> None:
-    planned = Planned({BROKER_2: {LEADER_RATE: ConfigChange(None, None)}}, unseen=frozenset({BROKER_2}))
-    done, failed = Written(planned), Written(planned, left=still_throttled("may remain", {BROKER_2: "no listener"}))
+    planned = Planned(
+        {BROKER_2: {LEADER_RATE: ConfigChange(None, None)}}, unseen=frozenset({BROKER_2})
+    )
+    done, failed = (
+        Written(planned),
+        Written(planned, left=still_throttled("may remain", {BROKER_2: "no listener"})),
+    )
     assert "(not known)" in written_text(done, by_api=True)
     assert "next: kadmin throttle show" in written_text(done, by_api=True)
     assert "next:" not in written_text(failed, by_api=True), "the error has the next command"

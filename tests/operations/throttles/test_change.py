@@ -15,7 +15,14 @@ from kadmin.operations.record.steps import StepKind, current_throttle
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.throttles.by_hand import Scope
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
+from kadmin.plan.model import (
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+    ThrottleBy,
+    ThrottleSpec,
+    WaveLimits,
+)
 from kadmin.plan.throttle import FOLLOWER_RATE, FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS
 from kadmin.worlds.zookeeper.values.paths import Paths
 
@@ -84,16 +91,23 @@ class Steered:
         return [step.kind for step in self.practice.journal.steps(self.operation)]
 
     def brokers(self) -> dict[str, dict[str, str]]:
-        return {name: found for name, found in self.practice.configs().items() if "/brokers/" in name}
+        return {
+            name: found for name, found in self.practice.configs().items() if "/brokers/" in name
+        }
 
 
 @pytest.mark.parametrize("before", [SLOW, None])
-def test_a_rate_is_taken_up_on_every_broker_on_record_and_undone_at_the_end(site: Site, before: int | None) -> None:
+def test_a_rate_is_taken_up_on_every_broker_on_record_and_undone_at_the_end(
+    site: Site, before: int | None
+) -> None:
     """Also where the plan has no throttle: then the lists are set, too."""
     steered = Steered(site, before)
     seen: list[dict[str, dict[str, str]]] = []
     ended = steered.run(
-        {20: lambda: steered.ask(FAST), 30: lambda: seen.extend((steered.brokers(), steered.practice.configs()))}
+        {
+            20: lambda: steered.ask(FAST),
+            30: lambda: seen.extend((steered.brokers(), steered.practice.configs())),
+        }
     )
     assert ended.exit_code == 0, ended.error
     assert seen[0] == {f"/config/brokers/{broker}": rates(FAST) for broker in (1, 2, 3)}
@@ -115,7 +129,9 @@ def test_a_rate_is_taken_up_on_every_broker_on_record_and_undone_at_the_end(site
     assert throttle.rate == FAST
 
 
-def test_a_value_that_somebody_changed_by_hand_is_kept_by_the_change_and_at_the_end(site: Site) -> None:
+def test_a_value_that_somebody_changed_by_hand_is_kept_by_the_change_and_at_the_end(
+    site: Site,
+) -> None:
     steered = Steered(site, SLOW)
     by_hand = json.dumps({"version": 1, "config": {**rates(SLOW), LEADER_RATE: "777"}}).encode()
     seen: list[dict[str, dict[str, str]]] = []
@@ -207,7 +223,9 @@ def test_a_paused_operation_gets_its_rate_when_it_is_resumed(site: Site) -> None
 
 
 def test_killed_between_record_and_configs_every_rate_is_ours(site: Site) -> None:
-    """Some brokers have the old rate, some the new one: resume sets one rate, and the end removes both."""
+    """Some brokers have the old rate, some the new one: resume sets one rate, and the end removes
+    both.
+    """
     steered = Steered(site, SLOW)
     steered.leave()
     steered.practice.run(change_throttle(FAST))

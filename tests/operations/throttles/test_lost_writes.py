@@ -107,7 +107,10 @@ def test_killed_at_any_write_another_machine_restores_every_value(
         seen += matches(frame)
         return matches(frame) and seen == nth
 
-    with through_a_proxy(chroot) as (proxy, connect), Store.connect(connect, timeout_s=1.0) as dying:
+    with (
+        through_a_proxy(chroot) as (proxy, connect),
+        Store.connect(connect, timeout_s=1.0) as dying,
+    ):
         lease = ZnodeLock(dying, PATHS, Clock()).take(LOCKED, 0)
         proxy.faults.append(Fault(Action.CUT_BEFORE, the_nth, then=proxy.refuse))
         with pytest.raises(KadminError):
@@ -123,8 +126,12 @@ def test_killed_at_any_write_another_machine_restores_every_value(
     assert configs(store) == BEFORE
 
 
-def test_an_edit_in_the_very_moment_of_our_write_is_seen(store: Store, lease: Lease, chroot: str) -> None:
-    """Kafka's own tools check no version: an edit between our read and our write would be lost with them."""
+def test_an_edit_in_the_very_moment_of_our_write_is_seen(
+    store: Store, lease: Lease, chroot: str
+) -> None:
+    """Kafka's own tools check no version: an edit between our read and our write would be lost with
+    them.
+    """
     del lease
     ZnodeLock(store, PATHS, Clock()).release_by_hand(OPERATION)
     record = recorded(store, targets())
@@ -134,14 +141,20 @@ def test_an_edit_in_the_very_moment_of_our_write_is_seen(store: Store, lease: Le
         throttle.set_up(lease)
         edit = {"retention.ms": "8", LEADER_REPLICAS: "7:7,0:1,0:2,9:9", FOLLOWER_REPLICAS: "0:3"}
         proxy.faults.append(
-            Fault(Action.CALL, writes_configs(Side.REQUEST), then=lambda: configure(store, "topics/a", edit))
+            Fault(
+                Action.CALL,
+                writes_configs(Side.REQUEST),
+                then=lambda: configure(store, "topics/a", edit),
+            )
         )
         reassigned(store, "a", (1, 3))
         throttle.take_down(lease, OFF)
     assert config(store, "topics/a") == {"retention.ms": "8", LEADER_REPLICAS: "7:7,9:9"}
 
 
-def test_an_entity_that_never_stands_still_is_named(store: Store, lease: Lease, chroot: str) -> None:
+def test_an_entity_that_never_stands_still_is_named(
+    store: Store, lease: Lease, chroot: str
+) -> None:
     del lease
     ZnodeLock(store, PATHS, Clock()).release_by_hand(OPERATION)
     edits = iter(range(100))

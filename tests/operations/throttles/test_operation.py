@@ -25,14 +25,21 @@ from support.executor.throttling import (
     throttling,
 )
 from support.stores import OPERATION
-from support.zookeeper.znode_cluster import config, configure, notified, reassigned, reassigning, seed
+from support.zookeeper.znode_cluster import (
+    config,
+    configure,
+    notified,
+    reassigned,
+    reassigning,
+    seed,
+)
 
 from kadmin.errors import BusyError, NotCompletedError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.operations.record.codec import encode_step
 from kadmin.operations.record.holder import LostLockError, lost_lock
 from kadmin.operations.record.keys import key_of, step_key
+from kadmin.operations.record.step_codec import encode_step
 from kadmin.operations.record.steps import WaveStep
 from kadmin.operations.throttles.operation import RECONCILE_S, Throttling
 from kadmin.plan.model import Elect
@@ -53,7 +60,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.zookeeper
 
 
-def test_on_and_off_again_is_what_it_was_and_each_entity_is_notified_once_each_way(store: Store, lease: Lease) -> None:
+def test_on_and_off_again_is_what_it_was_and_each_entity_is_notified_once_each_way(
+    store: Store, lease: Lease
+) -> None:
     """Also where /config/brokers does not exist yet, as on 0.10.2."""
     told, record = Told(), recorded(store, targets())
     throttle = throttling(store, record, told)
@@ -85,7 +94,9 @@ def test_fields_that_kafka_may_add_one_day_are_kept(store: Store, lease: Lease) 
     assert node.data == b'{"version":1,"config":{"b":"1"},"later":[1]}'
 
 
-def test_after_a_crash_what_is_ours_already_is_not_written_again(store: Store, lease: Lease) -> None:
+def test_after_a_crash_what_is_ours_already_is_not_written_again(
+    store: Store, lease: Lease
+) -> None:
     record = recorded(store, targets())
     throttling(store, record).set_up(lease)
     throttling(store, record).set_up(lease)
@@ -96,13 +107,17 @@ def test_after_a_crash_what_is_ours_already_is_not_written_again(store: Store, l
     assert configs(store) == BEFORE
 
 
-def test_killed_between_the_record_and_the_throttle_there_is_nothing_to_take_off(store: Store, lease: Lease) -> None:
+def test_killed_between_the_record_and_the_throttle_there_is_nothing_to_take_off(
+    store: Store, lease: Lease
+) -> None:
     throttling(store, recorded(store, targets())).take_down(lease, OFF)
     assert configs(store) == BEFORE
     assert notified(store) == []
 
 
-def test_a_value_changed_since_the_record_stops_before_anything_is_written(store: Store, lease: Lease) -> None:
+def test_a_value_changed_since_the_record_stops_before_anything_is_written(
+    store: Store, lease: Lease
+) -> None:
     record = recorded(store, targets())
     configure(store, "brokers/2", {LEADER_RATE: "123"})
     before = configs(store)
@@ -112,11 +127,18 @@ def test_a_value_changed_since_the_record_stops_before_anything_is_written(store
     assert notified(store) == []
 
 
-def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(store: Store, lease: Lease) -> None:
+def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(
+    store: Store, lease: Lease
+) -> None:
     """F39: the operator's edit is kept and reported."""
     record, told = recorded(store, targets()), Told()
     throttling(store, record).set_up(lease)
-    store.multi([Create(PATHS.of(key_of(OPERATION, "status")), b""), Create(PATHS.of(key_of(OPERATION, "steps")), b"")])
+    store.multi(
+        [
+            Create(PATHS.of(key_of(OPERATION, "status")), b""),
+            Create(PATHS.of(key_of(OPERATION, "steps")), b""),
+        ]
+    )
     store.multi([Create(PATHS.of(step_key(OPERATION, 1)), encode_step(WaveStep(1, "now", 0)))])
     configure(store, "brokers/2", {**RATES, LEADER_RATE: "777"})
     configure(store, "topics/a", {LEADER_REPLICAS: "7:7,0:1,0:2,8:8", FOLLOWER_REPLICAS: "*"})
@@ -134,8 +156,14 @@ def test_an_edit_while_copies_run_is_kept_and_told_by_resume_and_at_the_end(stor
 
 
 @pytest.mark.parametrize("in_isr", [True, False])
-def test_it_stays_while_anything_of_the_operation_is_in_flight(store: Store, lease: Lease, in_isr: bool) -> None:  # noqa: FBT001 - a row
-    """F39: as seen on the cluster; a target that was reached with a new replica still out of sync copies, too."""
+def test_it_stays_while_anything_of_the_operation_is_in_flight(
+    store: Store,
+    lease: Lease,
+    in_isr: bool,  # noqa: FBT001 - a row
+) -> None:
+    """F39: as seen on the cluster; a target that was reached with a new replica still out of sync
+    copies, too.
+    """
     told, throttle = Told(), throttling(store, recorded(store, targets()))
     throttle.set_up(lease)
     if in_isr:
@@ -155,7 +183,9 @@ def recorded_again(throttle: Throttling) -> OperationRecord:
     return throttle._record
 
 
-def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store, lease: Lease, chroot: str) -> None:
+def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(
+    store: Store, lease: Lease, chroot: str
+) -> None:
     """F38: the lock released by hand."""
     told = Told()
     throttle = throttling(store, recorded(store, targets()), told)
@@ -167,7 +197,10 @@ def test_without_the_lock_nothing_is_written_and_it_is_said_to_stay(store: Store
     assert config(store, "brokers/1") == RATES
     throttle.leave(LostLockError("The lock is no longer ours."), lease)
     assert told[1:] == [
-        f"the throttle remains: the cluster is unreachable, or the lock was lost; remove it later with {OFF}"
+        (
+            "the throttle remains: the cluster is unreachable, or the lock was lost; remove it "
+            f"later with {OFF}"
+        )
     ]
 
 
@@ -188,7 +221,10 @@ def test_a_runner_that_took_over_is_left_the_throttle(
 def test_the_configs_of_a_deleted_topic_are_not_made_again(store: Store, lease: Lease) -> None:
     record = recorded(store, targets())
     gone = ["/partitions/0/state", "/partitions/0", "/partitions", ""]
-    store.multi([Delete(f"/brokers/topics/a{below}", -1) for below in gone] + [Delete("/config/topics/a", -1)])
+    store.multi(
+        [Delete(f"/brokers/topics/a{below}", -1) for below in gone]
+        + [Delete("/config/topics/a", -1)]
+    )
     throttle = throttling(store, record)
     throttle.set_up(lease)
     throttle.take_down(lease, OFF)
@@ -202,12 +238,16 @@ class LateWrites(ZooKeeperBackend):
     capabilities = API
 
 
-def test_a_topic_that_was_deleted_is_not_said_to_lack_its_throttle(store: Store, lease: Lease) -> None:
+def test_a_topic_that_was_deleted_is_not_said_to_lack_its_throttle(
+    store: Store, lease: Lease
+) -> None:
     """A broker whose throttle was removed by hand is set again."""
     store.multi([Create("/brokers/topics/b", b'{"version":1,"partitions":{"0":[1,2]}}')])
     entries, told, clock = targets(("a", "b")), Told(), FastClock()
     record = recorded(store, entries)
-    context = replace(zookeeper_context(store, PATHS, clock, told), backend=LateWrites(store, PATHS, clock))
+    context = replace(
+        zookeeper_context(store, PATHS, clock, told), backend=LateWrites(store, PATHS, clock)
+    )
     throttle = Throttling(context, record, ReassignmentWork((entries,), entries, Elect.NONE))
     throttle.set_up(lease)
     store.multi([Delete("/brokers/topics/b", -1), Delete("/config/topics/b", -1)])
@@ -220,11 +260,17 @@ def test_a_topic_that_was_deleted_is_not_said_to_lack_its_throttle(store: Store,
     assert told[1] == "the throttle is not set on 1 broker; setting it"
 
 
-def test_a_command_that_ends_with_nothing_in_flight_has_taken_it_off(store: Store, chroot: str, tmp_path: Path) -> None:
-    """At every exit: here the deadline, on a cluster that has no controller; resume sets it again and takes it off."""
+def test_a_command_that_ends_with_nothing_in_flight_has_taken_it_off(
+    store: Store, chroot: str, tmp_path: Path
+) -> None:
+    """At every exit: here the deadline, on a cluster that has no controller; resume sets it again
+    and takes it off.
+    """
     seed(store, {"a": {0: (1, 2)}})
     store.multi([Create("/cluster", b""), Create("/cluster/id", b'{"id":"x"}')])
-    plan = document(tmp_path / "plan.yaml", reassignment("a", {0: [1, 3]}, throttle={"rate": "5kB/s"}))
+    plan = document(
+        tmp_path / "plan.yaml", reassignment("a", {0: [1, 3]}, throttle={"rate": "5kB/s"})
+    )
     late = command("apply", plan, "-z", chroot, "--yes", "--timeout", "0")
     assert late.status == 8, late.err
     assert "throttled at 5.00 kB/s" in late.err

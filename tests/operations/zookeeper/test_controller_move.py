@@ -49,7 +49,9 @@ def seen(*watching: int, complete: bool = True, controller: int | None = 0) -> C
         (ControllerLook(0, 5, {}, frozenset(), complete=True), 1000, False),
     ],
 )
-def test_once_when_all_watch_or_all_stood_still(look_: ControllerLook, still_s: float, *, allowed: bool) -> None:
+def test_once_when_all_watch_or_all_stood_still(
+    look_: ControllerLook, still_s: float, *, allowed: bool
+) -> None:
     assert (not_yet(look_, still_s) is None) is allowed
 
 
@@ -65,8 +67,16 @@ def test_once_when_all_watch_or_all_stood_still(look_: ControllerLook, still_s: 
         (ELECTION, b'{"version":1}', True),
         ("/brokers/topics/a", b'{"version":1,"partitions":{"0":[1,2]}}', False),
         ("/brokers/topics/a", b'{"version":1,"partitions":{"0":["1",2]}}', True),
-        ("/brokers/topics/a", b'{"version":3,"partitions":{"0":[1,2]},"removing_replicas":{"0":[2]}}', False),
-        ("/brokers/topics/a", b'{"version":3,"partitions":{"0":[1,2]},"removing_replicas":{"0":[1,2]}}', True),
+        (
+            "/brokers/topics/a",
+            b'{"version":3,"partitions":{"0":[1,2]},"removing_replicas":{"0":[2]}}',
+            False,
+        ),
+        (
+            "/brokers/topics/a",
+            b'{"version":3,"partitions":{"0":[1,2]},"removing_replicas":{"0":[1,2]}}',
+            True,
+        ),
     ],
 )
 def test_what_no_new_controller_could_read(path: str, data: bytes | None, *, poison: bool) -> None:
@@ -78,7 +88,12 @@ def context(store: Store) -> ZooKeeperContext:
     """A cluster of one broker whose session is ours, with a controller; nobody watches it."""
     paths = ("/brokers", "/brokers/ids", "/brokers/topics")
     store.multi([Create(path, b"") for path in paths])
-    store.multi([Create("/brokers/ids/1", b"{}", ephemeral=True), Create("/controller", b"{}", ephemeral=True)])
+    store.multi(
+        [
+            Create("/brokers/ids/1", b"{}", ephemeral=True),
+            Create("/controller", b"{}", ephemeral=True),
+        ]
+    )
     store.multi([Create("/controller_epoch", b"1")])
     return zookeeper_context(store, Paths(), FastClock(), lambda _: None)
 
@@ -112,7 +127,9 @@ def test_never_over_a_node_that_the_next_one_could_not_read_unless_it_goes_with_
     context: ZooKeeperContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(context.store), "four_letter_words", lambda *_: {"server": None})
-    context.store.multi([Create(NODE, b'{"version":1}'), Create("/brokers/topics/a", b'{"partitions":{"0":["1"]}}')])
+    context.store.multi(
+        [Create(NODE, b'{"version":1}'), Create("/brokers/topics/a", b'{"partitions":{"0":["1"]}}')]
+    )
     failover = ControllerMover(context.store, context.clock)
     failover.ask()
     context.clock.wait(STILL_S)
@@ -135,7 +152,9 @@ def test_a_successor_is_waited_for(context: ZooKeeperContext) -> None:
     with pytest.raises(NotCompletedError, match="no broker has taken over"):
         await_successor(context.store, context.clock, 0)
     assert context.clock.now() >= 30
-    context.store.multi([SetData("/controller_epoch", b"2", -1), Create("/controller", b"{}", ephemeral=True)])
+    context.store.multi(
+        [SetData("/controller_epoch", b"2", -1), Create("/controller", b"{}", ephemeral=True)]
+    )
     await_successor(context.store, context.clock, 0)
     with context.clock.deferring_signals():
         context.clock.interrupt(15)

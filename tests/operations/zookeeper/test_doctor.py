@@ -1,4 +1,6 @@
-"""The doctor on a real ZooKeeper: planted troubles, denied paths, hostile names; and nothing is ever written."""
+"""The doctor on a real ZooKeeper: planted troubles, denied paths, hostile names; and nothing is
+ever written.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ WATCHED = (REASSIGN, ELECTION)
 
 @pytest.fixture
 def brokers(chroot: str) -> Iterator[Store]:
-    """A recorded 2.8.2 cluster whose controller, this session, watches both admin nodes while they are absent."""
+    """A recorded 2.8.2 cluster whose controller, this session, watches both admin nodes while they
+    are absent.
+    """
     with Store.connect(chroot) as store:
         load(store, "2.8.2")
         watch(store)
@@ -78,7 +82,11 @@ def test_a_recorded_cluster_of_every_version_is_healthy(chroot: str, version: st
         (disks,) = found["not_checked"]
         assert "copies on disk that no partition uses: Nothing listens at 127.0.0.1" in disks
         assert inspected(store)["deletions"] == {"data": None, "topics": []}
-        changed = [path for path in ("/", *WATCHED, "/admin", "/brokers", "/kadmin") if _mzxid(store, path) > before]
+        changed = [
+            path
+            for path in ("/", *WATCHED, "/admin", "/brokers", "/kadmin")
+            if _mzxid(store, path) > before
+        ]
         assert changed == []
 
 
@@ -92,7 +100,9 @@ def test_f35_a_controller_that_watches_only_one_of_the_two(brokers: Store) -> No
     watch(brokers, ELECTION)
     status, value = doctor(brokers)
     assert status == 8
-    assert [(found["trouble"], found["path"]) for found in value["findings"]] == [("deaf-controller", REASSIGN)]
+    assert [(found["trouble"], found["path"]) for found in value["findings"]] == [
+        ("deaf-controller", REASSIGN)
+    ]
 
 
 def test_f36_troubles_that_are_there_together(brokers: Store) -> None:
@@ -106,7 +116,13 @@ def test_f36_troubles_that_are_there_together(brokers: Store) -> None:
         SetData("/brokers/topics/beta", json.dumps(strings).encode(), -1),
         SetData("/brokers/topics/alpha/partitions/0/state", b"{", -1),
     )
-    assert troubles(brokers) == ["poison-node", "zombie-node", "unreadable-znode", "string-ids", "stuck-deletion"]
+    assert troubles(brokers) == [
+        "poison-node",
+        "zombie-node",
+        "unreadable-znode",
+        "string-ids",
+        "stuck-deletion",
+    ]
     value = inspected(brokers)
     assert (value["reassignment"]["effect"], value["election"]["effect"]) == ("poison", "obeyed")
     assert value["deletions"]["data"] == '{"version":1,"topics":["beta"]}'
@@ -138,7 +154,9 @@ def test_f36_an_election_loop(brokers: Store) -> None:
 
 
 def test_f20_paths_that_may_not_be_read_are_a_finding(brokers: Store, zookeeper: Sandbox) -> None:
-    """A node under another identity, unreadable for us: neither the doctor nor inspect fails on it."""
+    """A node under another identity, unreadable for us: neither the doctor nor inspect fails on
+    it.
+    """
     owner = KazooClient(zookeeper.connect_string, auth_data=[("digest", "kafka:secret")])
     owner.start()
     private = [make_acl("auth", "", all=True)]
@@ -153,7 +171,10 @@ def test_f20_paths_that_may_not_be_read_are_a_finding(brokers: Store, zookeeper:
         seen = inspected(brokers)
         assert seen["reassignment"] is None
         assert seen["not_allowed"] == [REASSIGN]
-        assert f"{REASSIGN}: not allowed to be read" in command("inspect", "admin", "-z", brokers.connect_string).out
+        assert (
+            f"{REASSIGN}: not allowed to be read"
+            in command("inspect", "admin", "-z", brokers.connect_string).out
+        )
     finally:
         owner.stop()
         owner.close()
@@ -162,7 +183,11 @@ def test_f20_paths_that_may_not_be_read_are_a_finding(brokers: Store, zookeeper:
 def test_hostile_names_reach_no_terminal(brokers: Store) -> None:
     hostile = {"topic": "\x1b[31m\u009b\u202e[red]x\ud800", "partition": 0, "replicas": [0]}
     data = json.dumps({"version": 1, "partitions": [hostile] * 70}).encode()
-    holder = {"author": {"user": "\x1b]0;x\x07", "host": "h", "pid": 1}, "operation_id": "\x1bop", "started_at": "x"}
+    holder = {
+        "author": {"user": "\x1b]0;x\x07", "host": "h", "pid": 1},
+        "operation_id": "\x1bop",
+        "started_at": "x",
+    }
     write(
         brokers,
         Create(REASSIGN, data + b"\x1b\xff"),
@@ -177,7 +202,9 @@ def test_hostile_names_reach_no_terminal(brokers: Store) -> None:
             assert answer.status in {0, 8}, answer.err
             assert all(line.isprintable() for line in answer.out.splitlines())
             if form == "human":
-                assert max(len(line) for line in answer.out.splitlines() if "next:" not in line) <= 80
+                assert (
+                    max(len(line) for line in answer.out.splitlines() if "next:" not in line) <= 80
+                )
     assert "and 20 more" in command("inspect", "admin", "-z", brokers.connect_string).out
 
 
@@ -199,8 +226,12 @@ def test_looks_that_a_signal_cut_short_prove_nothing(brokers: Store) -> None:
     assert stopped.value.exit_status == 130
 
 
-def test_a_controller_that_is_elected_between_two_looks_is_asked_whether_it_watches(brokers: Store) -> None:
-    """Rule: no controller at the first look, a deaf one at the second: heal ended as if all were healed."""
+def test_a_controller_that_is_elected_between_two_looks_is_asked_whether_it_watches(
+    brokers: Store,
+) -> None:
+    """Rule: no controller at the first look, a deaf one at the second: heal ended as if all were
+    healed.
+    """
     with Store.connect(brokers.connect_string) as deaf:
 
         class Electing(Clock):

@@ -1,4 +1,6 @@
-"""Healing on a real ZooKeeper, with a client that stands for a broker: it elects itself when `/controller` goes."""
+"""Healing on a real ZooKeeper, with a client that stands for a broker: it elects itself when
+`/controller` goes.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from support.cli.in_process import command
 from kadmin.errors import InvalidInputError, KadminError, UsageError
 from kadmin.operations.context import Clock
 from kadmin.operations.decide.kinds import spec_of
-from kadmin.operations.record.codec import decode_step, encode_step
 from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState
+from kadmin.operations.record.step_codec import decode_step, encode_step
 from kadmin.operations.record.steps import HealStep, Replaced, StepKind
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.heal.heal import heal
@@ -49,7 +51,9 @@ def context(store: Store) -> Iterator[ZooKeeperContext]:
     def elect(event: object) -> None:
         if getattr(event, "type", "") == "DELETED":
             broker.set("/controller_epoch", b"2")
-            broker.create("/controller", b'{"version":1,"brokerid":1,"timestamp":"1"}', ephemeral=True)
+            broker.create(
+                "/controller", b'{"version":1,"brokerid":1,"timestamp":"1"}', ephemeral=True
+            )
         else:
             broker.exists("/controller", watch=elect)
 
@@ -65,11 +69,15 @@ def agree(_finding: str, _cure: str) -> None:
 
 @pytest.mark.zookeeper
 def test_without_a_controller_it_stands_in_and_steps_down(context: ZooKeeperContext) -> None:
-    """The record tells what was done; what is not healed by that (here nobody watches) is not claimed."""
+    """The record tells what was done; what is not healed by that (here nobody watches) is not
+    claimed.
+    """
     context.clock.until = context.clock.now() + 12
     with pytest.raises(KadminError):
         heal(context, 0, agree)
-    assert json.loads((context.store.get("/controller") or Create("")).data or b"{}")["brokerid"] == 1
+    assert (
+        json.loads((context.store.get("/controller") or Create("")).data or b"{}")["brokerid"] == 1
+    )
     (listing,) = context.operations.listings()
     assert listing.kind is OperationKind.HEAL
     (step, *_) = context.operations.steps(listing.operation_id)
@@ -107,7 +115,9 @@ def heal_record(context: ZooKeeperContext, operation_id: str) -> OperationRecord
     """Leave a heal unfinished, as one that was killed."""
     holder = context.new_holder(operation_id)
     lease = ZnodeLock(context.store, context.paths, context.clock).take(holder, 0)
-    record = OperationRecord(operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {})
+    record = OperationRecord(
+        operation_id, OperationKind.HEAL, "{}", "sha256:0", None, "now", holder.author, {}
+    )
     context.operations.create(record, lease, "now")
     ZnodeLock(context.store, context.paths, Clock()).release(lease)
     return record

@@ -29,20 +29,28 @@ def test_a_recorded_cluster_of_every_version_is_shown_whole(chroot: str, version
         load(store, version)
         before = store.last_zxid
         assert [row["alive"] for row in read(store, "brokers")] == [True, True, True]
-        assert {row["topic"] for row in read(store, "topics")} == {"__consumer_offsets", "alpha", "beta"}
+        assert {row["topic"] for row in read(store, "topics")} == {
+            "__consumer_offsets",
+            "alpha",
+            "beta",
+        }
         assert all(row["condition"] == [] for row in read(store, "partitions"))
         [now] = [row for row in read(store, "controller") if row["current"]]
         assert now["broker_id"] == read(store, "cluster")[0]["controller"]
         assert {"retention.ms", "cleanup.policy"} <= {row["key"] for row in read(store, "configs")}
         assert len(read(store, "producer-ids")) == (version != "0.10.2.2")
-        assert [row["path"] for row in read(store, "notifications")] == ["/config/changes/config_change_0000000000"]
+        assert [row["path"] for row in read(store, "notifications")] == [
+            "/config/changes/config_change_0000000000"
+        ]
         assert read(store, "acls") == []
         assert read(store, "consumers") == []
         tree = read(store, "tree")
         assert {row["condition"] for row in tree} == {None, "decoded"}
         for row in tree:
             assert read(store, "znode", row["path"])[0]["problem"] is None
-        changed = [row["path"] for row in tree if (node := store.get(row["path"])) and node.mzxid > before]
+        changed = [
+            row["path"] for row in tree if (node := store.get(row["path"])) and node.mzxid > before
+        ]
         assert changed == []
 
 
@@ -59,17 +67,34 @@ def test_old_consumers_are_listed(chroot: str, name: str) -> None:
 
 
 def test_owners_that_cannot_be_right(brokers: Store) -> None:
-    """One member alive with two threads; another is gone, and a partition is owned under both of its names."""
+    """One member alive with two threads; another is gone, and a partition is owned under both of
+    its names.
+    """
     alive = "g-1_host-a.b-1700000000123-0a1b2c3d"
-    registered = b'{"version":1,"subscription":{"t":2},"pattern":"static","timestamp":"1700000000124"}'
+    registered = (
+        b'{"version":1,"subscription":{"t":2},"pattern":"static","timestamp":"1700000000124"}'
+    )
     owners = {"0": f"{alive}-0", "1": "g-1_fixed-0", "2-0": f"{alive}-0"}
     folders = [f"/consumers/g-1{each}" for each in ("", "/ids", "/owners", "/owners/t")]
     made = [path for path in ("/consumers", *folders) if brokers.exists(path) is None]
-    write(brokers, *(Create(path) for path in made), Create(f"/consumers/g-1/ids/{alive}", registered))
-    write(brokers, *(Create(f"/consumers/g-1/owners/t/{name}", value.encode()) for name, value in owners.items()))
+    write(
+        brokers, *(Create(path) for path in made), Create(f"/consumers/g-1/ids/{alive}", registered)
+    )
+    write(
+        brokers,
+        *(
+            Create(f"/consumers/g-1/owners/t/{name}", value.encode())
+            for name, value in owners.items()
+        ),
+    )
     found = {row["name"]: row for row in rows(brokers, "consumers", "--filter", "group=g-1")}
     parts = ("host", "started", "uuid", "idle_threads")
-    assert [found[alive][part] for part in parts] == ["host-a.b", "2023-11-14T22:13:20Z", "0a1b2c3d", [1]]
+    assert [found[alive][part] for part in parts] == [
+        "host-a.b",
+        "2023-11-14T22:13:20Z",
+        "0a1b2c3d",
+        [1],
+    ]
     assert [found["1"][part] for part in parts] == [None, None, None, []]
     assert {name: row["condition"] for name, row in found.items()} == {
         alive: ["idle-threads"],
@@ -82,14 +107,21 @@ def test_owners_that_cannot_be_right(brokers: Store) -> None:
 def test_bytes_that_no_broker_tells_are_not_known(brokers: Store) -> None:
     value = asked(brokers, "brokers")
     assert {row["size_bytes"] for row in value["brokers"]} == {None}
-    assert [each.partition(":")[0] for each in value["unavailable"]] == ["bytes on disk are not known"]
+    assert [each.partition(":")[0] for each in value["unavailable"]] == [
+        "bytes on disk are not known"
+    ]
     human = command("inspect", "brokers", "-z", brokers.connect_string)
     assert "bytes on disk are not known" in human.err
     assert "bytes on disk" not in human.out
 
 
 def test_a_controller_that_cannot_be_read_hides_nothing_else(brokers: Store) -> None:
-    write(brokers, Delete("/controller", -1), Create("/controller", b"7"), SetData("/controller_epoch", b"x", -1))
+    write(
+        brokers,
+        Delete("/controller", -1),
+        Create("/controller", b"7"),
+        SetData("/controller_epoch", b"x", -1),
+    )
     value = asked(brokers, "cluster")
     assert (value["cluster"][0]["controller"], value["cluster"][0]["partitions"]) == (None, 8)
     assert [each["path"] for each in value["unreadable"]] == ["/controller", "/controller_epoch"]
@@ -98,17 +130,28 @@ def test_a_controller_that_cannot_be_read_hides_nothing_else(brokers: Store) -> 
 def test_controllers_of_before_are_seen_by_what_they_wrote_last(brokers: Store) -> None:
     """Epoch 2 wrote one state, and nobody since; 3 is the present one, whoever it is."""
     state = "/brokers/topics/beta/partitions/0/state"
-    second = json.dumps({"controller_epoch": 2, "leader": 1, "version": 1, "leader_epoch": 3, "isr": [1, 0]})
+    second = json.dumps(
+        {"controller_epoch": 2, "leader": 1, "version": 1, "leader_epoch": 3, "isr": [1, 0]}
+    )
     write(brokers, SetData(state, second.encode(), -1), SetData("/controller_epoch", b"3", -1))
     found = {row["epoch"]: row for row in rows(brokers, "controller")}
-    written = {epoch: (row["current"], row["broker_id"], row["partition_states"]) for epoch, row in found.items()}
+    written = {
+        epoch: (row["current"], row["broker_id"], row["partition_states"])
+        for epoch, row in found.items()
+    }
     assert written == {3: (True, 1, 0), 2: (False, None, 1), 1: (False, None, 7)}
     times = {path: rows(brokers, "znode", path)[0] for path in (state, "/controller")}
     assert (found[3]["elected"], found[3]["last_write"]) == (times["/controller"]["created"], None)
     written_at = times[state]["modified"]
-    assert [found[2][column] for column in ("elected", "first_write", "last_write")] == [None, written_at, written_at]
+    assert [found[2][column] for column in ("elected", "first_write", "last_write")] == [
+        None,
+        written_at,
+        written_at,
+    ]
     (node,) = rows(brokers, "znode", "/brokers/ids/1")
-    assert [row["since"] for row in rows(brokers, "brokers", "--filter", "broker_id=1")] == [node["created"]]
+    assert [row["since"] for row in rows(brokers, "brokers", "--filter", "broker_id=1")] == [
+        node["created"]
+    ]
 
 
 def test_a_table_of_the_whole_cluster_counts_each_condition(brokers: Store) -> None:
@@ -116,10 +159,22 @@ def test_a_table_of_the_whole_cluster_counts_each_condition(brokers: Store) -> N
     write(
         brokers,
         SetData("/brokers/topics/alpha/partitions/0/state", json.dumps(state).encode(), -1),
-        SetData("/brokers/topics/alpha/partitions/1/state", json.dumps({**state, "leader": -1}).encode(), -1),
+        SetData(
+            "/brokers/topics/alpha/partitions/1/state",
+            json.dumps({**state, "leader": -1}).encode(),
+            -1,
+        ),
         SetData("/config/topics/beta", b'{"version":1,"config":{"min.insync.replicas":"2"}}', -1),
     )
-    shown = ("offline", "under_replicated", "under_min_isr", "at_min_isr", "not_preferred", "no_state", "moving")
+    shown = (
+        "offline",
+        "under_replicated",
+        "under_min_isr",
+        "at_min_isr",
+        "not_preferred",
+        "no_state",
+        "moving",
+    )
     (whole,) = rows(brokers, "cluster")
     assert [whole[column] for column in shown] == [1, 2, 0, 2, 2, 0, 0]
     topics = {row["topic"]: [row[column] for column in shown] for row in rows(brokers, "topics")}
@@ -141,14 +196,29 @@ def test_entries_of_the_admin_znodes(brokers: Store) -> None:
     ]
     assert [row["flaws"] for row in found] == [[], ["not-json"], ["unknown-topic"], []]
     assert [row["motion"] for row in found] == [None, None, None, "unclear"]
-    assert [row["topic"] for row in rows(brokers, "admin-entries", "--filter", "flaws=unknown*")] == ["no"]
+    assert [
+        row["topic"] for row in rows(brokers, "admin-entries", "--filter", "flaws=unknown*")
+    ] == ["no"]
     table = command("inspect", "admin", "-z", brokers.connect_string, "-o", "csv")
-    assert [row["topic"] for row in csv.DictReader(io.StringIO(table.out))] == ["alpha", "no", "", "beta"]
-    # The session that holds the recorded /controller watches nothing: each look is two, seconds apart.
+    assert [row["topic"] for row in csv.DictReader(io.StringIO(table.out))] == [
+        "alpha",
+        "no",
+        "",
+        "beta",
+    ]
+    # The session that holds the recorded /controller watches nothing: each look is two, seconds
+    # apart.
     watched = command("inspect", "admin", "-z", brokers.connect_string, "--watch", "--timeout", "9")
-    assert (watched.status, watched.out.count("/admin/delete_topics: 1 topic queued") > 1) == (0, True), watched.out
-    assert watched.out.count("  not watched by the controller") == 2 * watched.out.count("/admin/delete_topics")
-    listening = json.loads(command("inspect", "admin", "-z", brokers.connect_string, "-o", "json").out)["listening"]
+    assert (watched.status, watched.out.count("/admin/delete_topics: 1 topic queued") > 1) == (
+        0,
+        True,
+    ), watched.out
+    assert watched.out.count("  not watched by the controller") == 2 * watched.out.count(
+        "/admin/delete_topics"
+    )
+    listening = json.loads(
+        command("inspect", "admin", "-z", brokers.connect_string, "-o", "json").out
+    )["listening"]
     assert listening == {"reassignment": "deaf", "election": "deaf"}
 
 
@@ -157,8 +227,15 @@ def test_acls_of_both_layouts(brokers: Store) -> None:
     data = json.dumps({"version": 1, "acls": [rule]}).encode()
     folders = ("/kafka-acl", "/kafka-acl/Topic", "/kafka-acl-extended")
     write(brokers, *(Create(path) for path in folders))
-    write(brokers, *(Create(f"/kafka-acl-extended{path}") for path in ("/prefixed", "/prefixed/Group")))
-    write(brokers, Create("/kafka-acl/Topic/orders", data), Create("/kafka-acl-extended/prefixed/Group/app-", data))
+    write(
+        brokers,
+        *(Create(f"/kafka-acl-extended{path}") for path in ("/prefixed", "/prefixed/Group")),
+    )
+    write(
+        brokers,
+        Create("/kafka-acl/Topic/orders", data),
+        Create("/kafka-acl-extended/prefixed/Group/app-", data),
+    )
     found = [(row["resource_type"], row["name"], row["pattern"]) for row in rows(brokers, "acls")]
     assert found == [("Topic", "orders", "literal"), ("Group", "app-", "prefixed")]
 

@@ -1,4 +1,6 @@
-"""`kadmin inspect` on a real ZooKeeper: options, broken and forbidden znodes, credentials, hostile names."""
+"""`kadmin inspect` on a real ZooKeeper: options, broken and forbidden znodes, credentials, hostile
+names.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +40,24 @@ CREDENTIAL = "kJ8s-not-to-be-seen"
 
 
 def test_sorted_filtered_and_in_every_format(brokers: Store) -> None:
-    given = ["--filter", "topic=__*", "--filter", "leader!=1", "--sort", "-leader", "--sort", "partition"]
+    given = [
+        "--filter",
+        "topic=__*",
+        "--filter",
+        "leader!=1",
+        "--sort",
+        "-leader",
+        "--sort",
+        "partition",
+    ]
     found = rows(brokers, "partitions", *given)
     assert [(row["partition"], row["leader"]) for row in found] == [(2, 2), (0, 0), (3, 0)]
     shown = command("inspect", "partitions", *given, "-z", brokers.connect_string, "-o", "csv")
-    assert [row["replicas"] for row in csv.DictReader(io.StringIO(shown.out))] == ["2;0;1", "0;1;2", "0;2;1"]
+    assert [row["replicas"] for row in csv.DictReader(io.StringIO(shown.out))] == [
+        "2;0;1",
+        "0;1;2",
+        "0;2;1",
+    ]
     human = command("inspect", "partitions", *given, "-z", brokers.connect_string).out.splitlines()
     assert human[0].split()[:3] == ["topic", "partition", "leader"]
     assert human[1].split()[:3] == ["__consumer_offsets", "2", "2"]
@@ -50,7 +65,9 @@ def test_sorted_filtered_and_in_every_format(brokers: Store) -> None:
         assert command("inspect", "partitions", *wrong, "-z", brokers.connect_string).status == 64
 
 
-def test_f20_what_is_broken_or_forbidden_is_named_and_the_rest_shown(brokers: Store, zookeeper: Sandbox) -> None:
+def test_f20_what_is_broken_or_forbidden_is_named_and_the_rest_shown(
+    brokers: Store, zookeeper: Sandbox
+) -> None:
     write(
         brokers,
         SetData("/brokers/topics/beta", b"{", -1),
@@ -69,7 +86,11 @@ def test_f20_what_is_broken_or_forbidden_is_named_and_the_rest_shown(brokers: St
         topics = asked(brokers, "topics")
         assert {row["topic"] for row in topics["topics"]} == {"__consumer_offsets", "alpha"}
         reasons = {each["path"]: each["reason"] for each in topics["unreadable"]}
-        assert set(reasons) >= {"/brokers/topics/beta", "/brokers/topics/alpha/partitions/0/state", "/brokers/ids/2"}
+        assert set(reasons) >= {
+            "/brokers/topics/beta",
+            "/brokers/topics/alpha/partitions/0/state",
+            "/brokers/ids/2",
+        }
         assert "not JSON" in reasons["/brokers/topics/beta"]
         [first] = [
             row
@@ -77,10 +98,17 @@ def test_f20_what_is_broken_or_forbidden_is_named_and_the_rest_shown(brokers: St
             if row["topic"] == "alpha"
         ]
         assert (first["leader"], first["condition"]) == (None, ["no-state"])
-        assert [row["broker_id"] for row in asked(brokers, "brokers", "--filter", "alive=no")["brokers"]] == [2]
+        assert [
+            row["broker_id"] for row in asked(brokers, "brokers", "--filter", "alive=no")["brokers"]
+        ] == [2]
         assert asked(brokers, "producer-ids")["producer_ids"] == []
-        assert any("not readable" in row["subject"] for row in asked(brokers, "notifications")["notifications"])
-        denied = {each["path"] for each in asked(brokers, "configs")["unreadable"] if each["denied"]}
+        assert any(
+            "not readable" in row["subject"]
+            for row in asked(brokers, "notifications")["notifications"]
+        )
+        denied = {
+            each["path"] for each in asked(brokers, "configs")["unreadable"] if each["denied"]
+        }
         assert denied == {"/config/topics/private", "/config/users/private"}
         assert asked(brokers, "znode", "/config/topics/private")["unreadable"][0]["denied"]
         assert "not JSON" in asked(brokers, "znode", "/brokers/topics/beta")["znode"][0]["problem"]
@@ -106,7 +134,9 @@ def test_leftovers_and_credentials_in_configs(brokers: Store) -> None:
         Create("/config/topics/gone", b'{"version":1,"config":{"retention.ms":"1"}}'),
         Create("/config/users/a%40b", scram),
         Create("/config/users/a%40b/clients"),
-        Create("/config/users/a%40b/clients/app", b'{"version":1,"config":{"request_percentage":"9"}}'),
+        Create(
+            "/config/users/a%40b/clients/app", b'{"version":1,"config":{"request_percentage":"9"}}'
+        ),
         *(Create(path) for path in ("/delegation_token", "/delegation_token/tokens")),
         Create("/delegation_token/tokens/t", json.dumps(token).encode()),
     )
@@ -130,7 +160,11 @@ def test_a_credential_where_it_does_not_belong_is_not_quoted(brokers: Store) -> 
         "/config/brokers/2": CREDENTIAL,
     }
     write(brokers, *(Create(path, json.dumps(value).encode()) for path, value in documents.items()))
-    asked = [("inspect", "configs"), ("doctor",), *(("inspect", "znode", path) for path in documents)]
+    asked = [
+        ("inspect", "configs"),
+        ("doctor",),
+        *(("inspect", "znode", path) for path in documents),
+    ]
     answers = [command(*each, "-z", brokers.connect_string, "-o", "json") for each in asked]
     assert all(CREDENTIAL not in answer.out + answer.err for answer in answers)
     assert "SCRAM-SHA-256 is not a string but list" in answers[0].out
@@ -145,7 +179,10 @@ def test_hostile_names_reach_no_terminal(brokers: Store) -> None:
         Create(f"/config/users/{hostile}", body),
         Create(f"/consumers/{hostile}"),
         Create(f"/consumers/{hostile}/ids"),
-        Create(f"/consumers/{hostile}/ids/x", b'{"version":1,"subscription":{"\\u001b[2J":1},"pattern":"static"}'),
+        Create(
+            f"/consumers/{hostile}/ids/x",
+            b'{"version":1,"subscription":{"\\u001b[2J":1},"pattern":"static"}',
+        ),
         SetData("/controller_epoch", b"1\x1b", -1),
     )
     for arguments in COMMANDS:
@@ -163,7 +200,9 @@ def test_a_znode_that_is_not_there_is_told_with_where_to_look(brokers: Store) ->
 
 
 def test_a_tree_may_be_asked_for_deeper_than_it_is(brokers: Store) -> None:
-    assert rows(brokers, "tree", "/config", "--depth", "999999999") == rows(brokers, "tree", "/config", "--depth", "9")
+    assert rows(brokers, "tree", "/config", "--depth", "999999999") == rows(
+        brokers, "tree", "/config", "--depth", "9"
+    )
 
 
 def test_what_is_no_cluster_is_refused(chroot: str) -> None:
@@ -171,8 +210,12 @@ def test_what_is_no_cluster_is_refused(chroot: str) -> None:
         assert command("inspect", *arguments, "-z", chroot).status == 6
 
 
-def test_watching_shows_the_table_again_until_the_timeout_and_never_clears_a_pipe(brokers: Store) -> None:
-    answer = command("inspect", "cluster", "-z", brokers.connect_string, "--watch", "--timeout", "5", "-o", "csv")
+def test_watching_shows_the_table_again_until_the_timeout_and_never_clears_a_pipe(
+    brokers: Store,
+) -> None:
+    answer = command(
+        "inspect", "cluster", "-z", brokers.connect_string, "--watch", "--timeout", "5", "-o", "csv"
+    )
     assert answer.status == 0, answer.err
     looks = answer.out.splitlines()
     assert len(looks) > 2
@@ -180,10 +223,21 @@ def test_watching_shows_the_table_again_until_the_timeout_and_never_clears_a_pip
     assert "\x1b" not in answer.out
 
 
-def test_watching_on_a_terminal_clears_it_and_ends_by_a_signal(brokers: Store, tmp_path: Path) -> None:
+def test_watching_on_a_terminal_clears_it_and_ends_by_a_signal(
+    brokers: Store, tmp_path: Path
+) -> None:
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 200))
-    asked_for = [sys.executable, "-m", "kadmin", "inspect", "controller", "--watch", "-z", brokers.connect_string]
+    asked_for = [
+        sys.executable,
+        "-m",
+        "kadmin",
+        "inspect",
+        "controller",
+        "--watch",
+        "-z",
+        brokers.connect_string,
+    ]
     terminal = {**os.environ, "TERM": "xterm"}
     with (
         (tmp_path / "err").open("wb") as err,

@@ -13,7 +13,13 @@ from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.errors import BusyError, InvalidInputError
 from kadmin.operations.context import Clock
 from kadmin.operations.record.holder import Holder, LostLockError
-from kadmin.operations.record.record import Author, OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.record import (
+    Author,
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+)
 from kadmin.worlds.zookeeper.model import Create, SetData
 from kadmin.worlds.zookeeper.values.lock import ZnodeLock, lease_checks
 from kadmin.worlds.zookeeper.values.paths import Paths
@@ -43,7 +49,14 @@ def grab(store: Store, operation_id: str = OP_1, wait_s: float = 0) -> Lease:
 
 def record(operation_id: str) -> OperationRecord:
     return OperationRecord(
-        operation_id, OperationKind.ELECTION, "{}", "sha256:0", None, "now", Author("ann", "host-a", 7), {}
+        operation_id,
+        OperationKind.ELECTION,
+        "{}",
+        "sha256:0",
+        None,
+        "now",
+        Author("ann", "host-a", 7),
+        {},
     )
 
 
@@ -62,11 +75,16 @@ def test_taking_makes_the_lock_ephemeral_and_moves_the_fence(store: Store) -> No
 
 def test_a_second_taker_is_told_who_holds_it(store: Store, chroot: str) -> None:
     grab(store)
-    with Store.connect(chroot) as other, pytest.raises(BusyError, match=rf"ann@host-a \(pid 7\).*{OP_1}"):
+    with (
+        Store.connect(chroot) as other,
+        pytest.raises(BusyError, match=rf"ann@host-a \(pid 7\).*{OP_1}"),
+    ):
         grab(other, OP_2)
 
 
-def test_a_lock_goes_with_its_session_and_a_waiting_taker_gets_it(store: Store, chroot: str) -> None:
+def test_a_lock_goes_with_its_session_and_a_waiting_taker_gets_it(
+    store: Store, chroot: str
+) -> None:
     with Store.connect(chroot) as other:
         grab(other)
     assert grab(store, OP_2, wait_s=5).session_id == store.session_id
@@ -79,7 +97,9 @@ def taken_again(store: Store, lease: Lease) -> LostLockError:
     return lost.value
 
 
-def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(store: Store, chroot: str) -> None:
+def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(
+    store: Store, chroot: str
+) -> None:
     """The lock alone does not fence: a node made again at the same path has the same version."""
     lease = grab(store)
     journal = in_znodes(store, PATHS)
@@ -107,12 +127,18 @@ def test_a_holder_whose_lock_was_released_by_hand_writes_nothing_more(store: Sto
 def test_a_taker_that_stands_still_past_its_session_never_writes_beside_its_successor(
     store: Store, chroot: str, proxy: FaultProxy, *, lost: bool
 ) -> None:
-    """It stands still before each request of `take` in turn, until none is left: another one takes the lock then."""
+    """It stands still before each request of `take` in turn, until none is left: another one takes
+    the lock then.
+    """
     broken = f"{proxy.connect_string}{parse_connect_string(chroot).chroot}"
     for number in itertools.count():
         paths = Paths(f"/kadmin-{number}")
-        proxy.faults = [Fault(Action.CUT_BEFORE, reply_to(request_with(MULTI, b"/lock")))] if lost else []
-        still = Fault(Action.CALL, Skipped(number), then=partial(proxy.expire, partial(grabbed, store, paths)))
+        proxy.faults = (
+            [Fault(Action.CUT_BEFORE, reply_to(request_with(MULTI, b"/lock")))] if lost else []
+        )
+        still = Fault(
+            Action.CALL, Skipped(number), then=partial(proxy.expire, partial(grabbed, store, paths))
+        )
         with Store.connect(broken) as zombie:
             proxy.faults.append(still)
             lease = grabbed(zombie, paths)
@@ -151,7 +177,9 @@ def test_a_holder_has_its_own_lock_already(store: Store) -> None:
     assert grab(store) == grab(store)
 
 
-def test_a_lock_that_another_had_meanwhile_is_not_taken_again(store: Store, chroot: str, proxy: FaultProxy) -> None:
+def test_a_lock_that_another_had_meanwhile_is_not_taken_again(
+    store: Store, chroot: str, proxy: FaultProxy
+) -> None:
     """Its successor may have completed the operation, and freed the lock."""
 
     def take_and_free() -> None:
@@ -168,7 +196,9 @@ def test_a_lock_that_another_had_meanwhile_is_not_taken_again(store: Store, chro
 
 
 @pytest.mark.usefixtures("store")
-def test_a_lock_that_expired_is_taken_again_where_nobody_had_it(chroot: str, proxy: FaultProxy) -> None:
+def test_a_lock_that_expired_is_taken_again_where_nobody_had_it(
+    chroot: str, proxy: FaultProxy
+) -> None:
     with Store.connect(f"{proxy.connect_string}{parse_connect_string(chroot).chroot}") as sleeper:
         lease, journal = grab(sleeper), in_znodes(sleeper, PATHS)
         proxy.expire()
@@ -188,7 +218,9 @@ def test_releasing_by_hand_wants_the_right_operation(store: Store) -> None:
 
 
 def test_a_lock_that_somebody_else_wrote_is_still_a_lock(store: Store) -> None:
-    store.multi([Create("/kadmin", b""), Create("/kadmin/operations", b""), Create("/kadmin/fence", b"")])
+    store.multi(
+        [Create("/kadmin", b""), Create("/kadmin/operations", b""), Create("/kadmin/fence", b"")]
+    )
     store.multi([Create("/kadmin/lock", b"not json")])
     with pytest.raises(BusyError, match="unknown"):
         grab(store)

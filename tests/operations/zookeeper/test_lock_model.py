@@ -1,4 +1,6 @@
-"""The lock in ZooKeeper in every order of two runners, with lost replies, sessions that expire, and pauses anywhere."""
+"""The lock in ZooKeeper in every order of two runners, with lost replies, sessions that expire, and
+pauses anywhere.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ COMPLETED = OperationStatus(OperationState.COMPLETED, "later")
 
 
 def runner(number: int) -> Program:
-    """Take the lock, write a step, complete the operation and free the lock, as a runner of kadmin's does."""
+    """Take the lock, write a step, complete the operation and free the lock, as a runner of
+    kadmin's does.
+    """
     holder = Holder(Author(f"runner-{number}", "host", number), OP, "now", 10.0)
 
     def run(store: Store) -> object:
@@ -100,8 +104,16 @@ def check(before: World, number: int, ops: tuple[Op, ...]) -> None:
 
 def prepared() -> Ensemble:
     """An ensemble with an operation that is running."""
-    record = OperationRecord(OP, OperationKind.ELECTION, "{}", "", None, "now", Author("ann", "host", 1), {})
-    parents = ["/kadmin", PATHS.fence, PATHS.operations, PATHS.of(key_of(OP, "status")), PATHS.of(key_of(OP, "steps"))]
+    record = OperationRecord(
+        OP, OperationKind.ELECTION, "{}", "", None, "now", Author("ann", "host", 1), {}
+    )
+    parents = [
+        "/kadmin",
+        PATHS.fence,
+        PATHS.operations,
+        PATHS.of(key_of(OP, "status")),
+        PATHS.of(key_of(OP, "steps")),
+    ]
     znodes = [Znode(path, b"", 0) for path in parents]
     znodes[3] = Znode(PATHS.of(key_of(OP, "status")), encode_status(RUNNING, record), 0)
     return Ensemble(tuple(znodes))
@@ -132,7 +144,9 @@ def test_two_runners_and_a_release_by_hand_in_every_order() -> None:
     assert explored(runner(1), runner(2), release_by_hand, expiries=1).worlds > 200_000
 
 
-def test_a_taker_that_reads_its_token_after_the_write_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_taker_that_reads_its_token_after_the_write_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     take = ZnodeLock._try_take
 
     def read_later(lock: ZnodeLock, holder: Holder, version: int) -> Lease | None:
@@ -144,7 +158,9 @@ def test_a_taker_that_reads_its_token_after_the_write_is_found(monkeypatch: pyte
         explored(runner(1), runner(2), expiries=1)
 
 
-def test_a_runner_that_takes_a_lock_again_which_another_had_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runner_that_takes_a_lock_again_which_another_had_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(ZnodeLock, "retake", lambda lock, _, holder: lock.take(holder, 0))
     with pytest.raises(AssertionError, match="somebody had it meanwhile"):
         explored(runner(1), runner(2), expiries=1)
@@ -181,11 +197,17 @@ class Live:
     """The same with a real ZooKeeper, each session through a proxy of its own."""
 
     def __init__(self, chroot: str, resources: ExitStack) -> None:
-        address, self._proxies, self._stores = parse_connect_string(chroot), dict[str, FaultProxy](), dict[str, Store]()
+        address, self._proxies, self._stores = (
+            parse_connect_string(chroot),
+            dict[str, FaultProxy](),
+            dict[str, Store](),
+        )
         for who in "ab":
             proxy = resources.enter_context(FaultProxy(address.servers[0]))
             self._proxies[who] = proxy
-            self._stores[who] = resources.enter_context(Store.connect(f"{proxy.connect_string}{address.chroot}"))
+            self._stores[who] = resources.enter_context(
+                Store.connect(f"{proxy.connect_string}{address.chroot}")
+            )
             self.session_id(who)  # a store that is cut off knows the last one that was asked for
         self._reader = resources.enter_context(Store.connect(chroot))
         self._reader.multi([Create(each.path, each.data) for each in prepared().znodes])
@@ -205,8 +227,12 @@ class Live:
         return self._stores[who].session_id
 
 
-def play(side: Modelled | Live, sequence: tuple[str, ...]) -> Iterator[tuple[str, str, str | None, int]]:
-    """Make the calls; after each one yield it, its outcome, who owns the lock, and the version of the fence."""
+def play(
+    side: Modelled | Live, sequence: tuple[str, ...]
+) -> Iterator[tuple[str, str, str | None, int]]:
+    """Make the calls; after each one yield it, its outcome, who owns the lock, and the version of
+    the fence.
+    """
     tokens, numbers = dict.fromkeys("ab", 0), itertools.count()
     for call in sequence:
         (who, what, *lost), outcome = call.split(), "done"
@@ -220,14 +246,21 @@ def play(side: Modelled | Live, sequence: tuple[str, ...]) -> Iterator[tuple[str
             lease = Lease(tokens[who], 0, OP)
             step = Create(PATHS.of(step_key(OP, next(numbers))), b"")
             ops: dict[str, list[Op]] = {
-                "takes": [Create(PATHS.lock, b"", ephemeral=True), SetData(PATHS.fence, b"", fence.version)],
+                "takes": [
+                    Create(PATHS.lock, b"", ephemeral=True),
+                    SetData(PATHS.fence, b"", fence.version),
+                ],
                 "writes": [*lease_checks(lease, PATHS), step],
                 "frees": [Check(PATHS.fence, lease.token), Delete(PATHS.lock, -1)],
                 "releases": [Delete(PATHS.lock, -1), SetData(PATHS.fence, b"", fence.version)],
             }
             try:
                 result = side.multi(who, ops[what], "".join(lost))
-                outcome = "committed" if result.failed is None else f"{result.reason} of {result.failed.path}"
+                outcome = (
+                    "committed"
+                    if result.failed is None
+                    else f"{result.reason} of {result.failed.path}"
+                )
             except UnknownOutcomeError:
                 outcome = "lost"
         lock, fence = side.get(PATHS.lock), side.get(PATHS.fence)
@@ -237,12 +270,58 @@ def play(side: Modelled | Live, sequence: tuple[str, ...]) -> Iterator[tuple[str
 
 
 SEQUENCES = (
-    ("a takes", "b takes", "a writes", "b writes", "b frees", "a frees", "a frees", "b takes", "b writes", "a writes"),
-    ("a takes reply", "a takes", "a writes reply", "a writes", "a frees reply", "b takes", "a frees"),
-    ("a takes request", "b takes", "a takes", "b writes request", "b writes", "b frees request", "b frees"),
+    (
+        "a takes",
+        "b takes",
+        "a writes",
+        "b writes",
+        "b frees",
+        "a frees",
+        "a frees",
+        "b takes",
+        "b writes",
+        "a writes",
+    ),
+    (
+        "a takes reply",
+        "a takes",
+        "a writes reply",
+        "a writes",
+        "a frees reply",
+        "b takes",
+        "a frees",
+    ),
+    (
+        "a takes request",
+        "b takes",
+        "a takes",
+        "b writes request",
+        "b writes",
+        "b frees request",
+        "b frees",
+    ),
     ("a takes", "a expires", "a writes", "a frees", "b takes", "a writes", "a takes", "b writes"),
-    ("a takes reply", "a expires", "b takes", "a writes", "b expires", "b writes", "a takes", "b writes", "a writes"),
-    ("a releases", "a takes", "b releases", "a writes", "b takes", "a writes", "a frees", "b writes"),
+    (
+        "a takes reply",
+        "a expires",
+        "b takes",
+        "a writes",
+        "b expires",
+        "b writes",
+        "a takes",
+        "b writes",
+        "a writes",
+    ),
+    (
+        "a releases",
+        "a takes",
+        "b releases",
+        "a writes",
+        "b takes",
+        "a writes",
+        "a frees",
+        "b writes",
+    ),
 )
 
 

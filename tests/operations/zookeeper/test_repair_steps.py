@@ -36,12 +36,19 @@ def decide(
     topic: bytes = STRINGS,
 ) -> RepairStep | None:
     data = {NODE: b"{}", ELECTION: b"", TOPIC: topic}
-    nodes = {path: Znode(path, data[path], 7) for path in {each.znode for each in findings} & set(data)}
+    nodes = {
+        path: Znode(path, data[path], 7) for path in {each.znode for each in findings} & set(data)
+    }
     return next_step(Diagnosis(findings, state, nodes), tried)
 
 
 def test_a_node_that_stands_in_the_way_goes_together_with_the_controller() -> None:
-    for trouble in (Trouble.POISON_NODE, Trouble.IGNORED_NODE, Trouble.ZOMBIE_NODE, Trouble.WRONG_ACL):
+    for trouble in (
+        Trouble.POISON_NODE,
+        Trouble.IGNORED_NODE,
+        Trouble.ZOMBIE_NODE,
+        Trouble.WRONG_ACL,
+    ):
         for path in (NODE, ELECTION):
             step = decide(found(trouble, path))
             assert step is not None
@@ -127,7 +134,9 @@ def test_nothing_is_tried_twice() -> None:
 
 def test_what_others_are_at_work_on_is_left_alone() -> None:
     foreign = found(Trouble.FOREIGN_NODE)
-    assert decide(foreign, found(Trouble.API_REASSIGNMENT), found(Trouble.OFFLINE_PARTITIONS)) is None
+    assert (
+        decide(foreign, found(Trouble.API_REASSIGNMENT), found(Trouble.OFFLINE_PARTITIONS)) is None
+    )
     assert unhealed([foreign]) == (foreign,)
     assert unhealed([found(Trouble.UNFINISHED_OPERATION), found(Trouble.UNDER_MIN_ISR)]) == ()
     assert decide(found(Trouble.WRONG_ACL, "/config/brokers")) is None

@@ -45,11 +45,15 @@ def test_strings_from_2_4_are_taken_out_of_what_is_added_too_and_the_rest_stays_
 
 
 def test_nothing_but_strings_become_ids() -> None:
-    assert repaired({"version": 1, "partitions": {"0": ["2", "1", "2"]}})["partitions"] == {"0": [2, 1]}
+    assert repaired({"version": 1, "partitions": {"0": ["2", "1", "2"]}})["partitions"] == {
+        "0": [2, 1]
+    }
 
 
 def test_all_to_be_removed_from_2_7_keeps_its_list() -> None:
-    mended = repaired({"version": 3, "partitions": {"0": [1, 0]}, "removing_replicas": {"0": [1, 0]}})
+    mended = repaired(
+        {"version": 3, "partitions": {"0": [1, 0]}, "removing_replicas": {"0": [1, 0]}}
+    )
     assert mended["partitions"] == {"0": [1, 0]}
     assert mended["removing_replicas"] == {}
 
@@ -64,7 +68,12 @@ def test_an_empty_list_is_filled_from_what_is_removed() -> None:
     [
         {"version": 1, "partitions": {"0": [1, 2]}},
         {"version": 1, "partitions": {"0": []}},
-        {"version": 3, "partitions": {"0": [1, 2, 3]}, "removing_replicas": {"0": [3]}, "adding_replicas": {"0": [1]}},
+        {
+            "version": 3,
+            "partitions": {"0": [1, 2, 3]},
+            "removing_replicas": {"0": [3]},
+            "adding_replicas": {"0": [1]},
+        },
         {"version": 1, "partitions": {"0": "1,2"}},
         {"version": 1, "partitions": [1]},
         {"version": 1},

@@ -1,4 +1,6 @@
-"""`validate --inventory` reports exactly what `diff`, `apply` and `propose` refuse; the large run is a script."""
+"""`validate --inventory` reports exactly what `diff`, `apply` and `propose` refuse; the large run
+is a script.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,18 @@ if TYPE_CHECKING:
 
 
 @settings(
-    max_examples=300, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=300,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(random=st.randoms(use_true_random=True))
-def test_validate_on_a_snapshot_and_the_commands_that_act_refuse_the_same(random: Random, tmp_path: Path) -> None:
-    """Rule: whatever a command refuses by a rule, `validate` reports with the same code, and the other way round."""
+def test_validate_on_a_snapshot_and_the_commands_that_act_refuse_the_same(
+    random: Random, tmp_path: Path
+) -> None:
+    """Rule: whatever a command refuses by a rule, `validate` reports with the same code, and the
+    other way round.
+    """
     case = random_case(random)
     assert judge(case, tmp_path).disagreement == "", case
 
@@ -39,11 +48,17 @@ def test_every_code_of_one_document_is_expected_of_the_large_run() -> None:
 
 
 @pytest.mark.parametrize("code", [codes.STALE_CURRENT, codes.TOPIC_EXISTS, codes.UNKNOWN_BROKER])
-def test_a_rule_that_only_one_side_has_is_noticed(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def without(document: Document, world: ClusterView | None, policy: Policy) -> tuple[Diagnostic, ...]:
+def test_a_rule_that_only_one_side_has_is_noticed(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without(
+        document: Document, world: ClusterView | None, policy: Policy
+    ) -> tuple[Diagnostic, ...]:
         return tuple(each for each in check(document, world, policy) if each.code != code)
 
     monkeypatch.setattr(validation, "check", without)
     random = Random(1)  # noqa: S311 - the same cases every time
     found = [judge(random_case(random), tmp_path).disagreement for _ in range(100)]
-    assert {each for each in found if each} == {f"refused, and not reported by validate: ['{code}']"}
+    assert {each for each in found if each} == {
+        f"refused, and not reported by validate: ['{code}']"
+    }

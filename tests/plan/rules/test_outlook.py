@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-STATE = cluster({f"t-{number}": ((1, 2), (2, 3), (3, 4), (4, 1))[number % 4] for number in range(8)})
+STATE = cluster(
+    {f"t-{number}": ((1, 2), (2, 3), (3, 4), (4, 1))[number % 4] for number in range(8)}
+)
 SIZES = {tp(f"t-{number}"): 100 for number in range(8)}
 
 
@@ -46,7 +48,10 @@ def outlook(
 
 
 def test_an_even_plan_leaves_nothing_to_say() -> None:
-    assert outlook({"t-0": (2, 1), "t-1": (3, 2)}, ClusterFacts(sizes=SIZES, capacities={1: 400})) == []
+    assert (
+        outlook({"t-0": (2, 1), "t-1": (3, 2)}, ClusterFacts(sizes=SIZES, capacities={1: 400}))
+        == []
+    )
 
 
 @pytest.mark.parametrize(("capacity", "told"), [(499, True), (500, False)])
@@ -90,7 +95,9 @@ def test_leaders_that_crowd_on_one_broker() -> None:
 
 def test_too_few_replicas_for_the_topics_limit() -> None:
     limit = {"t": {"min.insync.replicas": "2"}}
-    assert [each.code for each in outlook({"t-0": (2,)}, topic_configs=limit)] == [codes.UNDER_MIN_ISR]
+    assert [each.code for each in outlook({"t-0": (2,)}, topic_configs=limit)] == [
+        codes.UNDER_MIN_ISR
+    ]
     assert outlook({"t-0": (2,)}) == []
     assert outlook({"t-0": (2, 3)}, topic_configs=limit) == []
 
@@ -107,16 +114,21 @@ def test_a_dead_target() -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "default", "limit"), [("3", "2", 3), (None, "2", 2), (None, None, 1), ("two", "2", 1), ("٣", None, 1)]
+    ("own", "default", "limit"),
+    [("3", "2", 3), (None, "2", 2), (None, None, 1), ("two", "2", 1), ("٣", None, 1)],
 )
-def test_the_limit_is_the_topics_own_then_the_default(own: str | None, default: str | None, limit: int) -> None:
+def test_the_limit_is_the_topics_own_then_the_default(
+    own: str | None, default: str | None, limit: int
+) -> None:
     key = "min.insync.replicas"
     configs = {} if own is None else {"t": {key: own}}
     defaults = {} if default is None else {key: default}
     state = replace(STATE, topic_configs=configs, broker_defaults=defaults)
     assert min_insync_replicas("t", state) == limit
     if own is None:
-        assert min_insync_replicas("t", state, 4) == (4 if default is None else limit), "what the brokers' files say"
+        assert min_insync_replicas("t", state, 4) == (4 if default is None else limit), (
+            "what the brokers' files say"
+        )
 
 
 def test_an_election_warns_of_what_cannot_be_elected_and_of_what_moves() -> None:

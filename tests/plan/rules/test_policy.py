@@ -1,4 +1,6 @@
-"""Patterns of policies and requests that guard or choose nothing, since no name could match them."""
+"""Patterns of policies and requests that guard or choose nothing, since no name could match
+them.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,17 @@ pieces = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize("pattern", ["pay[", "[]", "[!]", "pay]", "[z-a]", "!a", "a[9-0]b", "[", "x[ab"])
+@pytest.mark.parametrize(
+    "pattern", ["pay[", "[]", "[!]", "pay]", "[z-a]", "!a", "a[9-0]b", "[", "x[ab"]
+)
 def test_a_pattern_that_matches_no_name_is_refused(pattern: str) -> None:
     (found,) = check(Policy(deny=("a", pattern)))
     assert (found.code, found.field) == (codes.MALFORMED, ("spec", "deletion", "deny", 1))
     assert found.message.startswith(f"{pattern} matches no topic")
     assert found.next_step == "close the bracket, with characters in it: [ab], [0-9], [!x]"
-    assert [each.field for each in check(Policy(allow=(pattern,)))] == [("spec", "deletion", "allow", 0)]
+    assert [each.field for each in check(Policy(allow=(pattern,)))] == [
+        ("spec", "deletion", "allow", 0)
+    ]
 
 
 @given(st.lists(pieces, min_size=1, max_size=4).map("".join), st.text("aZ9._-b", max_size=4))

@@ -68,7 +68,9 @@ def stale(plan: ReassignmentPlan) -> tuple[Diagnostic, ...]:
     return found_of(plan, WORLD, codes.STALE_CURRENT)
 
 
-def fewer_racks(plan: ReassignmentPlan, racks: dict[int, str | None] = RACKS) -> tuple[Diagnostic, ...]:
+def fewer_racks(
+    plan: ReassignmentPlan, racks: dict[int, str | None] = RACKS
+) -> tuple[Diagnostic, ...]:
     return found_of(plan, ClusterView(cluster(ASSIGNMENT, brokers=racks)), codes.FEWER_RACKS)
 
 
@@ -87,9 +89,17 @@ def test_every_unknown_name_is_listed() -> None:
         PartitionTarget(A0, (1, 8, 9)),
     )
     found = unknown_names(plan, [1, 2, 3])
-    assert _codes(found) == [codes.UNKNOWN_TOPIC, codes.UNKNOWN_PARTITION, codes.UNKNOWN_BROKER, codes.UNKNOWN_BROKER]
+    assert _codes(found) == [
+        codes.UNKNOWN_TOPIC,
+        codes.UNKNOWN_PARTITION,
+        codes.UNKNOWN_BROKER,
+        codes.UNKNOWN_BROKER,
+    ]
     assert found[0].next_step == "did you mean aaa?"
-    assert (found[0].message, found[0].partition) == ("aab-0: the cluster has no topic aab", TopicPartition("aab", 0))
+    assert (found[0].message, found[0].partition) == (
+        "aab-0: the cluster has no topic aab",
+        TopicPartition("aab", 0),
+    )
     assert found[1].message == "aaa-9: topic aaa has 2 partitions, counted from 0"
     assert [violation.broker for violation in found[2:]] == [8, 9]
     assert found[2].next_step == "its brokers are 1, 2, 3"
@@ -97,7 +107,9 @@ def test_every_unknown_name_is_listed() -> None:
 
 def test_what_several_partitions_of_a_topic_have_alike_is_one_diagnostic() -> None:
     missing = [PartitionTarget(TopicPartition("aab", number), (1, 2)) for number in range(7)]
-    found = unknown_names(_plan(*missing, PartitionTarget(A0, (1, 9)), PartitionTarget(B0, (1, 9))), [1, 2, 3])
+    found = unknown_names(
+        _plan(*missing, PartitionTarget(A0, (1, 9)), PartitionTarget(B0, (1, 9))), [1, 2, 3]
+    )
     assert [(each.code, each.partition, each.message) for each in found] == [
         (
             codes.UNKNOWN_TOPIC,
@@ -148,19 +160,39 @@ def test_the_order_of_replicas_counts() -> None:
 
 
 def test_replication_factor_by_current_or_assignment() -> None:
-    plan = _plan(PartitionTarget(A0, (1, 2, 3), (1, 2)), PartitionTarget(A1, (1,)), PartitionTarget(B0, (1, 2)))
-    assert [violation.partition for violation in found_of(plan, None, codes.REPLICATION_FACTOR)] == [A0]
-    assert [violation.partition for violation in found_of(plan, WORLD, codes.REPLICATION_FACTOR)] == [A0, A1]
-    assert found_of(replace(plan, allow_replication_factor_change=True), WORLD, codes.REPLICATION_FACTOR) == ()
+    plan = _plan(
+        PartitionTarget(A0, (1, 2, 3), (1, 2)),
+        PartitionTarget(A1, (1,)),
+        PartitionTarget(B0, (1, 2)),
+    )
+    assert [
+        violation.partition for violation in found_of(plan, None, codes.REPLICATION_FACTOR)
+    ] == [A0]
+    assert [
+        violation.partition for violation in found_of(plan, WORLD, codes.REPLICATION_FACTOR)
+    ] == [A0, A1]
+    assert (
+        found_of(
+            replace(plan, allow_replication_factor_change=True), WORLD, codes.REPLICATION_FACTOR
+        )
+        == ()
+    )
 
 
 def test_a_partition_in_mid_move_has_no_replication_factor_to_compare_with() -> None:
-    state = moving(cluster({"aaa-0": (3, 1, 2)}, brokers=RACKS), "aaa-0", adding=(3,), removing=(2,))
-    assert found_of(_plan(PartitionTarget(A0, (3, 1))), ClusterView(state), codes.REPLICATION_FACTOR) == ()
+    state = moving(
+        cluster({"aaa-0": (3, 1, 2)}, brokers=RACKS), "aaa-0", adding=(3,), removing=(2,)
+    )
+    assert (
+        found_of(_plan(PartitionTarget(A0, (3, 1))), ClusterView(state), codes.REPLICATION_FACTOR)
+        == ()
+    )
 
 
 def test_fewer_racks() -> None:
-    plan = _plan(PartitionTarget(A0, (2, 3)), PartitionTarget(A1, (3, 2)), PartitionTarget(B0, (3, 4)))
+    plan = _plan(
+        PartitionTarget(A0, (2, 3)), PartitionTarget(A1, (3, 2)), PartitionTarget(B0, (3, 4))
+    )
     found = fewer_racks(plan)
     assert [violation.partition for violation in found] == [A0]  # B0 has a broker of unknown rack
     assert found[0].message == "aaa-0: replicas on 2 racks would be on 1"
@@ -173,9 +205,16 @@ def test_racks_lost_are_a_warning_with_the_waiver_and_an_error_without() -> None
     """Rule: one warning for each number of racks before and after, with the count of partitions."""
     racks = dict(enumerate(("r1", "r2", "r3", "r1", "r2"), start=1))
     wide = ClusterView(
-        cluster({"aaa-0": (1, 2, 3), "aaa-1": (2, 3, 1), "bbb-0": (3, 1), "ccc-0": (1, 2)}, brokers=racks)
+        cluster(
+            {"aaa-0": (1, 2, 3), "aaa-1": (2, 3, 1), "bbb-0": (3, 1), "ccc-0": (1, 2)},
+            brokers=racks,
+        )
     )
-    targets = (PartitionTarget(A0, (1, 2, 4)), PartitionTarget(A1, (2, 5, 1), (2, 3, 1)), PartitionTarget(B0, (4, 1)))
+    targets = (
+        PartitionTarget(A0, (1, 2, 4)),
+        PartitionTarget(A1, (2, 5, 1), (2, 3, 1)),
+        PartitionTarget(B0, (4, 1)),
+    )
     plan = replace(_plan(*targets), allow_fewer_racks=True)
     found = found_of(plan, wide, codes.RACKS_LOST)
     assert [(each.severity, each.message) for each in found] == [
@@ -184,12 +223,17 @@ def test_racks_lost_are_a_warning_with_the_waiver_and_an_error_without() -> None
     ]
     assert found_of(plan, wide, codes.FEWER_RACKS) == ()
     refused = replace(plan, allow_fewer_racks=False)
-    assert (found_of(refused, wide, codes.RACKS_LOST), bool(found_of(refused, wide, codes.FEWER_RACKS))) == ((), True)
+    assert (
+        found_of(refused, wide, codes.RACKS_LOST),
+        bool(found_of(refused, wide, codes.FEWER_RACKS)),
+    ) == ((), True)
     assert found_of(_plan(PartitionTarget(A0, (1, 2, 3))), None, codes.RACKS_LOST) == ()
 
 
 def test_no_ops_are_warnings() -> None:
-    (violation,) = check(_plan(PartitionTarget(A0, (1, 2), (1, 2)), PartitionTarget(A1, (2, 3), (3, 2))))
+    (violation,) = check(
+        _plan(PartitionTarget(A0, (1, 2), (1, 2)), PartitionTarget(A1, (2, 3), (3, 2)))
+    )
     assert (violation.partition, violation.severity) == (A0, "warning")
 
 
@@ -202,7 +246,9 @@ def test_collisions_are_warnings() -> None:
 def test_duplicates_within_one_plan() -> None:
     plan = _plan(PartitionTarget(A0, (1, 2)), PartitionTarget(A0, (2, 1)))
     assert _codes(check(plan)) == [codes.DUPLICATE_PARTITION]
-    assert _codes(check(ElectionPlan(PlanHeader(), partitions=(A0, A0)))) == [codes.DUPLICATE_PARTITION]
+    assert _codes(check(ElectionPlan(PlanHeader(), partitions=(A0, A0)))) == [
+        codes.DUPLICATE_PARTITION
+    ]
     assert _codes(check(ElectionPlan(PlanHeader(), topics=("a", "a")))) == [codes.DUPLICATE_ENTRY]
     assert _codes(check(DeletionPlan(PlanHeader(), ("a", "a")))) == [codes.DUPLICATE_ENTRY]
 
@@ -217,18 +263,23 @@ def test_wave_limits() -> None:
     assert check(fitting) == ()
     reordering = replace(limited, reassignments=(PartitionTarget(A0, (2, 1), (1, 2)),))
     assert check(reordering) == ()
-    for size, told in ((bytes_alone(moving) - 1, [codes.TOO_BIG_FOR_A_WAVE]), (bytes_alone(moving), [])):
+    for size, told in (
+        (bytes_alone(moving) - 1, [codes.TOO_BIG_FOR_A_WAVE]),
+        (bytes_alone(moving), []),
+    ):
         tight = replace(_plan(moving), limits=WaveLimits(max_payload=size))
         assert _codes(check(tight)) == told
         with nullcontext() if not told else pytest.raises(InvalidInputError):
-            schedule(tight.reassignments, tight.limits, NODES.publish)  # what passes here can be applied
+            # What passes here can be applied.
+            schedule(tight.reassignments, tight.limits, NODES.publish)
     unknown = replace(limited, reassignments=(PartitionTarget(A0, (1, 3)),))
     assert check(unknown) == (), "only the cluster knows what moves"
 
 
 @pytest.mark.parametrize("current", [None, (1, 2)])
 @pytest.mark.parametrize(
-    "needs_sizes", [{"throttle": ThrottleSpec(ThrottleBy.FINISH_IN, 60)}, {"limits": WaveLimits(max_bytes=9)}]
+    "needs_sizes",
+    [{"throttle": ThrottleSpec(ThrottleBy.FINISH_IN, 60)}, {"limits": WaveLimits(max_bytes=9)}],
 )
 def test_sizes_that_cannot_be_had_are_an_error_where_the_cluster_was_asked(
     current: tuple[int, ...] | None, needs_sizes: dict[str, Any]
@@ -240,7 +291,9 @@ def test_sizes_that_cannot_be_had_are_an_error_where_the_cluster_was_asked(
     else:
         assert told == [(codes.SIZE_UNKNOWN, "warning")], "brokers may have them"
     state = cluster({str(A0): (1, 2)}, brokers=dict.fromkeys((1, 2, 3)))
-    assert [(each.code, each.severity) for each in check(plan, ClusterView(state))] == [(codes.SIZE_UNKNOWN, "error")]
+    assert [(each.code, each.severity) for each in check(plan, ClusterView(state))] == [
+        (codes.SIZE_UNKNOWN, "error")
+    ]
     assert check(plan, ClusterView(state, ClusterFacts(sizes={A0: 5}))) == ()
 
 
@@ -268,7 +321,10 @@ def test_a_plan_for_a_cluster_fits_no_other_and_none_without_an_id() -> None:
     for cluster_id, said in ((None, "this cluster has no id"), ("two", "this is cluster two")):
         world = ClusterView(replace(WORLD.state, cluster_id=cluster_id))
         (found,) = check(plan, world)
-        assert (found.code, found.message) == (codes.OTHER_CLUSTER, f"the document is for cluster one, {said}")
+        assert (found.code, found.message) == (
+            codes.OTHER_CLUSTER,
+            f"the document is for cluster one, {said}",
+        )
         assert check(_plan(), world) == ()
     assert check(plan, ClusterView(replace(WORLD.state, cluster_id="one"))) == ()
 
@@ -283,7 +339,11 @@ def test_contradictions_of_a_request() -> None:
         free=FreeBytes(1, 10),
     )
     found = check(request)
-    assert _codes(found) == [codes.CONTRADICTION, codes.DUPLICATE_PARTITION, *[codes.CONTRADICTION] * 9]
+    assert _codes(found) == [
+        codes.CONTRADICTION,
+        codes.DUPLICATE_PARTITION,
+        *[codes.CONTRADICTION] * 9,
+    ]
     assert found[0].field == ("spec", "pins", 0, "replicas", 0)
     assert check(RebalanceRequest(PlanHeader(), drain=(1,), substitute={3: 2})) == ()
 
@@ -294,15 +354,27 @@ def test_a_partition_without_a_source_is_refused_until_the_plan_says_that_it_may
     (found,) = found_of(plan, ClusterView(state), codes.WITHOUT_SOURCE)
     assert found.message == "aaa-0: no replica is alive and in sync; a copy would wait for broker 5"
     assert (found.severity, found.partition) == ("error", A0)
-    (meant,) = found_of(replace(plan, allow_without_source=True), ClusterView(state), codes.WITHOUT_SOURCE)
+    (meant,) = found_of(
+        replace(plan, allow_without_source=True), ClusterView(state), codes.WITHOUT_SOURCE
+    )
     assert meant.severity == "warning"
-    reached = replace(state, topics={**state.topics, "aaa": replace(state.topics["aaa"], replicas={0: (1, 2)})})
-    assert found_of(plan, ClusterView(reached), codes.WITHOUT_SOURCE) == (), "nothing is left to copy"
-    assert found_of(plan, ClusterView(replace(state, states={})), codes.WITHOUT_SOURCE) == (), "not known"
+    reached = replace(
+        state, topics={**state.topics, "aaa": replace(state.topics["aaa"], replicas={0: (1, 2)})}
+    )
+    assert found_of(plan, ClusterView(reached), codes.WITHOUT_SOURCE) == (), (
+        "nothing is left to copy"
+    )
+    assert found_of(plan, ClusterView(replace(state, states={})), codes.WITHOUT_SOURCE) == (), (
+        "not known"
+    )
 
 
 def test_a_move_that_waits_for_a_broker_keeps_no_plan_for_other_partitions_from_running() -> None:
-    state = moving(cluster({"aaa-0": (5, 1), "bbb-0": (2, 3)}, states={"aaa-0": (NO_LEADER, ())}), "aaa-0", adding=(1,))
+    state = moving(
+        cluster({"aaa-0": (5, 1), "bbb-0": (2, 3)}, states={"aaa-0": (NO_LEADER, ())}),
+        "aaa-0",
+        adding=(1,),
+    )
     world = ClusterView(state, live=True)
     assert found_of(_plan(PartitionTarget(B0, (2, 1))), world, codes.REASSIGNMENT_RUNNING) == ()
     assert found_of(_plan(PartitionTarget(A0, (2, 1))), world, codes.REASSIGNMENT_RUNNING)

@@ -31,7 +31,11 @@ def on(assignment: dict[str, tuple[int, ...]], brokers: Iterable[int]) -> Cluste
 
 
 def named(request: RebalanceRequest, world: ClusterView) -> list[Diagnostic]:
-    return [each for each in check(request, world) if each.code in (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION)]
+    return [
+        each
+        for each in check(request, world)
+        if each.code in (codes.UNKNOWN_BROKER, codes.UNKNOWN_PARTITION)
+    ]
 
 
 def test_every_place_that_names_a_broker_is_looked_at() -> None:
@@ -55,7 +59,11 @@ def test_every_place_that_names_a_broker_is_looked_at() -> None:
 def test_a_pin_of_a_partition_that_is_not_there() -> None:
     found = named(REQUEST, on({"a-0": (1, 2)}, range(30)))
     assert [(each.code, each.message, each.field) for each in found] == [
-        (codes.UNKNOWN_PARTITION, "the inventory has no partition a-7", ("spec", "pins", 1, "topic"))
+        (
+            codes.UNKNOWN_PARTITION,
+            "the inventory has no partition a-7",
+            ("spec", "pins", 1, "topic"),
+        )
     ]
 
 

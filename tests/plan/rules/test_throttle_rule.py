@@ -39,11 +39,20 @@ def severities(
 
 def test_what_copies_without_a_throttle_is_a_warning_with_a_rate_to_type() -> None:
     (found,) = check(ReassignmentPlan(PlanHeader(), (COPIES,)), WORLD)
-    assert (found.code, found.severity, found.partition) == (codes.UNTHROTTLED, "warning", tp("t-0"))
+    assert (found.code, found.severity, found.partition) == (
+        codes.UNTHROTTLED,
+        "warning",
+        tp("t-0"),
+    )
     assert found.message.startswith("1 partition would be copied without a throttle")
     assert "--throttle 41MB/s" in found.message
-    assert found.next_step == "set spec.throttle: {rate: 41MB/s}, or spec.throttle: none if this is meant"
-    assert severities(PartitionTarget(tp("t-0"), (1, 3), (1, 2)), world=None) == ["warning"], "of unknown size, too"
+    assert (
+        found.next_step
+        == "set spec.throttle: {rate: 41MB/s}, or spec.throttle: none if this is meant"
+    )
+    assert severities(PartitionTarget(tp("t-0"), (1, 3), (1, 2)), world=None) == ["warning"], (
+        "of unknown size, too"
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +64,9 @@ def test_what_copies_without_a_throttle_is_a_warning_with_a_rate_to_type() -> No
         (COPIES, None),  # nobody knows what it copies
     ],
 )
-def test_what_copies_nothing_is_no_warning(target: PartitionTarget, world: ClusterView | None) -> None:
+def test_what_copies_nothing_is_no_warning(
+    target: PartitionTarget, world: ClusterView | None
+) -> None:
     assert severities(target, world=world) == []
 
 
@@ -79,7 +90,9 @@ def test_none_says_that_it_is_meant_and_a_policy_may_forbid_it(
 
 def test_what_a_policy_forbids_is_not_applied() -> None:
     plan = ReassignmentPlan(PlanHeader(), (COPIES,), UNTHROTTLED)
-    refused = examine(plan, STATE, NODES.publish, policy=Policy(codes={codes.UNTHROTTLED: Switch.ERROR})).refusal
+    refused = examine(
+        plan, STATE, NODES.publish, policy=Policy(codes={codes.UNTHROTTLED: Switch.ERROR})
+    ).refusal
     assert refused is not None
     assert (refused.exit_code, "set spec.throttle: {rate: 41MB/s}" in refused.message) == (3, True)
     warned = examine(ReassignmentPlan(PlanHeader(), (COPIES,)), STATE, NODES.publish)

@@ -14,10 +14,15 @@ if TYPE_CHECKING:
 
 
 class CommandLine:
-    """Runs kadmin, and keeps all that it told; `given` ends each command line, files are in `folder`."""
+    """Runs kadmin, and keeps all that it told; `given` ends each command line, files are in
+    `folder`.
+    """
 
     def __init__(
-        self, folder: Path, given: Sequence[str | Path] = (), environment: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        given: Sequence[str | Path] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = folder
         self.told = ""
@@ -35,7 +40,9 @@ class CommandLine:
         return answer
 
     def stop_and_resume(self, plan: Path, *told: str) -> None:
-        """Apply a slow plan until a deadline, and resume it at another rate; `told` are options of what it tells."""
+        """Apply a slow plan until a deadline, and resume it at another rate; `told` are options of
+        what it tells.
+        """
         self("diff", plan)
         stopped = self._run("apply", plan, "--yes", "--timeout", "16")
         # On a busy machine the deadline may come while an answer is awaited, which is 6.

@@ -46,7 +46,9 @@ def command(*arguments: str | Path, environment: Mapping[str, str] | None = None
 
 
 def every_command() -> dict[str, Any]:
-    """Return each command and each group of commands by its words after `kadmin`; kadmin itself is ''."""
+    """Return each command and each group of commands by its words after `kadmin`; kadmin itself is
+    ''.
+    """
     found: dict[str, Any] = {}
     waiting: list[tuple[str, Any]] = [("", get_command(app))]
     while waiting:
@@ -54,6 +56,8 @@ def every_command() -> dict[str, Any]:
         found[name] = each
         if isinstance(each, TyperGroup):
             context = typer.Context(each)
-            children = [(child, each.get_command(context, child)) for child in each.list_commands(context)]
+            children = [
+                (child, each.get_command(context, child)) for child in each.list_commands(context)
+            ]
             waiting += [(f"{name} {child}".strip(), made) for child, made in children]
     return found

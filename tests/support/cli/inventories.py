@@ -16,7 +16,9 @@ CLUSTER_ID = "kHD57VOWjTBKdUaz6n7K6n"
 
 
 def small_inventory(folder: Path, **clusters: str) -> str:
-    """Write the inventory of one cluster, or of the clusters that are named with their ids; return its folder."""
+    """Write the inventory of one cluster, or of the clusters that are named with their ids; return
+    its folder.
+    """
 
     def partitions(name: str, *lists: Replicas) -> list[PartitionRow]:
         return [PartitionRow(name, number, replicas) for number, replicas in enumerate(lists)]
@@ -27,6 +29,8 @@ def small_inventory(folder: Path, **clusters: str) -> str:
         return ClusterInventory(cluster_id, brokers, rows)
 
     named = clusters or {"": CLUSTER_ID}
-    inventory = Inventory("2024-01-31T12:30:45+00:00", {name: cluster(each) for name, each in named.items()})
+    inventory = Inventory(
+        "2024-01-31T12:30:45+00:00", {name: cluster(each) for name, each in named.items()}
+    )
     write_inventory(inventory, folder, "csv")
     return str(folder)

@@ -23,4 +23,6 @@ def kadmin(
         timeout=60,
         env={**os.environ, **environment},
     )
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return subprocess.CompletedProcess(
+        done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+    )

@@ -24,7 +24,9 @@ _TOKEN = re.compile(r"\x1b\[(\d*)([A-Za-z])|\r|\n|[^\x1b\r\n]")
 
 @dataclass
 class Shown:
-    """What a terminal of some columns shows. An escape sequence that it does not know is an error."""
+    """What a terminal of some columns shows. An escape sequence that it does not know is an
+    error.
+    """
 
     columns: int
     rows: list[str] = field(default_factory=lambda: [""])
@@ -71,16 +73,26 @@ def in_terminal(
     interrupt_at: str | None = None,
     **environment: str,
 ) -> tuple[int, str]:
-    """Run a command whose three streams are a pseudo-terminal; return its exit code and what the terminal was sent.
+    """Run a command whose three streams are a pseudo-terminal; return its exit code and what the
+    terminal was sent.
 
-    It gets SIGINT when it has written `interrupt_at` at the end. Python handles a signal that comes right before a read
-    only after it, so a line is typed where nothing follows.
+    It gets SIGINT when it has written `interrupt_at` at the end. Python handles a signal that comes
+    right before a read only after it, so a line is typed where nothing follows.
     """
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (rows, columns))
-    unset = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "LINES"}}
+    unset = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"NO_COLOR", "COLUMNS", "LINES"}
+    }
     process = subprocess.Popen(
-        command, stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env={**unset, "TERM": "xterm", **environment}
+        command,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=ROOT,
+        env={**unset, "TERM": "xterm", **environment},
     )
     os.close(slave)
     os.write(master, typed.encode())

@@ -40,14 +40,24 @@ def evidence(state: ClusterState = STATE, **changes: Any) -> Evidence:  # noqa: 
     return replace(healthy, **changes)
 
 
-def node(data: bytes | None, *, election: bool = False, version: int = 0, mzxid: int = 1) -> AdminLook:
+def node(
+    data: bytes | None, *, election: bool = False, version: int = 0, mzxid: int = 1
+) -> AdminLook:
     path = PREFERRED_REPLICA_ELECTION if election else REASSIGN_PARTITIONS
     found = Znode(path, data, version, mzxid=mzxid)
     return AdminLook(election=found) if election else AdminLook(reassignment=found)
 
 
-def stayed(data: bytes | None, state: ClusterState = STATE, *, election: bool = False, **changes: Any) -> Evidence:  # noqa: ANN401
-    """Return the evidence of an admin znode that did not change in two readings five seconds apart."""
+def stayed(
+    data: bytes | None,
+    state: ClusterState = STATE,
+    *,
+    election: bool = False,
+    **changes: Any,  # noqa: ANN401
+) -> Evidence:
+    """Return the evidence of an admin znode that did not change in two readings five seconds
+    apart.
+    """
     look = node(data, election=election, version=changes.pop("version", 0))
     return evidence(state, first=look, last=look, stayed_s=5.0, **changes)
 

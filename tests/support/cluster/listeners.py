@@ -56,5 +56,7 @@ def tls_listener() -> Iterator[str]:
         subprocess.run(["openssl", "req", "-x509", *made], check=True, capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
-    with listener(lambda connection: context.wrap_socket(connection, server_side=True).close()) as address:
+    with listener(
+        lambda connection: context.wrap_socket(connection, server_side=True).close()
+    ) as address:
         yield address

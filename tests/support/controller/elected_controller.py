@@ -1,7 +1,8 @@
-"""Models one elected controller until it resigns: memory, watches and a queue of events, as in Kafka.
+"""Models one elected controller until it resigns: memory, watches and a queue of events, as in
+Kafka.
 
-An event is a generator that yields after every write to ZooKeeper, so that the model can read, or end the controller,
-between any two writes. A new controller starts from ZooKeeper only.
+An event is a generator that yields after every write to ZooKeeper, so that the model can read, or
+end the controller, between any two writes. A new controller starts from ZooKeeper only.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
 
 
 class ElectedController:
-    """Behaviour common to all eras: topics, brokers, leaders, elections, deletions; subclasses reassign."""
+    """Behaviour common to all eras: topics, brokers, leaders, elections, deletions; subclasses
+    reassign.
+    """
 
     def __init__(self, znodes: Znodes, era: Era, broker_id: int, epoch: int) -> None:
         self.znodes = znodes
@@ -79,7 +82,9 @@ class ElectedController:
     def catch_up(self, partition: TopicPartition, broker: int) -> None:
         """A replica has all records: it joins the ISR, in the order of the assignment."""
         isr = {*self.states[partition].isr, broker}
-        ordered = tuple(b for b in dict.fromkeys((*self.assignment[partition].replicas, *isr)) if b in isr)
+        ordered = tuple(
+            b for b in dict.fromkeys((*self.assignment[partition].replicas, *isr)) if b in isr
+        )
         self._write_state(partition, replace(self.states[partition], isr=ordered))
         if partition in self.moving:
             self.events.append(self.isr_changed(partition))
@@ -96,11 +101,15 @@ class ElectedController:
         raise NotImplementedError
 
     def _start(self) -> Event:
-        self.live = {int(name) for name in self.znodes.children(BROKER_IDS, self._on(self._brokers_changed))}
+        self.live = {
+            int(name) for name in self.znodes.children(BROKER_IDS, self._on(self._brokers_changed))
+        }
         topics = self.znodes.children(TOPICS, self._on(self._topics_changed))
         for topic in topics:
             self._load(topic)
-        self.deleting = set(self.znodes.children(DELETE_TOPICS, self._on(self._deletions_changed))) & set(topics)
+        self.deleting = set(
+            self.znodes.children(DELETE_TOPICS, self._on(self._deletions_changed))
+        ) & set(topics)
         yield from self._settle_leaders()
         for topic in topics:
             yield from self._open(topic)
@@ -108,8 +117,12 @@ class ElectedController:
         yield from self._elect(starting=True)
         yield from self._deletions_changed()
 
-    def _on(self, handler: Callable[[], Event], *, created_only: bool = False) -> Callable[[Any], None]:
-        """Build a one-shot watcher that queues an event; Kafka's handlers of the admin nodes see creation only."""
+    def _on(
+        self, handler: Callable[[], Event], *, created_only: bool = False
+    ) -> Callable[[Any], None]:
+        """Build a one-shot watcher that queues an event; Kafka's handlers of the admin nodes see
+        creation only.
+        """
 
         def seen(event: Any) -> None:  # noqa: ANN401 - kazoo ships no types
             if not self.over and (event.type == EventType.CREATED or not created_only):
@@ -125,7 +138,9 @@ class ElectedController:
         return self.znodes.get(REASSIGN, watcher)
 
     def _brokers_changed(self) -> Event:
-        live = {int(name) for name in self.znodes.children(BROKER_IDS, self._on(self._brokers_changed))}
+        live = {
+            int(name) for name in self.znodes.children(BROKER_IDS, self._on(self._brokers_changed))
+        }
         dead, self.live = self.live - live, live
         for partition in sorted(self.states):
             yield from self._drop(partition, dead & set(self.assignment[partition].replicas))
@@ -158,12 +173,17 @@ class ElectedController:
             self.znodes.create(f"{TOPICS}/{topic}/partitions")
             yield
         for partition in self.partitions(topic):
-            live = tuple(broker for broker in self.assignment[partition].replicas if broker in self.live)
+            live = tuple(
+                broker for broker in self.assignment[partition].replicas if broker in self.live
+            )
             if partition in self.states or not live:
                 continue
             self.states[partition] = State(live[0], live)
             self.znodes.create_all(
-                [(state_path(partition).removesuffix("/state"), b""), (state_path(partition), self._state(partition))]
+                [
+                    (state_path(partition).removesuffix("/state"), b""),
+                    (state_path(partition), self._state(partition)),
+                ]
             )
             yield
 
@@ -178,8 +198,12 @@ class ElectedController:
         if self.era.adds_topic_ids:
             value["topic_id"] = self._ids[topic]
         if self.era.marks_moves:
-            value["adding_replicas"] = {str(number): each.adding for number, each in found.items() if each.adding}
-            value["removing_replicas"] = {str(n): each.removing for n, each in found.items() if each.removing}
+            value["adding_replicas"] = {
+                str(number): each.adding for number, each in found.items() if each.adding
+            }
+            value["removing_replicas"] = {
+                str(n): each.removing for n, each in found.items() if each.removing
+            }
         self.znodes.put(f"{TOPICS}/{topic}", encode(value))
 
     def _write_state(self, partition: TopicPartition, state: State) -> None:
@@ -207,16 +231,22 @@ class ElectedController:
         self._write_state(partition, replace(state, leader_epoch=state.leader_epoch + 1))
 
     def lead_from(self, partition: TopicPartition, replicas: Replicas) -> Event:
-        """Keep the leader where it is one of these and alive (its epoch grows), else elect from the ISR by order."""
+        """Keep the leader where it is one of these and alive (its epoch grows), else elect from the
+        ISR by order.
+        """
         state = self.states[partition]
         can = [broker for broker in replicas if broker in self.live and broker in state.isr]
         leader = state.leader if state.leader in can else next(iter(can), None)
         if leader is not None:
-            self._write_state(partition, replace(state, leader=leader, leader_epoch=state.leader_epoch + 1))
+            self._write_state(
+                partition, replace(state, leader=leader, leader_epoch=state.leader_epoch + 1)
+            )
             yield
 
     def _drop(self, partition: TopicPartition, brokers: Iterable[int]) -> Event:
-        """Take brokers out of the ISR; its last member stays, and a partition without a live one has no leader."""
+        """Take brokers out of the ISR; its last member stays, and a partition without a live one
+        has no leader.
+        """
         state, gone = self.states[partition], set(brokers)
         if not gone & {*state.isr, state.leader}:
             return
@@ -234,14 +264,18 @@ class ElectedController:
     def _settle_leaders(self) -> Event:
         for partition, state in sorted(self.states.items()):
             if state.leader not in self.live and partition.topic not in self.deleting:
-                yield from self._drop(partition, set(self.assignment[partition].replicas) - self.live)
+                yield from self._drop(
+                    partition, set(self.assignment[partition].replicas) - self.live
+                )
                 if self.states[partition].leader == NO_LEADER:
                     yield from self.lead_from(partition, self.assignment[partition].replicas)
 
     def _elect(self, *, starting: bool = False) -> Event:
-        """Elect preferred leaders: one pass, then the node goes whatever came of it. Its decoder is lenient.
+        """Elect preferred leaders: one pass, then the node goes whatever came of it. Its decoder is
+        lenient.
 
-        Up to 2.1, a partition that does not exist keeps the node, unless the controller has just started.
+        Up to 2.1, a partition that does not exist keeps the node, unless the controller has just
+        started.
         """
         watcher = self._on(self._elect, created_only=True)
         data = self.znodes.get(ELECTION, watcher) if self.znodes.exists(ELECTION, watcher) else None
@@ -253,10 +287,16 @@ class ElectedController:
             value = None if self.era.watches_for_good else {"partitions": []}
         if not isinstance(value, dict) or not isinstance(value.get("partitions"), list):
             return  # poison: it stays
-        wanted = [TopicPartition(entry["topic"], entry["partition"]) for entry in value["partitions"]]
+        wanted = [
+            TopicPartition(entry["topic"], entry["partition"]) for entry in value["partitions"]
+        ]
         for partition in wanted:
             yield from self._elect_preferred(partition)
-        if starting or self.era.skips_unknown or all(partition in self.assignment for partition in wanted):
+        if (
+            starting
+            or self.era.skips_unknown
+            or all(partition in self.assignment for partition in wanted)
+        ):
             self.znodes.delete(ELECTION)
             self.events.append(self._elect())
             yield
@@ -267,7 +307,9 @@ class ElectedController:
             return
         preferred = self.assignment[partition].replicas[0]
         if state.leader != preferred and preferred in self.live and preferred in state.isr:
-            self._write_state(partition, replace(state, leader=preferred, leader_epoch=state.leader_epoch + 1))
+            self._write_state(
+                partition, replace(state, leader=preferred, leader_epoch=state.leader_epoch + 1)
+            )
             yield
 
     def _deletions_changed(self) -> Event:
@@ -281,7 +323,9 @@ class ElectedController:
             yield from self._delete(topic)
 
     def _delete(self, topic: str) -> Event:
-        """Live copies go at once; with a replica on a dead broker the rest waits for it. Moves are forgotten."""
+        """Live copies go at once; with a replica on a dead broker the rest waits for it. Moves are
+        forgotten.
+        """
         partitions = self.partitions(topic)
         for partition in partitions:
             self.moving.pop(partition, None)
@@ -296,7 +340,11 @@ class ElectedController:
             self.states.pop(partition, None)
             self.assignment.pop(partition)
             yield
-        for path in (f"{TOPICS}/{topic}/partitions", f"{TOPICS}/{topic}", f"/config/topics/{topic}"):
+        for path in (
+            f"{TOPICS}/{topic}/partitions",
+            f"{TOPICS}/{topic}",
+            f"/config/topics/{topic}",
+        ):
             self.znodes.delete(path)
             yield
         self.deleting.discard(topic)

@@ -1,6 +1,7 @@
 """Lists how the controllers of each era treat the admin znodes, as data for the model.
 
-Keyed by the versions that tests/support/eras/claims.py proves its claims on, one of each kind of controller.
+Keyed by the versions that tests/support/eras/claims.py proves its claims on, one of each kind of
+controller.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from dataclasses import dataclass
 class Era:
     """One kind of controller.
 
-    `watches_for_good`: every change of the reassignment node is seen, and the node, not memory, is the truth (to 1.0).
-    `marks_moves`: the topic znode holds adding and removing replicas (2.4+), not the bare union of both lists.
-    `batches_removals`: the node is rewritten once at pickup, whatever it holds (2.0 to 2.3).
+    `watches_for_good`: every change of the reassignment node is seen, and the node, not memory, is
+    the truth (to 1.0). `marks_moves`: the topic znode holds adding and removing replicas (2.4+),
+    not the bare union of both lists. `batches_removals`: the node is rewritten once at pickup,
+    whatever it holds (2.0 to 2.3).
     `strict_json`: an unknown key makes the whole node unreadable (2.0+).
-    `skips_unknown`: an election goes on past a partition that does not exist; before, its node stays (2.2+).
-    `adds_topic_ids`: a topic znode of an older version is rewritten at once (2.8+).
+    `skips_unknown`: an election goes on past a partition that does not exist; before, its node
+    stays (2.2+). `adds_topic_ids`: a topic znode of an older version is rewritten at once (2.8+).
     """
 
     version: str
@@ -40,6 +42,13 @@ ERAS = {
         Era("2.3.1", batches_removals=True),
         Era("2.4.1", marks_moves=True, topic_format=2),
         Era("2.8.2", marks_moves=True, adds_topic_ids=True, topic_format=3, registration_format=5),
-        Era("3.9.2", marks_moves=True, adds_topic_ids=True, topic_format=3, registration_format=5, controller_format=2),
+        Era(
+            "3.9.2",
+            marks_moves=True,
+            adds_topic_ids=True,
+            topic_format=3,
+            registration_format=5,
+            controller_format=2,
+        ),
     )
 }

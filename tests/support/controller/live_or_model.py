@@ -1,4 +1,6 @@
-"""Runs a scenario on live brokers or on the controller model, and returns what was written to ZooKeeper."""
+"""Runs a scenario on live brokers or on the controller model, and returns what was written to
+ZooKeeper.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,14 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas
 
 QUIET_S = 1.0
-"""Controllers react within milliseconds, 0.6 s at most: nothing written for so long, nothing comes."""
+"""Controllers react within milliseconds, 0.6 s at most: nothing written for so long, nothing
+comes."""
 
 
 class Side:
-    """One cluster with one topic of a scenario; `quiet` returns when the cluster has done all that it will do."""
+    """One cluster with one topic of a scenario; `quiet` returns when the cluster has done all that
+    it will do.
+    """
 
     topic: str
 
@@ -45,7 +50,9 @@ class Side:
     def replicas(self, number: int) -> Replicas:
         """The list in the topic znode."""
         found = self.znodes.assigned(self.topic)
-        return next(each.replicas for partition, each in found.items() if partition.partition == number)
+        return next(
+            each.replicas for partition, each in found.items() if partition.partition == number
+        )
 
     def create_topic(self, replicas: Mapping[int, Replicas]) -> None:
         """Create the topic of the scenario, full ISRs included."""
@@ -86,12 +93,18 @@ class LiveSide(Side):
         before = self._throttled()
         self._cluster.throttle(self.topic, "1")
         # A copy that is faster than the news of its throttle ends.
-        self.until(lambda: all(count > before[broker] for broker, count in self._throttled().items()))
+        self.until(
+            lambda: all(count > before[broker] for broker, count in self._throttled().items())
+        )
 
     def _throttled(self) -> dict[int, int]:
-        """How often each live broker took up configs of its own: rates come after the topic's list of replicas."""
+        """How often each live broker took up configs of its own: rates come after the topic's list
+        of replicas.
+        """
         live = self._cluster.state().brokers
-        return {broker: len(self._cluster.overrides(broker, f"brokers/{broker}")) for broker in live}
+        return {
+            broker: len(self._cluster.overrides(broker, f"brokers/{broker}")) for broker in live
+        }
 
     def release(self) -> None:
         self._cluster.throttle(self.topic, None)
@@ -113,7 +126,9 @@ class LiveSide(Side):
 class ModelSide(Side):
     """The model."""
 
-    def __init__(self, client: KazooClient, chroot: str, era: Era, log: TransactionLog, topic: str) -> None:
+    def __init__(
+        self, client: KazooClient, chroot: str, era: Era, log: TransactionLog, topic: str
+    ) -> None:
         self.model = ControllerModel(client, chroot, era)
         super().__init__(self.model.znodes, log)
         self.topic = topic
@@ -141,7 +156,9 @@ class ModelSide(Side):
 
 
 def histories(writes: Iterable[Write], chroot: str, topic: str) -> dict[str, list[Any]]:
-    """Return the distinct values, one after the other, of each admin node and of each partition in the topic znode."""
+    """Return the distinct values, one after the other, of each admin node and of each partition in
+    the topic znode.
+    """
     found: dict[str, list[Any]] = {}
 
     def note(name: str, value: object) -> None:
@@ -166,7 +183,10 @@ def _admin_value(data: bytes | None) -> object:
     except ValueError:
         return (data or b"").decode()
     if isinstance(value, dict) and "partitions" in value:
-        return sorted(f"{each['topic']}-{each['partition']} {each.get('replicas')}" for each in value["partitions"])
+        return sorted(
+            f"{each['topic']}-{each['partition']} {each.get('replicas')}"
+            for each in value["partitions"]
+        )
     return value
 
 

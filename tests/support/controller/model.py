@@ -1,9 +1,11 @@
-"""Models the Kafka controller on a real ZooKeeper: its writes, its one-shot watches and what it misses.
+"""Models the Kafka controller on a real ZooKeeper: its writes, its one-shot watches and what it
+misses.
 
-The watches are ZooKeeper's own, of the model's session: a controller that went deaf is deaf here by the same one-shot
-watch, and `wchp` shows it. Nothing happens without a call: `step` makes the next single write, of the controller or of
-a broker whose replica catches up; `run` steps until nothing is left to do. tests/live/test_controller_model.py holds
-the model against live brokers of every era.
+The watches are ZooKeeper's own, of the model's session: a controller that went deaf is deaf here by
+the same one-shot watch, and `wchp` shows it. Nothing happens without a call: `step` makes the next
+single write, of the controller or of a broker whose replica catches up; `run` steps until nothing
+is left to do. tests/live/test_controller_model.py holds the model against live brokers of every
+era.
 """
 
 from __future__ import annotations
@@ -39,12 +41,16 @@ EVENTS_S = 10
 
 
 class ControllerModel:
-    """A cluster without brokers: their registrations, a controller among them, and topics. For one thread at a time.
+    """A cluster without brokers: their registrations, a controller among them, and topics. For one
+    thread at a time.
 
-    `copies_held`: no replica catches up while it is set. Racks are r1, r2, r3, r1, ... by broker id.
+    `copies_held`: no replica catches up while it is set. Racks are r1, r2, r3, r1, ... by broker
+    id.
     """
 
-    def __init__(self, client: KazooClient, chroot: str, era: Era, brokers: Sequence[int] = (1, 2, 3, 4)) -> None:
+    def __init__(
+        self, client: KazooClient, chroot: str, era: Era, brokers: Sequence[int] = (1, 2, 3, 4)
+    ) -> None:
         self.znodes = Znodes(client, chroot)
         self.era = era
         self.copies_held = False
@@ -52,7 +58,9 @@ class ControllerModel:
         self._last_controller = 0
         self._elected: ElectedController | None = None
         cluster_id = encode({"version": "1", "id": CLUSTER_ID})
-        self.znodes.create_all([*((path, b"") for path in TREE), (CONTROLLER_EPOCH, b"0"), ("/cluster/id", cluster_id)])
+        self.znodes.create_all(
+            [*((path, b"") for path in TREE), (CONTROLLER_EPOCH, b"0"), ("/cluster/id", cluster_id)]
+        )
         for broker in brokers:
             self.start_broker(broker)
         self.run()
@@ -83,7 +91,9 @@ class ControllerModel:
 
     def create_topic(self, topic: str, replicas: Mapping[int, Replicas]) -> None:
         """Create a topic as the old admin tools do; the controller opens it in its next steps."""
-        value = encode({"version": 1, "partitions": {str(number): ids for number, ids in replicas.items()}})
+        value = encode(
+            {"version": 1, "partitions": {str(number): ids for number, ids in replicas.items()}}
+        )
         config = encode({"version": 1, "config": {}})
         self.znodes.create_all([(f"/config/topics/{topic}", config), (f"{TOPICS}/{topic}", value)])
 
@@ -109,7 +119,9 @@ class ControllerModel:
             self.fail_over()
 
     def fail_over(self) -> None:
-        """Delete `/controller`: in the next step another broker takes over, with nothing in its memory."""
+        """Delete `/controller`: in the next step another broker takes over, with nothing in its
+        memory.
+        """
         self.znodes.delete(CONTROLLER)
 
     def live_brokers(self) -> list[int]:
@@ -155,7 +167,8 @@ class ControllerModel:
         return self.znodes.exists(CONTROLLER, _nothing)
 
     def _deliver_events(self) -> None:
-        # ZooKeeper sends a watch's event before the answer to a later request; kazoo calls back in order.
+        # ZooKeeper sends a watch's event before the answer to a later request; kazoo calls back in
+        # order.
         self.znodes.client.sync(self.znodes.chroot or "/")
         delivered = threading.Event()
         self.znodes.client.handler.dispatch_callback(Callback("watch", delivered.set, ()))

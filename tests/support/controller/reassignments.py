@@ -1,4 +1,6 @@
-"""Models reassignments: union of both lists in the topic znode up to 2.3, adding and removing replicas from 2.4."""
+"""Models reassignments: union of both lists in the topic znode up to 2.3, adding and removing
+replicas from 2.4.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,15 @@ SMALL_SET = 4
 
 def elect(znodes: Znodes, era: Era, broker_id: int, epoch: int) -> ElectedController:
     """Build the controller of an era."""
-    return (MarkingController if era.marks_moves else UnionController)(znodes, era, broker_id, epoch)
+    return (MarkingController if era.marks_moves else UnionController)(
+        znodes, era, broker_id, epoch
+    )
 
 
 class UnionController(ElectedController):
-    """0.10.2 to 2.3. `moving` is the truth from 1.1 on: what a third party writes into the node is overwritten."""
+    """0.10.2 to 2.3. `moving` is the truth from 1.1 on: what a third party writes into the node is
+    overwritten.
+    """
 
     def pick_up(self) -> Event:
         data = self.reassignment_node()
@@ -36,7 +42,11 @@ class UnionController(ElectedController):
             return
         entries = decode_targets(data, strict=self.era.strict_json)
         if self.era.watches_for_good:
-            entries = {partition: target for partition, target in entries.items() if partition not in self.moving}
+            entries = {
+                partition: target
+                for partition, target in entries.items()
+                if partition not in self.moving
+            }
         self.moving.update(entries)
         yield from self._advance_all(entries)
 
@@ -51,7 +61,11 @@ class UnionController(ElectedController):
         dropped: set[TopicPartition] = set()
         for partition in partitions:
             found = self.assignment.get(partition)
-            if found is None or partition.topic in self.deleting or found.replicas == self.moving[partition]:
+            if (
+                found is None
+                or partition.topic in self.deleting
+                or found.replicas == self.moving[partition]
+            ):
                 dropped.add(partition)
                 if not self.era.batches_removals:
                     yield from self._forget({partition})
@@ -71,17 +85,23 @@ class UnionController(ElectedController):
             return
         self.assignment[partition] = Assigned(target)
         yield from self.lead_from(partition, target)
-        yield from self.stop_replicas(partition, tuple(broker for broker in replicas if broker not in target))
+        yield from self.stop_replicas(
+            partition, tuple(broker for broker in replicas if broker not in target)
+        )
         self.write_topic(partition.topic)
         yield
         yield from self._forget({partition})
 
     def _forget(self, partitions: set[TopicPartition]) -> Event:
-        """Rewrite the whole remainder, from memory (from 1.1 on); an empty one is deleted and looked for again."""
+        """Rewrite the whole remainder, from memory (from 1.1 on); an empty one is deleted and
+        looked for again.
+        """
         known = self.moving
         if self.era.watches_for_good:
             known = decode_targets(self.znodes.get(REASSIGN) or b"", strict=False)
-        left = {partition: target for partition, target in known.items() if partition not in partitions}
+        left = {
+            partition: target for partition, target in known.items() if partition not in partitions
+        }
         for partition in partitions:
             self.moving.pop(partition, None)
         if left:
@@ -93,7 +113,9 @@ class UnionController(ElectedController):
 
 
 class MarkingController(ElectedController):
-    """2.4 to 3.9. The node is read again whenever a move ends: foreign entries stay there and never start."""
+    """2.4 to 3.9. The node is read again whenever a move ends: foreign entries stay there and never
+    start.
+    """
 
     def pick_up(self) -> Event:
         data = self.reassignment_node()
@@ -116,7 +138,11 @@ class MarkingController(ElectedController):
 
     def isr_changed(self, partition: TopicPartition) -> Event:
         assigned = self.assignment.get(partition)
-        if partition in self.moving and assigned is not None and self.in_sync(partition, assigned.target):
+        if (
+            partition in self.moving
+            and assigned is not None
+            and self.in_sync(partition, assigned.target)
+        ):
             yield from self._advance(partition, assigned)
 
     def _advance(self, partition: TopicPartition, assigned: Assigned) -> Event:
@@ -125,7 +151,9 @@ class MarkingController(ElectedController):
             self.assignment[partition] = assigned
             self.write_topic(partition.topic)
             yield
-            yield from self.stop_replicas(partition, tuple(b for b in before.replicas if b not in assigned.replicas))
+            yield from self.stop_replicas(
+                partition, tuple(b for b in before.replicas if b not in assigned.replicas)
+            )
         self.moving[partition] = assigned.target
         if assigned.moving and not self.in_sync(partition, assigned.target):
             self.bump_leader_epoch(partition)
@@ -137,14 +165,22 @@ class MarkingController(ElectedController):
         self.write_topic(partition.topic)
         yield
         del self.moving[partition]
-        yield from self._remove(lambda each, target: each == partition and target == assigned.target)
+        yield from self._remove(
+            lambda each, target: each == partition and target == assigned.target
+        )
 
     def _remove(self, gone: Remove) -> Event:
-        """Write what is left of the node as it is now; reading it arms the watch, and the own write uses it up."""
+        """Write what is left of the node as it is now; reading it arms the watch, and the own write
+        uses it up.
+        """
         data = self.reassignment_node()
         if data is None:
             return
-        left = {p: target for p, target in decode_targets(data, strict=True).items() if not gone(p, target)}
+        left = {
+            p: target
+            for p, target in decode_targets(data, strict=True).items()
+            if not gone(p, target)
+        }
         if left:
             self.znodes.put(REASSIGN, reassignment_payload(left))
         else:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from support.controller.znodes import DELETE_TOPICS, ELECTION, REASSIGN, encode, reassignment_payload
+from support.controller.znodes import (
+    DELETE_TOPICS,
+    ELECTION,
+    REASSIGN,
+    encode,
+    reassignment_payload,
+)
 
 from kadmin.cluster.model import TopicPartition
 
@@ -20,7 +26,9 @@ PAIR = {0: (1, 2), 1: (1, 2)}
 
 
 def payload(side: Side, targets: Mapping[int, Replicas]) -> bytes:
-    return reassignment_payload({TopicPartition(side.topic, number): target for number, target in targets.items()})
+    return reassignment_payload(
+        {TopicPartition(side.topic, number): target for number, target in targets.items()}
+    )
 
 
 def reassign(side: Side, targets: Mapping[int, Replicas]) -> None:
@@ -45,7 +53,9 @@ def stick(side: Side, targets: Mapping[int, Replicas]) -> None:
 
 
 def restore(side: Side) -> None:
-    """Bring partition 0 back to where it was; a controller that does not begin by itself is moved."""
+    """Bring partition 0 back to where it was; a controller that does not begin by itself is
+    moved.
+    """
     side.znodes.put(REASSIGN, payload(side, {0: (1, 2)}))
     side.quiet()
     if side.znodes.exists(REASSIGN):
@@ -110,7 +120,9 @@ def overwritten(side: Side) -> None:
 
 
 def deleted_in_mid_move(side: Side) -> None:
-    """Up to 2.3 a union is left for good, from 2.4 on the move goes on; a create of the original ends both."""
+    """Up to 2.3 a union is left for good, from 2.4 on the move goes on; a create of the original
+    ends both.
+    """
     side.create_topic({0: (1, 2)})
     stick(side, {0: (UNREGISTERED, 1)})
     side.znodes.delete(REASSIGN)
@@ -174,7 +186,9 @@ def election_without_json(side: Side) -> None:
 def election_of_nobody(side: Side) -> None:
     """Up to 2.1 the node stays, until the controller moves."""
     side.create_topic({0: (1, 2)})
-    side.znodes.create(ELECTION, encode({"version": 1, "partitions": [{"topic": side.topic, "partition": 7}]}))
+    side.znodes.create(
+        ELECTION, encode({"version": 1, "partitions": [{"topic": side.topic, "partition": 7}]})
+    )
     side.quiet()
     side.fail_over()
     side.until(lambda: not side.znodes.exists(ELECTION))

@@ -1,6 +1,8 @@
-"""Writes a cluster's znodes to a real ZooKeeper, and executes the admin znodes as a controller does.
+"""Writes a cluster's znodes to a real ZooKeeper, and executes the admin znodes as a controller
+does.
 
-For tests of faults between kadmin and ZooKeeper: no broker is needed, and the controller can be delayed.
+For tests of faults between kadmin and ZooKeeper: no broker is needed, and the controller can be
+delayed.
 """
 
 from __future__ import annotations
@@ -14,7 +16,11 @@ from typing import TYPE_CHECKING, Any
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NoNodeError
 
-from kadmin.worlds.zookeeper.znodes.admin import DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.worlds.zookeeper.znodes.admin import (
+    DELETE_TOPICS,
+    PREFERRED_REPLICA_ELECTION,
+    REASSIGN_PARTITIONS,
+)
 from kadmin.worlds.zookeeper.znodes.topics import encode_topic
 
 if TYPE_CHECKING:
@@ -48,7 +54,9 @@ class SimpleController:
         self._wake = threading.Event()
         self._topics = threading.Lock()
         retry = {"max_tries": -1, "max_delay": 0.5}
-        self.client = KazooClient(connect, timeout=10, connection_retry=retry, auth_data=[("digest", IDENTITY)])
+        self.client = KazooClient(
+            connect, timeout=10, connection_retry=retry, auth_data=[("digest", IDENTITY)]
+        )
         self.client.start()
         self._lay_out(brokers)
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -76,10 +84,17 @@ class SimpleController:
 
     def _create_topic(self, topic: str, replicas: Mapping[int, Sequence[int]]) -> str:
         self.client.create(f"/config/topics/{topic}", b'{"version":1,"config":{}}')
-        self.client.create(f"/brokers/topics/{topic}", encode_topic({n: tuple(ids) for n, ids in replicas.items()}))
+        self.client.create(
+            f"/brokers/topics/{topic}", encode_topic({n: tuple(ids) for n, ids in replicas.items()})
+        )
         self.client.create(f"/brokers/topics/{topic}/partitions")
-        pending = [self.client.create_async(f"/brokers/topics/{topic}/partitions/{n}") for n in replicas]
-        pending += [self.client.create_async(_state_path(topic, n), _state(ids)) for n, ids in replicas.items()]
+        pending = [
+            self.client.create_async(f"/brokers/topics/{topic}/partitions/{n}") for n in replicas
+        ]
+        pending += [
+            self.client.create_async(_state_path(topic, n), _state(ids))
+            for n, ids in replicas.items()
+        ]
         for each in pending:
             each.get(timeout=60)
         return topic
@@ -102,13 +117,21 @@ class SimpleController:
 
     def leaders(self, topic: str) -> dict[int, int]:
         """Return who leads each partition."""
-        pending = {number: self.client.get_async(_state_path(topic, number)) for number in self.replicas(topic)}
-        return {number: json.loads(each.get(timeout=60)[0])["leader"] for number, each in pending.items()}
+        pending = {
+            number: self.client.get_async(_state_path(topic, number))
+            for number in self.replicas(topic)
+        }
+        return {
+            number: json.loads(each.get(timeout=60)[0])["leader"]
+            for number, each in pending.items()
+        }
 
     def lead(self, topic: str, leaders: Mapping[int, int]) -> None:
         """Let other replicas lead."""
         for number, leader in leaders.items():
-            self.client.set(_state_path(topic, number), _state(self.replicas(topic)[number], leader))
+            self.client.set(
+                _state_path(topic, number), _state(self.replicas(topic)[number], leader)
+            )
 
     def get(self, path: str) -> bytes | None:
         """Read a znode, None where there is none."""
@@ -129,12 +152,17 @@ class SimpleController:
     def operations(self) -> list[dict[str, Any]]:
         """Return the state of every operation on record, oldest first, its id with it."""
         ids = self.children("/kadmin/operations")
-        return [{"id": each, **json.loads(self.get(f"/kadmin/operations/{each}") or b"{}")} for each in ids]
+        return [
+            {"id": each, **json.loads(self.get(f"/kadmin/operations/{each}") or b"{}")}
+            for each in ids
+        ]
 
     def steps(self, kind: str) -> list[dict[str, Any]]:
         """Return the step records of one kind of the last operation, in order."""
         parent = f"/kadmin/operations/{self.operations()[-1]['id']}/steps"
-        found = [json.loads(self.get(f"{parent}/{name}") or b"{}") for name in self.children(parent)]
+        found = [
+            json.loads(self.get(f"{parent}/{name}") or b"{}") for name in self.children(parent)
+        ]
         return [step for step in found if step["kind"] == kind]
 
     def fingerprint(self) -> dict[str, tuple[int, int]]:
@@ -155,7 +183,9 @@ class SimpleController:
         self.client.create("/cluster/id", json.dumps({"version": "1", "id": CLUSTER_ID}).encode())
         self.client.create("/controller_epoch", b"1")
         for broker_id in range(1, brokers + 1):
-            self.client.create(f"/brokers/ids/{broker_id}", _registration(broker_id, f"r{(broker_id - 1) % 3 + 1}"))
+            self.client.create(
+                f"/brokers/ids/{broker_id}", _registration(broker_id, f"r{(broker_id - 1) % 3 + 1}")
+            )
         controller = {"version": 1, "brokerid": 1, "timestamp": "0"}
         self.client.create("/controller", json.dumps(controller).encode(), ephemeral=True)
 
@@ -167,9 +197,15 @@ class SimpleController:
             self._wake.wait(_LOOK_S)
 
     def _look(self) -> None:
-        for path, obey in ((REASSIGN_PARTITIONS, self._reassign), (PREFERRED_REPLICA_ELECTION, self._elect)):
+        for path, obey in (
+            (REASSIGN_PARTITIONS, self._reassign),
+            (PREFERRED_REPLICA_ELECTION, self._elect),
+        ):
             # The watch is what four-letter words show of a controller that listens.
-            if self.client.exists(path, watch=lambda _: self._wake.set()) is None or self.manner is Manner.HOLD:
+            if (
+                self.client.exists(path, watch=lambda _: self._wake.set()) is None
+                or self.manner is Manner.HOLD
+            ):
                 continue
             if self.manner is not Manner.REJECT:
                 obey(json.loads(self.client.get(path)[0])["partitions"])
@@ -202,7 +238,10 @@ class SimpleController:
             if self.manner is Manner.OBEY:
                 self._finish(topic, {**before, **targets})
             else:
-                unions = {number: list(dict.fromkeys([*ids, *before[number]])) for number, ids in targets.items()}
+                unions = {
+                    number: list(dict.fromkeys([*ids, *before[number]]))
+                    for number, ids in targets.items()
+                }
                 self._write_topic(topic, {**before, **unions})
 
     def _finish(self, topic: str, after: Mapping[int, Sequence[int]]) -> None:

@@ -40,7 +40,9 @@ TREE = (
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """A partition's replicas; `adding` and `removing` only while it is being reassigned, and from 2.4 on."""
+    """A partition's replicas; `adding` and `removing` only while it is being reassigned, and from
+    2.4 on.
+    """
 
     replicas: Replicas
     adding: Replicas = ()
@@ -79,12 +81,17 @@ def encode(value: object) -> bytes:
 
 
 def reassignment_payload(targets: Mapping[TopicPartition, Replicas]) -> bytes:
-    partitions = [{"topic": p.topic, "partition": p.partition, "replicas": list(r)} for p, r in targets.items()]
+    partitions = [
+        {"topic": p.topic, "partition": p.partition, "replicas": list(r)}
+        for p, r in targets.items()
+    ]
     return encode({"version": 1, "partitions": partitions})
 
 
 def decode_targets(data: bytes, *, strict: bool) -> dict[TopicPartition, Replicas]:
-    """Read a reassignment as controllers do: what cannot be read is no entry at all; of two for one the last wins."""
+    """Read a reassignment as controllers do: what cannot be read is no entry at all; of two for one
+    the last wins.
+    """
     try:
         value = json.loads(data)
     except ValueError:
@@ -93,7 +100,9 @@ def decode_targets(data: bytes, *, strict: bool) -> dict[TopicPartition, Replica
         return {}
     entries = value.get("partitions", [])
     known = {"version", "partitions"}
-    if strict and (set(value) - known or any(set(e) - {"topic", "partition", "replicas"} for e in entries)):
+    if strict and (
+        set(value) - known or any(set(e) - {"topic", "partition", "replicas"} for e in entries)
+    ):
         return {}
     return {TopicPartition(e["topic"], int(e["partition"])): tuple(e["replicas"]) for e in entries}
 

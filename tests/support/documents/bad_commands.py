@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 _HEADER = '{"kind": "ClusterInventory", "taken_at": "2026-11-21T08:30:00Z", "cluster_id": "c"}\n'
 _BROKERS = "broker_id,rack,alive\n1,r1,true\n2,r2,true\n3,r3,true\n"
-_PARTITIONS = "topic,partition,replicas,leader,isr\norders,0,1;2,1,1;2\norders,1,2;3,2,2;3\nold.events,0,3;1,3,3;1\n"
+_PARTITIONS = (
+    "topic,partition,replicas,leader,isr\norders,0,1;2,1,1;2\norders,1,2;3,2,2;3\n"
+    "old.events,0,3;1,3,3;1\n"
+)
 _INVENTORY = {"inventory.json": _HEADER, "brokers.csv": _BROKERS, "partitions.csv": _PARTITIONS}
 _REQUEST = "kind: RebalanceRequest\nspec: {}\n"
 _DELETION = "kind: TopicDeletion\nspec: {topics: [orders]}\n"
@@ -34,17 +37,22 @@ def _inventory(**tables: str) -> dict[str, str]:
 
 
 def _reassign(*entries: str) -> str:
-    return "kind: PartitionReassignment\nspec:\n  partitions:\n" + "".join(f"    - {{{each}}}\n" for each in entries)
+    return "kind: PartitionReassignment\nspec:\n  partitions:\n" + "".join(
+        f"    - {{{each}}}\n" for each in entries
+    )
 
 
 def _schemas(text: str) -> Case:
     return Case(
-        {"plan.yaml": _DELETION, "own/topic-deletion.schema.json": text}, ("validate plan.yaml --schema-dir own",)
+        {"plan.yaml": _DELETION, "own/topic-deletion.schema.json": text},
+        ("validate plan.yaml --schema-dir own",),
     )
 
 
 def _rows(*rows: str) -> str:
-    return "topic,partition,replicas,size_bytes,bytes_in_per_s\n" + "".join(f"{row}\n" for row in rows)
+    return "topic,partition,replicas,size_bytes,bytes_in_per_s\n" + "".join(
+        f"{row}\n" for row in rows
+    )
 
 
 COMMANDS: dict[str, Case] = {
@@ -76,7 +84,8 @@ COMMANDS: dict[str, Case] = {
         {
             **_inventory(),
             "plan.yaml": _reassign(
-                "topic: orders, partition: 0, replicas: [1, 2, 3]", "topic: orders, partition: 1, replicas: [2, 3]"
+                "topic: orders, partition: 0, replicas: [1, 2, 3]",
+                "topic: orders, partition: 1, replicas: [2, 3]",
             ),
         },
         ("validate plan.yaml --inventory inventory",),
@@ -84,17 +93,23 @@ COMMANDS: dict[str, Case] = {
     "b11-collision-with-the-cluster": Case(
         {
             **_inventory(),
-            "recipe.yaml": "kind: TopicRecipe\nspec: {topics: [{topic: old_events, partitions: [[1, 2]]}]}\n",
+            "recipe.yaml": (
+                "kind: TopicRecipe\nspec: {topics: [{topic: old_events, partitions: [[1, 2]]}]}\n"
+            ),
         },
         ("validate recipe.yaml --inventory inventory",),
     ),
     "b12-schema-remote-ref": _schemas('{"$ref": "https://example.org/topic.json"}'),
-    "b12-schema-remote-ref-deep": _schemas('{"properties": {"spec": {"$ref": "https://example.org/topic.json#/a"}}}'),
+    "b12-schema-remote-ref-deep": _schemas(
+        '{"properties": {"spec": {"$ref": "https://example.org/topic.json#/a"}}}'
+    ),
     "b12-schema-file-ref": _schemas('{"$ref": "file:///etc/passwd"}'),
     "b12-schema-is-none": _schemas('{"type": 1}'),
     "b12-schema-is-no-json": _schemas("{"),
     "b12-schema-bad-pattern": _schemas('{"properties": {"kind": {"pattern": "("}}}'),
-    "b12-no-schema": Case({"plan.yaml": _DELETION, "own/notes.txt": ""}, ("validate plan.yaml --schema-dir own",)),
+    "b12-no-schema": Case(
+        {"plan.yaml": _DELETION, "own/notes.txt": ""}, ("validate plan.yaml --schema-dir own",)
+    ),
     "b13-connect-strings": Case(
         {},
         tuple(
@@ -117,7 +132,9 @@ COMMANDS: dict[str, Case] = {
     ),
     "b14-policy": Case(
         {
-            "plan.yaml": "kind: TopicDeletion\nspec: {topics: [pay-1, pay-2, logs], allow: {more_than: 9}}\n",
+            "plan.yaml": (
+                "kind: TopicDeletion\nspec: {topics: [pay-1, pay-2, logs], allow: {more_than: 9}}\n"
+            ),
             "policy.yaml": 'kind: Policy\nspec: {deletion: {deny: ["pay-*"], max_topics: 2}}\n',
             "empty.yaml": 'kind: Policy\nspec: {deletion: {deny: [""]}}\n',
         },
@@ -152,7 +169,9 @@ COMMANDS: dict[str, Case] = {
                 brokers="cluster,broker_id\neast,1\nsouth,1\n",
                 partitions="cluster,topic,partition,replicas\neast,orders,0,1\n",
             ),
-            "inventory/inventory.json": _HEADER.replace('"cluster_id": "c"', '"clusters": {"east": "e", "west": "w"}'),
+            "inventory/inventory.json": _HEADER.replace(
+                '"cluster_id": "c"', '"clusters": {"east": "e", "west": "w"}'
+            ),
             "request.yaml": _REQUEST,
         },
         ("validate request.yaml --inventory inventory",),

@@ -13,11 +13,15 @@ def _reassign(*entries: str, before: str = "") -> bytes:
 
 
 def _topics(*names: str) -> bytes:
-    return _reassign(*(f"{{topic: {name}, partition: {i}, replicas: [1]}}" for i, name in enumerate(names)))
+    return _reassign(
+        *(f"{{topic: {name}, partition: {i}, replicas: [1]}}" for i, name in enumerate(names))
+    )
 
 
 def _replicas(*lists: str) -> bytes:
-    return _reassign(*(f"{{topic: t, partition: {i}, replicas: {each}}}" for i, each in enumerate(lists)))
+    return _reassign(
+        *(f"{{topic: t, partition: {i}, replicas: {each}}}" for i, each in enumerate(lists))
+    )
 
 
 def _partitions(*numbers: str) -> bytes:
@@ -49,7 +53,10 @@ BAD: dict[str, tuple[str, bytes]] = {
             "    internal: false",
         ),
     ),
-    "b01-duplicate-keys-json": ("plan.json", _json('{"partitions": [],\n  "elect": "none", "elect": "none"}')),
+    "b01-duplicate-keys-json": (
+        "plan.json",
+        _json('{"partitions": [],\n  "elect": "none", "elect": "none"}'),
+    ),
     "b02-anchor-alias-merge-tag": (
         "plan.yaml",
         _reassign(
@@ -59,7 +66,10 @@ BAD: dict[str, tuple[str, bytes]] = {
             "{topic: !name orders, partition: 3, replicas: [1]}",
         ),
     ),
-    "b02-self-reference": ("plan.yaml", b"kind: TopicDeletion\nspec: &s {topics: [a], allow: *s}\n"),
+    "b02-self-reference": (
+        "plan.yaml",
+        b"kind: TopicDeletion\nspec: &s {topics: [a], allow: *s}\n",
+    ),
     "b02-laughs": ("plan.yaml", _laughs()),
     "b02-directive": ("plan.yaml", b"%TAG ! tag:example.org,2000:\n---\nkind: TopicDeletion\n"),
     "b03-depth-yaml": ("plan.yaml", b"[" * 10_000),
@@ -74,16 +84,47 @@ BAD: dict[str, tuple[str, bytes]] = {
     "b03-syntax-json": ("plan.json", b'{"kind": "TopicDeletion",\n "spec": {"topics": ["a"],}}\n'),
     "b04-scalars-as-topics": (
         "plan.yaml",
-        _topics("no", "on", "null", "1.0", "0123", "1e3", "~", "2024-01-01", "12:30:45", "true", "", "1_000", "0x1F"),
+        _topics(
+            "no",
+            "on",
+            "null",
+            "1.0",
+            "0123",
+            "1e3",
+            "~",
+            "2024-01-01",
+            "12:30:45",
+            "true",
+            "",
+            "1_000",
+            "0x1F",
+        ),
     ),
     "b04-scalars-as-numbers": (
         "plan.yaml",
-        _partitions("0123", "1_000", "0x1F", "0o17", "+5", "12:30:45", "1e3", "~", "9" * 30, ".inf"),
+        _partitions(
+            "0123", "1_000", "0x1F", "0o17", "+5", "12:30:45", "1e3", "~", "9" * 30, ".inf"
+        ),
     ),
-    "b04-number-keys": ("plan.yaml", b"kind: TopicDeletion\n5: x\nnull: y\nspec: {topics: [a], true: z}\n"),
+    "b04-number-keys": (
+        "plan.yaml",
+        b"kind: TopicDeletion\n5: x\nnull: y\nspec: {topics: [a], true: z}\n",
+    ),
     "b05-topics": (
         "plan.yaml",
-        _topics('""', ".", "..", "a/b", "a" * 250, "é", '"a b"', '"a\\n"', '"a\\0b"', '"[red]x"', '"\\e[31mx"'),
+        _topics(
+            '""',
+            ".",
+            "..",
+            "a/b",
+            "a" * 250,
+            "é",
+            '"a b"',
+            '"a\\n"',
+            '"a\\0b"',
+            '"[red]x"',
+            '"\\e[31mx"',
+        ),
     ),
     "b05-surrogate-json": (
         "plan.json",
@@ -92,12 +133,26 @@ BAD: dict[str, tuple[str, bytes]] = {
     "b06-replicas": (
         "plan.yaml",
         _replicas(
-            "[]", "[1, 1]", "[-1]", "[1.0]", '["1"]', "[true]", "[null]", "[2147483648]", "[NaN]", "[010]", "1", "[[1]]"
+            "[]",
+            "[1, 1]",
+            "[-1]",
+            "[1.0]",
+            '["1"]',
+            "[true]",
+            "[null]",
+            "[2147483648]",
+            "[NaN]",
+            "[010]",
+            "1",
+            "[[1]]",
         ),
     ),
     "b06-replicas-json": (
         "plan.json",
-        _json('{"partitions": [\n  {"topic": "t", "partition": 0, "replicas": [NaN, 1e999, 1.0, -0]}]}'),
+        _json(
+            '{"partitions": [\n  {"topic": "t", "partition": 0, "replicas": [NaN, 1e999, 1.0, '
+            "-0]}]}"
+        ),
     ),
     "b07-partitions": ("plan.yaml", _partitions("-1", "1.0", '"0"', "true", "2147483648")),
     "b07-partition-twice": (
@@ -120,26 +175,44 @@ BAD: dict[str, tuple[str, bytes]] = {
     "b08-kind": ("plan.yaml", b"kind: PartitionReasignment\nspec: {}\n"),
     "b08-kind-missing": ("plan.yaml", b"spec: {partitions: []}\n"),
     "b08-kind-null": ("plan.yaml", b"kind:\nspec: {partitions: []}\n"),
-    "b08-api-version": ("plan.yaml", b"apiVersion: kadmin/v2\nkind: PartitionReassignment\nspec: {partitions: []}\n"),
+    "b08-api-version": (
+        "plan.yaml",
+        b"apiVersion: kadmin/v2\nkind: PartitionReassignment\nspec: {partitions: []}\n",
+    ),
     "b08-list": ("plan.yaml", b"- kind: TopicDeletion\n"),
     "b08-empty": ("plan.yaml", b"# nothing but a comment\n"),
     "b08-empty-json": ("plan.json", b""),
-    "b08-two-documents": ("plan.yaml", b"kind: TopicDeletion\nspec: {topics: [a]}\n---\nkind: TopicDeletion\n"),
+    "b08-two-documents": (
+        "plan.yaml",
+        b"kind: TopicDeletion\nspec: {topics: [a]}\n---\nkind: TopicDeletion\n",
+    ),
     "b08-complex-key": ("plan.yaml", b"kind: TopicDeletion\n? [a]\n: b\n"),
     "b08-deletion-empty": ("plan.yaml", b"kind: TopicDeletion\nspec: {topics: []}\n"),
     "b08-election-none": ("plan.yaml", b"kind: PreferredReplicaElection\nspec: {}\n"),
-    "b08-election-two": ("plan.yaml", b"kind: PreferredReplicaElection\nspec: {all: true, topics: [a]}\n"),
-    "b08-election-all-false": ("plan.yaml", b"kind: PreferredReplicaElection\nspec: {all: false}\n"),
+    "b08-election-two": (
+        "plan.yaml",
+        b"kind: PreferredReplicaElection\nspec: {all: true, topics: [a]}\n",
+    ),
+    "b08-election-all-false": (
+        "plan.yaml",
+        b"kind: PreferredReplicaElection\nspec: {all: false}\n",
+    ),
     "b08-amounts": (
         "plan.yaml",
         _reassign(
             "{topic: a, partition: 0, replicas: [1]}",
-            before="  throttle: {rate: 50}\n  waves: {max_bytes: 10GBit, max_payload: 0B, max_partitions: 0}\n",
+            before=(
+                "  throttle: {rate: 50}\n  waves: {max_bytes: 10GBit, max_payload: 0B, "
+                "max_partitions: 0}\n"
+            ),
         ),
     ),
     "b08-throttle-two": (
         "plan.yaml",
-        _reassign("{topic: a, partition: 0, replicas: [1]}", before="  throttle: {rate: 50MB/s, finish_in: 6h}\n"),
+        _reassign(
+            "{topic: a, partition: 0, replicas: [1]}",
+            before="  throttle: {rate: 50MB/s, finish_in: 6h}\n",
+        ),
     ),
     "b08-throttle-amounts": (
         "plan.yaml",
@@ -148,7 +221,10 @@ BAD: dict[str, tuple[str, bytes]] = {
             before="  throttle: {finish_in: 6}\n",
         ),
     ),
-    "b08-throttle-none": ("plan.yaml", _reassign("{topic: a, partition: 0, replicas: [1]}", before="  throttle: {}\n")),
+    "b08-throttle-none": (
+        "plan.yaml",
+        _reassign("{topic: a, partition: 0, replicas: [1]}", before="  throttle: {}\n"),
+    ),
     "b08-throttle-sizes": (
         "plan.yaml",
         _reassign(
@@ -213,11 +289,16 @@ BAD: dict[str, tuple[str, bytes]] = {
     ),
     "b14-deletion-guards": (
         "plan.yaml",
-        b"kind: TopicDeletion\nspec:\n  topics:\n    - __consumer_offsets\n    - a\n    - a\n  allow: {more_than: 2}\n",
+        (
+            b"kind: TopicDeletion\nspec:\n  topics:\n    - __consumer_offsets\n    - a\n    - a\n"
+            b"  allow: {more_than: 2}\n"
+        ),
     ),
     "b14-deletion-star": ("plan.yaml", b'kind: TopicDeletion\nspec: {topics: ["*"]}\n'),
     "long-json-line": (
         "plan.json",
-        b'{"kind": "TopicDeletion", "spec": {"topics": [' + b'"topic-name", ' * 40 + b'"bad name", "more"]}}',
+        b'{"kind": "TopicDeletion", "spec": {"topics": ['
+        + b'"topic-name", ' * 40
+        + b'"bad name", "more"]}}',
     ),
 }

@@ -1,7 +1,7 @@
 """Runs a coverage-guided fuzzer on the loader and the validators. Usage: make fuzz [SECONDS=1800].
 
-A failing input is kept in the folder; add it to tests/support/documents/bad_documents.py. The corpus is kept too: the
-next run continues from it.
+A failing input is kept in the folder; add it to tests/support/documents/bad_documents.py. The
+corpus is kept too: the next run continues from it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ MOST_BYTES = 4096
 
 
 def lay_out_seeds(folder: Path, sources: int) -> None:
-    """Write what the fuzzer begins with: the example plans, and bad input of every row, each under every name."""
+    """Write what the fuzzer begins with: the example plans, and bad input of every row, each under
+    every name.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     found = [(path.name, path.read_bytes()) for path in (ROOT / "plans").glob("*.yaml")]
     found += [(name, data) for name, (_, data) in BAD.items() if len(data) < MOST_BYTES]
@@ -44,8 +46,15 @@ def main() -> None:
 
     corpus = options.folder / "corpus"
     lay_out_seeds(corpus, len(SOURCES))
-    limits = [f"-max_total_time={options.seconds}", f"-max_len={MOST_BYTES}", "-timeout=20", "-print_final_stats=1"]
-    atheris.Setup([sys.argv[0], *limits, f"-artifact_prefix={options.folder}/", str(corpus)], one_input)
+    limits = [
+        f"-max_total_time={options.seconds}",
+        f"-max_len={MOST_BYTES}",
+        "-timeout=20",
+        "-print_final_stats=1",
+    ]
+    atheris.Setup(
+        [sys.argv[0], *limits, f"-artifact_prefix={options.folder}/", str(corpus)], one_input
+    )
     atheris.Fuzz()
 
 

@@ -34,7 +34,9 @@ def check_document(data: bytes, source: str) -> tuple[Document | None, tuple[Dia
 
 
 def check_invariants(data: bytes, source: str) -> Checked:
-    """Nothing is raised; every problem lies within the text; a valid document is the same dumped and read again."""
+    """Nothing is raised; every problem lies within the text; a valid document is the same dumped
+    and read again.
+    """
     checked = examine(data, source)
     lines = lines_of(checked.text)
     for problem in checked.problems if checked.text else ():

@@ -29,7 +29,8 @@ def reassignment(
 ) -> dict[str, Any]:
     """Build a PartitionReassignment of one topic."""
     entries: list[dict[str, Any]] = [
-        {"topic": topic, "partition": number, "replicas": list(replicas)} for number, replicas in targets.items()
+        {"topic": topic, "partition": number, "replicas": list(replicas)}
+        for number, replicas in targets.items()
     ]
     for entry in entries:
         if current is not None:
@@ -54,4 +55,8 @@ UNASKED = {"unchecked_guards": True}
 
 def deletion(*topics: str, **spec: object) -> dict[str, Any]:
     """Build a TopicDeletion."""
-    return {"apiVersion": "kadmin/v1", "kind": "TopicDeletion", "spec": {"topics": list(topics), **spec}}
+    return {
+        "apiVersion": "kadmin/v1",
+        "kind": "TopicDeletion",
+        "spec": {"topics": list(topics), **spec},
+    }

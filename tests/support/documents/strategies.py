@@ -35,9 +35,25 @@ from kadmin.plan.model import (
 )
 
 NAMES = st.sampled_from(
-    ["no", "on", "null", "1.0", "0123", "1e3", "0x1F", "1_000", "2024-01-01", "y", "true", "-a", "a..b"]
+    [
+        "no",
+        "on",
+        "null",
+        "1.0",
+        "0123",
+        "1e3",
+        "0x1F",
+        "1_000",
+        "2024-01-01",
+        "y",
+        "true",
+        "-a",
+        "a..b",
+    ]
 )
-topics = st.one_of(NAMES, st.from_regex(r"\A[a-zA-Z0-9._-]{1,249}\Z")).filter(lambda name: name not in {".", ".."})
+topics = st.one_of(NAMES, st.from_regex(r"\A[a-zA-Z0-9._-]{1,249}\Z")).filter(
+    lambda name: name not in {".", ".."}
+)
 ids = st.integers(0, 2**31 - 1)
 amounts = st.integers(1, 2**63 - 1)
 replicas = st.lists(ids, min_size=1, max_size=5, unique=True).map(tuple)
@@ -61,7 +77,10 @@ def _reassignments(draw: st.DrawFn) -> tuple[PartitionTarget, ...]:
     currents = [draw(st.none() | st.permutations(target).map(tuple)) for target in targets]
     sizes = [draw(st.none() | st.integers(0, 2**40)) for _ in wished]
     rows = zip(wished, targets, currents, sizes, strict=True)
-    return tuple(PartitionTarget(partition, target, current, size) for partition, target, current, size in rows)
+    return tuple(
+        PartitionTarget(partition, target, current, size)
+        for partition, target, current, size in rows
+    )
 
 
 reassignment_plans = st.builds(
@@ -90,8 +109,14 @@ reassignment_plans = st.builds(
     allow_topics_deleted=st.booleans(),
 )
 election_plans = st.one_of(
-    st.builds(ElectionPlan, headers, partitions=st.lists(partitions, unique=True, max_size=5).map(tuple)),
-    st.builds(ElectionPlan, headers, topics=st.lists(topics, min_size=1, unique=True, max_size=5).map(tuple)),
+    st.builds(
+        ElectionPlan, headers, partitions=st.lists(partitions, unique=True, max_size=5).map(tuple)
+    ),
+    st.builds(
+        ElectionPlan,
+        headers,
+        topics=st.lists(topics, min_size=1, unique=True, max_size=5).map(tuple),
+    ),
     st.builds(ElectionPlan, headers, all_partitions=st.just(value=True)),
 )
 deletion_plans = st.builds(
@@ -107,7 +132,9 @@ deletion_plans = st.builds(
     allow_unchecked_guards=st.booleans(),
     allow_more_than=st.integers(5, 100),
 )
-config_names = st.sampled_from(["retention.ms", "cleanup.policy", "min.insync.replicas", "on", "null"])
+config_names = st.sampled_from(
+    ["retention.ms", "cleanup.policy", "min.insync.replicas", "on", "null"]
+)
 topic_recipes = st.builds(
     TopicRecipe,
     topics,
@@ -115,7 +142,9 @@ topic_recipes = st.builds(
     st.dictionaries(config_names, texts, max_size=2),
 )
 recreation_plans = st.builds(
-    RecreationPlan, headers, st.lists(topic_recipes, min_size=1, max_size=3, unique_by=lambda r: r.topic).map(tuple)
+    RecreationPlan,
+    headers,
+    st.lists(topic_recipes, min_size=1, max_size=3, unique_by=lambda r: r.topic).map(tuple),
 )
 policies = st.builds(
     Policy,
@@ -140,7 +169,8 @@ _loads = st.builds(
     st.sampled_from(["load", "../load-2026", "/var/lib/kadmin/load", "no", "1.0"]),
     most_in=st.floats(1, 1000),
     most_out=st.floats(1, 1000),
-    cpu=st.none() | st.builds(CpuWeights, _weights, st.just(0.0) | _weights, st.just(0.0) | _weights),
+    cpu=st.none()
+    | st.builds(CpuWeights, _weights, st.just(0.0) | _weights, st.just(0.0) | _weights),
     hours=st.sampled_from(HoursOfLoad),
     zones=st.none()
     | st.builds(
@@ -159,7 +189,9 @@ _evening_load = st.builds(
     leaders_only=st.booleans(),
     load=_loads,
 )
-_freeing = st.builds(RebalanceRequest, headers, limits=_limits, free=st.builds(FreeBytes, ids, amounts))
+_freeing = st.builds(
+    RebalanceRequest, headers, limits=_limits, free=st.builds(FreeBytes, ids, amounts)
+)
 rebalance_requests = (
     _freeing
     | _evening_load
@@ -175,14 +207,21 @@ rebalance_requests = (
         exclude_topics=st.lists(patterns, max_size=3).map(tuple),
         replication_factor=st.dictionaries(patterns, st.integers(1, 5), max_size=2),
         broker_sets=st.dictionaries(patterns, replicas, max_size=2),
-        pins=st.lists(st.builds(Pin, partitions, st.just((100, 101))), max_size=2, unique_by=lambda p: p.partition).map(
-            tuple
-        ),
+        pins=st.lists(
+            st.builds(Pin, partitions, st.just((100, 101))),
+            max_size=2,
+            unique_by=lambda p: p.partition,
+        ).map(tuple),
         racks=st.sampled_from(Racks),
         bytes_tolerance=st.sampled_from([0.0, 0.02, 0.025, 0.1, 1.0]),
         limits=_limits,
     )
 )
 documents = st.one_of(
-    reassignment_plans, election_plans, deletion_plans, recreation_plans, rebalance_requests, policies
+    reassignment_plans,
+    election_plans,
+    deletion_plans,
+    recreation_plans,
+    rebalance_requests,
+    policies,
 )

@@ -1,8 +1,9 @@
-"""The differences between versions of Kafka that kadmin's rules rely on: docs/eras.yaml, from which docs/eras.md comes.
+"""The differences between versions of Kafka that kadmin's rules rely on: docs/eras.yaml, from which
+docs/eras.md comes.
 
-Each claim is proved on live brokers of each of its versions by the test of its name: through znodes by
-tests/live/test_eras.py, in KRaft mode by tests/kraft/test_eras_api*.py, through the brokers of a cluster in ZooKeeper
-mode by tests/live/test_eras_reading.py.
+Each claim is proved on live brokers of each of its versions by the test of its name: through znodes
+by tests/live/test_eras.py, in KRaft mode by tests/kraft/test_eras_api*.py, through the brokers of a
+cluster in ZooKeeper mode by tests/live/test_eras_reading.py.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One difference: `seen` maps each version to what happens, `matters` is what kadmin does because of it."""
+    """One difference: `seen` maps each version to what happens, `matters` is what kadmin does
+    because of it.
+    """
 
     name: str
     title: str
@@ -46,12 +49,16 @@ def _seen(changes: Mapping[str, str], versions: Iterable[str]) -> dict[str, str]
 
 
 def _table(title: str, versions: list[str], claims: Mapping[str, Any]) -> Table:
-    found = (Claim(name, **{**claim, "seen": _seen(claim["seen"], versions)}) for name, claim in claims.items())
+    found = (
+        Claim(name, **{**claim, "seen": _seen(claim["seen"], versions)})
+        for name, claim in claims.items()
+    )
     return Table(title, tuple(versions), tuple(found))
 
 
 TABLES = {
-    name: _table(**table) for name, table in yaml.safe_load((DOCS / "eras.yaml").read_text(encoding="utf-8")).items()
+    name: _table(**table)
+    for name, table in yaml.safe_load((DOCS / "eras.yaml").read_text(encoding="utf-8")).items()
 }
 _, VERSIONS, CLAIMS = TABLES["znodes"]
 _, KRAFT_VERSIONS, KRAFT_CLAIMS = TABLES["kraft"]

@@ -1,18 +1,29 @@
-"""Single requests to a live cluster in KRaft mode, with the codes of their answers, as the claims look at them."""
+"""Single requests to a live cluster in KRaft mode, with the codes of their answers, as the claims
+look at them.
+"""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kafka.protocol.admin import AlterPartitionReassignmentsRequest, CreateTopicsRequest, ElectLeadersRequest
+from kafka.protocol.admin import (
+    AlterPartitionReassignmentsRequest,
+    CreateTopicsRequest,
+    ElectLeadersRequest,
+)
 from support.live.kraft import THROTTLED_RATES, THROTTLED_REPLICAS, make_topic
 from support.live.waiting import PATIENCE_S, wait_until
 
 from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.errors import UnknownOutcomeError
-from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs, read_own_configs
+from kadmin.worlds.kafka.wire.configs import (
+    ConfigEdit,
+    ConfigOperation,
+    alter_configs,
+    read_own_configs,
+)
 from kadmin.worlds.kafka.wire.deletions import delete_topics
 from kadmin.worlds.kafka.wire.errors import error_name
 from kadmin.worlds.kafka.wire.metadata import read_metadata
@@ -36,7 +47,9 @@ _TIMEOUT_MS = 30_000
 
 
 def filled_topic(connection: KafkaConnection, replicas: Replicas) -> TopicPartition:
-    """A partition with records of 5 MB, more than a throttled broker fetches before it is held back."""
+    """A partition with records of 5 MB, more than a throttled broker fetches before it is held
+    back.
+    """
     partition = TopicPartition(make_topic(connection, {0: replicas}), 0)
     produce(connection.servers, {partition: [b"x" * 900_000] * 6})
     return partition
@@ -57,11 +70,16 @@ def held(connection: KafkaConnection, topic: str) -> Iterator[None]:
 
 
 @contextmanager
-def _configs(connection: KafkaConnection, entity: ConfigEntity, keys: Sequence[str], value: str) -> Iterator[None]:
-    assert alter_configs(connection, {entity: dict.fromkeys(keys, ConfigEdit(SET, value))}) == {entity: None}
+def _configs(
+    connection: KafkaConnection, entity: ConfigEntity, keys: Sequence[str], value: str
+) -> Iterator[None]:
+    assert alter_configs(connection, {entity: dict.fromkeys(keys, ConfigEdit(SET, value))}) == {
+        entity: None
+    }
     wait_until(
         lambda: all(
-            read_own_configs(connection, [entity], broker_id=each)[entity].keys() >= set(keys) for each in ALL_BROKERS
+            read_own_configs(connection, [entity], broker_id=each)[entity].keys() >= set(keys)
+            for each in ALL_BROKERS
         ),
         PATIENCE_S,
     )
@@ -82,11 +100,14 @@ def reassign(
     same_factor: bool = False,
     timeout_ms: int = _TIMEOUT_MS,
 ) -> tuple[int, list[int], list[str | None]]:
-    """Ask for several targets of one partition in one request; return the code of the whole, codes and messages."""
+    """Ask for several targets of one partition in one request; return the code of the whole, codes
+    and messages.
+    """
     topic = AlterPartitionReassignmentsRequest.ReassignableTopic
     entries = [
         topic.ReassignablePartition(
-            partition_index=partition.partition, replicas=None if replicas is None else list(replicas)
+            partition_index=partition.partition,
+            replicas=None if replicas is None else list(replicas),
         )
         for replicas in targets
     ]
@@ -97,7 +118,11 @@ def reassign(
     )
     answer = connection.change("alter reassignments", request, timeout_s=2 * PATIENCE_S)
     found = [each for of_topic in answer.responses for each in of_topic.partitions]
-    return answer.error_code, [each.error_code for each in found], [each.error_message for each in found]
+    return (
+        answer.error_code,
+        [each.error_code for each in found],
+        [each.error_message for each in found],
+    )
 
 
 def in_flight(connection: KafkaConnection, partition: TopicPartition) -> Reassignment | None:
@@ -109,13 +134,21 @@ def shown(connection: KafkaConnection, partition: TopicPartition) -> PartitionMe
 
 
 def wait_shown(connection: KafkaConnection, partition: TopicPartition, **wanted: object) -> None:
-    """Wait until every live broker shows these values of a partition: their copies of the metadata lag behind."""
+    """Wait until every live broker shows these values of a partition: their copies of the metadata
+    lag behind.
+    """
 
     def all_show() -> bool:
-        alive = [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
-        copies = [read_metadata(connection, [partition.topic], broker_id=each).partitions for each in alive]
+        alive = [
+            each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive
+        ]
+        copies = [
+            read_metadata(connection, [partition.topic], broker_id=each).partitions
+            for each in alive
+        ]
         return all(
-            partition in copy and all(getattr(copy[partition], name) == value for name, value in wanted.items())
+            partition in copy
+            and all(getattr(copy[partition], name) == value for name, value in wanted.items())
             for copy in copies
         )
 
@@ -130,24 +163,39 @@ def take_back(connection: KafkaConnection, partition: TopicPartition, original: 
 
 
 def elect(
-    connection: KafkaConnection, partition: TopicPartition, kind: int = PREFERRED, timeout_ms: int = _TIMEOUT_MS
+    connection: KafkaConnection,
+    partition: TopicPartition,
+    kind: int = PREFERRED,
+    timeout_ms: int = _TIMEOUT_MS,
 ) -> int:
     """The error code of an election of one partition."""
-    topic = ElectLeadersRequest.TopicPartitions(topic=partition.topic, partitions=[partition.partition])
-    request = ElectLeadersRequest(election_type=kind, topic_partitions=[topic], timeout_ms=timeout_ms)
+    topic = ElectLeadersRequest.TopicPartitions(
+        topic=partition.topic, partitions=[partition.partition]
+    )
+    request = ElectLeadersRequest(
+        election_type=kind, topic_partitions=[topic], timeout_ms=timeout_ms
+    )
     answer = connection.change("elect leaders", request, timeout_s=PATIENCE_S)
     code: int = answer.replica_election_results[0].partition_result[0].error_code
     return code
 
 
 def change_config(
-    connection: KafkaConnection, entity: ConfigEntity, key: str, edit: ConfigEdit, server_id: int | None = None
+    connection: KafkaConnection,
+    entity: ConfigEntity,
+    key: str,
+    edit: ConfigEdit,
+    server_id: int | None = None,
 ) -> Refusal | None:
     return alter_configs(connection, {entity: {key: edit}}, broker_id=server_id)[entity]
 
 
 def config_code(
-    connection: KafkaConnection, entity: ConfigEntity, key: str, edit: ConfigEdit, server_id: int | None = None
+    connection: KafkaConnection,
+    entity: ConfigEntity,
+    key: str,
+    edit: ConfigEdit,
+    server_id: int | None = None,
 ) -> int:
     """The error code of a change, 0 for none, also where it leaves open what was done."""
     try:
@@ -157,22 +205,36 @@ def config_code(
     return 0 if answer is None else answer.code
 
 
-def creation(connection: KafkaConnection, name: str, replicas: Mapping[int, Replicas], partitions: int = -1) -> int:
-    """The error code of a creation, with the replicas of each partition or with a number of partitions."""
+def creation(
+    connection: KafkaConnection, name: str, replicas: Mapping[int, Replicas], partitions: int = -1
+) -> int:
+    """The error code of a creation, with the replicas of each partition or with a number of
+    partitions.
+    """
     topic = CreateTopicsRequest.CreatableTopic
     assigned = [
         topic.CreatableReplicaAssignment(partition_index=number, broker_ids=list(brokers))
         for number, brokers in replicas.items()
     ]
     factor = -1 if assigned else 1
-    asked = topic(name=name, num_partitions=partitions, replication_factor=factor, assignments=assigned, configs=[])
+    asked = topic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=factor,
+        assignments=assigned,
+        configs=[],
+    )
     request = CreateTopicsRequest(topics=[asked], timeout_ms=_TIMEOUT_MS)
-    code: int = connection.change("create a topic", request, timeout_s=PATIENCE_S).topics[0].error_code
+    code: int = (
+        connection.change("create a topic", request, timeout_s=PATIENCE_S).topics[0].error_code
+    )
     return code
 
 
 def topic_id(connection: KafkaConnection, topic: str) -> str:
-    """Return the id of a topic as soon as the broker that is asked has heard of it: another one may have before."""
+    """Return the id of a topic as soon as the broker that is asked has heard of it: another one may
+    have before.
+    """
     found: list[str | None] = []
 
     def known() -> bool:

@@ -14,7 +14,8 @@ _HEAD = """# What each version of Kafka does
 
 Every row is proved on live brokers of each version by the test that the list below its table names.
 `make test-matrix` runs them on every version, `make test-eras` on both sides of each change.
-Versions between two columns behave as one of the two; the exact version of a change was not determined.
+Versions between two columns behave as one of the two; \
+the exact version of a change was not determined.
 
 Generated from `docs/eras.yaml` by `PYTHONPATH=tests python -m support.eras.page`.
 """
@@ -26,7 +27,11 @@ def eras_page() -> str:
 
 
 def _section(table: Table) -> list[str]:
-    lines = [f"## {table.title}\n", f"| | {' | '.join(table.versions)} |", f"|---|{'---|' * len(table.versions)}"]
+    lines = [
+        f"## {table.title}\n",
+        f"| | {' | '.join(table.versions)} |",
+        f"|---|{'---|' * len(table.versions)}",
+    ]
     lines += [f"| {each.title} | {' | '.join(each.seen.values())} |" for each in table.claims]
     lines.append("\nWhy it matters:\n")
     lines += [f"- **{each.title}.** {each.matters} (`test_{each.name}`)" for each in table.claims]

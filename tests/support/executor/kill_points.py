@@ -1,4 +1,6 @@
-"""Kills a reassignment of three waves at any of its requests, resumes it, and checks what must hold."""
+"""Kills a reassignment of three waves at any of its requests, resumes it, and checks what must
+hold.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,14 @@ from support.zookeeper.transaction_log import CREATE
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import waves_of
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
+from kadmin.plan.model import (
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+    ThrottleBy,
+    ThrottleSpec,
+    WaveLimits,
+)
 from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
@@ -36,7 +45,9 @@ RECOVERY_WAIT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where kill points are tried: one ZooKeeper, with four-letter words or without, and the era of the controller."""
+    """Where kill points are tried: one ZooKeeper, with four-letter words or without, and the era of
+    the controller.
+    """
 
     site: Site
     era: Era
@@ -57,23 +68,39 @@ class Ground:
         partitions = [TopicPartition(TOPIC, number) for wave in WAVES for number in wave]
         targets = tuple(PartitionTarget(partition, TARGET, ORIGIN) for partition in partitions)
         limits = WaveLimits(max_partitions=max(map(len, WAVES)))
-        throttle = None if self.throttle_rate is None else ThrottleSpec(ThrottleBy.RATE, self.throttle_rate)
-        return ReassignmentPlan(PlanHeader("three-waves"), targets, throttle=throttle, limits=limits)
+        throttle = (
+            None
+            if self.throttle_rate is None
+            else ThrottleSpec(ThrottleBy.RATE, self.throttle_rate)
+        )
+        return ReassignmentPlan(
+            PlanHeader("three-waves"), targets, throttle=throttle, limits=limits
+        )
 
     def points(self, *, only_writes: bool = False) -> list[KillPoint]:
-        """Every request of an undisturbed apply, or every write of it, before and after it is forwarded."""
+        """Every request of an undisturbed apply, or every write of it, before and after it is
+        forwarded.
+        """
         clean = self.practice().run(apply(self.plan()))
         assert clean.outcome is not None, clean.error
-        numbers = [n for n, op in enumerate(clean.requests, start=1) if op == MULTI or not only_writes]
+        numbers = [
+            n for n, op in enumerate(clean.requests, start=1) if op == MULTI or not only_writes
+        ]
         return [KillPoint(number, after) for number in numbers for after in (False, True)]
 
     def violations(self, *kills: KillPoint) -> list[str]:
-        """Kill an apply at the first point and each resume after it at the next, recover, and say what is wrong."""
+        """Kill an apply at the first point and each resume after it at the next, recover, and say
+        what is wrong.
+        """
         practice = self.practice()
         applied = practice.run(apply(self.plan()), kills[0])
         runs = [applied, *(practice.run(resume(RECOVERY_WAIT_S), kill) for kill in kills[1:])]
         errors = [run.error for run in runs if not run.killed]
-        found = [f"unexpected: {error}" for error in errors if error is not None and not _discarded(error)]
+        found = [
+            f"unexpected: {error}"
+            for error in errors
+            if error is not None and not _discarded(error)
+        ]
         found += self.recover_and_judge(practice)
         return [f"killed {', then '.join(map(str, kills))}: {each}" for each in found]
 
@@ -103,7 +130,9 @@ def _discarded(error: Exception) -> bool:
 def _judge(practice: Practice) -> Iterator[str]:
     practice.bury()
     model = practice.model
-    expected = [reassignment_payload({TopicPartition(TOPIC, n): TARGET for n in wave}) for wave in WAVES]
+    expected = [
+        reassignment_payload({TopicPartition(TOPIC, n): TARGET for n in wave}) for wave in WAVES
+    ]
     if published_waves(practice) != expected:
         yield f"waves published: {published_waves(practice)}"
     if model.znodes.get(ELECTION) != FOREIGN or _writes_to(practice, ELECTION):
@@ -126,10 +155,14 @@ def _judge(practice: Practice) -> Iterator[str]:
 
 
 def published_waves(practice: Practice) -> list[bytes]:
-    """Every reassignment that somebody else than the controller created, in order; probes do not count."""
+    """Every reassignment that somebody else than the controller created, in order; probes do not
+    count.
+    """
     return [
         data
-        for data in (write.data or b"" for write in _writes_to(practice, REASSIGN) if write.op == CREATE)
+        for data in (
+            write.data or b"" for write in _writes_to(practice, REASSIGN) if write.op == CREATE
+        )
         if json.loads(data)["partitions"][0]["topic"] != "!probe"
     ]
 
@@ -137,4 +170,6 @@ def published_waves(practice: Practice) -> list[bytes]:
 def _writes_to(practice: Practice, path: str) -> list[Write]:
     model = practice.model.znodes.client.client_id[0]
     full = f"{practice.chroot}{path}"
-    return [write for write in practice.writes() if write.path == full and write.session_id != model]
+    return [
+        write for write in practice.writes() if write.path == full and write.session_id != model
+    ]

@@ -23,7 +23,9 @@ STEPS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of it: the error where there is one, the waves published, the partitions at their target."""
+    """What became of it: the error where there is one, the waves published, the partitions at their
+    target.
+    """
 
     error: Exception | None
     waves: int
@@ -38,7 +40,9 @@ def reassign_many(site: Site, partitions: int) -> Ended:
         practice.model.create_topic(topic, dict.fromkeys(range(PER_TOPIC), ORIGIN))
         practice.model.run()
     targets = [
-        PartitionTarget(TopicPartition(t, number), TARGET, ORIGIN) for t in topics for number in range(PER_TOPIC)
+        PartitionTarget(TopicPartition(t, number), TARGET, ORIGIN)
+        for t in topics
+        for number in range(PER_TOPIC)
     ]
 
     def work() -> float:
@@ -46,6 +50,13 @@ def reassign_many(site: Site, partitions: int) -> Ended:
         return 0.0
 
     run = practice.process(apply(ReassignmentPlan(PlanHeader(), tuple(targets))), work).run()
-    steps = [practice.journal.steps(listing.operation_id) for listing in practice.journal.listings()]
-    at_target = [each for t in topics for each in practice.model.assigned(t).values() if each.replicas == TARGET]
+    steps = [
+        practice.journal.steps(listing.operation_id) for listing in practice.journal.listings()
+    ]
+    at_target = [
+        each
+        for t in topics
+        for each in practice.model.assigned(t).values()
+        if each.replicas == TARGET
+    ]
     return Ended(run.error, sum(map(len, steps)), len(at_target))

@@ -41,7 +41,9 @@ class Race:
 
 def plan_of(topic: str, target: Replicas) -> ReassignmentPlan:
     """One partition."""
-    return ReassignmentPlan(PlanHeader(), (PartitionTarget(TopicPartition(topic, 0), target, ORIGIN),))
+    return ReassignmentPlan(
+        PlanHeader(), (PartitionTarget(TopicPartition(topic, 0), target, ORIGIN),)
+    )
 
 
 def races(site: Site, count: int) -> Iterator[Race]:
@@ -59,7 +61,9 @@ def published(practice: Practice) -> list[bytes | None]:
 
 
 def race(practice: Practice, number: int) -> Race:
-    """Let two runs go at the same moment, in turn before and after their first look; the winner waits for the loser."""
+    """Let two runs go at the same moment, in turn before and after their first look; the winner
+    waits for the loser.
+    """
     topic, before = f"race-{number}", len(published(practice))
     practice.model.create_topic(topic, {0: ORIGIN})
     practice.model.run()
@@ -71,7 +75,9 @@ def race(practice: Practice, number: int) -> Race:
 
     def run(target: Replicas) -> Run:
         try:
-            return practice.process(_at_once(plan_of(topic, target), start, late=number % 2 == 1), work).run()
+            return practice.process(
+                _at_once(plan_of(topic, target), start, late=number % 2 == 1), work
+            ).run()
         finally:
             one_ended.set()
 

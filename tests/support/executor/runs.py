@@ -1,8 +1,9 @@
-"""Runs kadmin's commands against the controller model in this process, on the model's time; each can be killed.
+"""Runs kadmin's commands against the controller model in this process, on the model's time; each
+can be killed.
 
-A run is what one process of the command line would be: a session of its own through a proxy of its own. While its loop
-waits, the model works some steps and the run's clock moves on, so a run takes no time that it does not use, and sends
-the same requests every time.
+A run is what one process of the command line would be: a session of its own through a proxy of its
+own. While its loop waits, the model works some steps and the run's clock moves on, so a run takes
+no time that it does not use, and sends the same requests every time.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ class Killed(BaseException):
 
 
 class ModelClock(Clock):
-    """Time that passes only while somebody waits; whoever waits lets `work` happen, which says how long it took."""
+    """Time that passes only while somebody waits; whoever waits lets `work` happen, which says how
+    long it took.
+    """
 
     def __init__(self, work: Callable[[], float]) -> None:
         super().__init__()
@@ -80,7 +83,9 @@ class ModelClock(Clock):
 
 
 class MortalStore(Store):
-    """A session whose process dies at a moment that the test chooses; from then on nothing is sent."""
+    """A session whose process dies at a moment that the test chooses; from then on nothing is
+    sent.
+    """
 
     killed: threading.Event
 
@@ -92,7 +97,9 @@ class MortalStore(Store):
 
 @dataclass(frozen=True, slots=True)
 class KillPoint:
-    """A request of a run, and whether the run dies before it is forwarded or after, before its reply comes."""
+    """A request of a run, and whether the run dies before it is forwarded or after, before its
+    reply comes.
+    """
 
     number: int
     forwarded: bool
@@ -139,7 +146,9 @@ def resume(lock_timeout_s: float = 0) -> Command:
 
 def stop(kind: Stop, *, allow_foreign: bool = False, lock_timeout_s: float = 0) -> Command:
     """`kadmin pause`, `kadmin cancel --yes`, `kadmin cancel --now --yes [--allow-foreign]`."""
-    return lambda context: takeover.stop(context, None, kind, lock_timeout_s, allow_foreign=allow_foreign)
+    return lambda context: takeover.stop(
+        context, None, kind, lock_timeout_s, allow_foreign=allow_foreign
+    )
 
 
 def cancel_foreign(given: Mapping[TopicPartition, Replicas]) -> Command:
@@ -185,7 +194,9 @@ def clear_throttles(scope: Scope, lock_timeout_s: float = 0) -> Command:
     """`kadmin throttle clear --yes`."""
 
     def command(context: Context) -> service.Outcome:
-        written = write_planned(context, lambda: plan_clear(context, scope, now=False), lock_timeout_s)
+        written = write_planned(
+            context, lambda: plan_clear(context, scope, now=False), lock_timeout_s
+        )
         return service.Outcome(None, f"cleared: {sorted(written.planned.changes)}")
 
     return command
@@ -193,7 +204,9 @@ def clear_throttles(scope: Scope, lock_timeout_s: float = 0) -> Command:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One ZooKeeper server, the session of every model on it, one to read with, and the server's own log."""
+    """One ZooKeeper server, the session of every model on it, one to read with, and the server's
+    own log.
+    """
 
     server: str
     client: KazooClient
@@ -213,7 +226,9 @@ class Site:
 
 
 class Practice:
-    """A cluster of the model in a chroot of its own, for kadmin to practise on; one at a time on a site."""
+    """A cluster of the model in a chroot of its own, for kadmin to practise on; one at a time on a
+    site.
+    """
 
     def __init__(self, site: Site, era: Era, brokers: Sequence[int] = (1, 2, 3, 4)) -> None:
         self._site = site
@@ -225,7 +240,9 @@ class Practice:
         self.model = ControllerModel(site.client, self.chroot, era, brokers)
 
     def process(self, command: Command, work: Callable[[], float] | None = None) -> Process:
-        """Prepare a command; while it waits, `work` happens, which is by default the model's own."""
+        """Prepare a command; while it waits, `work` happens, which is by default the model's
+        own.
+        """
         return Process(self, command, work or self.work, FaultProxy(self.server))
 
     def run(self, command: Command, kill: KillPoint | None = None) -> Run:
@@ -305,7 +322,9 @@ class Practice:
 class Process:
     """One command on its way: a session of its own through a proxy of its own."""
 
-    def __init__(self, practice: Practice, command: Command, work: Callable[[], float], proxy: FaultProxy) -> None:
+    def __init__(
+        self, practice: Practice, command: Command, work: Callable[[], float], proxy: FaultProxy
+    ) -> None:
         self.proxy = proxy
         self._practice = practice
         self._command = command
@@ -326,14 +345,20 @@ class Process:
 
         with self.proxy:
             try:
-                with mortal.connect(f"{self.proxy.connect_string}{self._practice.chroot}", timeout_s=CALL_S) as store:
+                with mortal.connect(
+                    f"{self.proxy.connect_string}{self._practice.chroot}", timeout_s=CALL_S
+                ) as store:
                     outcome = self._command(zookeeper_context(store, Paths(), clock, tell))
             except Killed:
                 pass
             except KadminError as raised:
                 error = raised
         return Run(
-            outcome, error, self._killed.is_set(), tuple(frame.op for frame in self.proxy.requests()), tuple(told)
+            outcome,
+            error,
+            self._killed.is_set(),
+            tuple(frame.op for frame in self.proxy.requests()),
+            tuple(told),
         )
 
     def die(self) -> None:

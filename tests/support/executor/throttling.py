@@ -15,7 +15,8 @@ from kadmin.operations.context import Clock
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord
-from kadmin.operations.throttles.operation import Throttling, record_throttle
+from kadmin.operations.throttles.changes import record_throttle
+from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.copying import throttle_of
 from kadmin.plan.model import Elect, PartitionTarget, ThrottleBy, ThrottleSpec
 from kadmin.plan.throttle import FOLLOWER_RATE, LEADER_RATE, LEADER_REPLICAS
@@ -56,7 +57,9 @@ def targets(topics: Sequence[str] = ("a",)) -> tuple[PartitionTarget, ...]:
 def recorded(store: Store, entries: Sequence[PartitionTarget]) -> OperationRecord:
     backend = ZooKeeperBackend(store, PATHS, Clock())
     throttle = throttle_of(RATE, [entries], backend.read(), {})
-    record = OperationRecord(OPERATION, OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", LOCKED.author, {})
+    record = OperationRecord(
+        OPERATION, OperationKind.REASSIGNMENT, "{}", "sha256:0", "id", "now", LOCKED.author, {}
+    )
     return replace(record, throttle=record_throttle(backend, throttle))
 
 
@@ -64,7 +67,9 @@ def throttling(
     store: Store, record: OperationRecord, told: Told | None = None, clock: Clock | None = None
 ) -> Throttling:
     entries = targets(
-        sorted({each.name for each in record.throttle.changes if each.is_topic}) if record.throttle else ()
+        sorted({each.name for each in record.throttle.changes if each.is_topic})
+        if record.throttle
+        else ()
     )
     context = zookeeper_context(store, PATHS, clock or Clock(), Told() if told is None else told)
     return Throttling(context, record, ReassignmentWork((entries,), entries, Elect.NONE))

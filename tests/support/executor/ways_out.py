@@ -1,9 +1,10 @@
 """Models an operation on record, the cluster that it is on, and the commands that may end it. Pure.
 
-A world is what one reading shows: where two partitions are, who is in sync and alive, what is requested, and the steps
-on record. A command is followed to the first request that it sends, by the executor's own rules; then the cluster
-answers, in any of the ways that controllers have (docs/kraft.md, tests/support/eras), and the runner may be gone: the
-next command begins anew. Nothing moves by itself, so that what has no way out waits for ever.
+A world is what one reading shows: where two partitions are, who is in sync and alive, what is
+requested, and the steps on record. A command is followed to the first request that it sends, by the
+executor's own rules; then the cluster answers, in any of the ways that controllers have
+(docs/kraft.md, tests/support/eras), and the runner may be gone: the next command begins anew.
+Nothing moves by itself, so that what has no way out waits for ever.
 """
 
 from __future__ import annotations
@@ -41,7 +42,14 @@ from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.record.steps import CancelStep, Intent, Sending, StepKind, WaveStep, intents
 from kadmin.operations.record.stop_request import Stop, StopRequest
-from kadmin.plan.model import DeletionPlan, Elect, PartitionTarget, PlanHeader, RecreationPlan, TopicRecipe
+from kadmin.plan.model import (
+    DeletionPlan,
+    Elect,
+    PartitionTarget,
+    PlanHeader,
+    RecreationPlan,
+    TopicRecipe,
+)
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
 from kadmin.worlds.zookeeper.doctor.evidence import AdminLook, ControllerSample
 from kadmin.worlds.zookeeper.heal.repair_steps import Diagnosis, Write, next_step
@@ -74,9 +82,9 @@ PLACES: dict[str, tuple[Replicas, Replicas, Replicas]] = {
     "target": (TARGET, (), ()),
     "elsewhere": ((3,), (), ()),
 }
-"""Replicas, and those that are added and removed; a partition that is `deleted` has none. `made again` is in flight for
-a topic that is another one by now, `spared` the same after its end; `union` is a move in flight up to Kafka 2.3,
-`halted` one from 4.3 on that was asked to go back.
+"""Replicas, and those that are added and removed; a partition that is `deleted` has none. `made
+again` is in flight for a topic that is another one by now, `spared` the same after its end; `union`
+is a move in flight up to Kafka 2.3, `halted` one from 4.3 on that was asked to go back.
 """
 RETURNED = {"made again": "spared"}
 
@@ -85,15 +93,20 @@ _RECIPES = tuple(TopicRecipe(each.topic, {0: ORIGINAL}, {}) for each in (A, B))
 IDS = {each.topic: "first" for each in (A, B)}
 WORKS: dict[str, OperationSpec] = {
     "one wave": ReassignmentWork((_TARGETS,), _TARGETS, Elect.NONE),
-    "two waves": ReassignmentWork(tuple((each,) for each in _TARGETS), _TARGETS, Elect.AFTER_EACH_WAVE),
+    "two waves": ReassignmentWork(
+        tuple((each,) for each in _TARGETS), _TARGETS, Elect.AFTER_EACH_WAVE
+    ),
     "election": ElectionWork((A, B)),
     "deletion": DeletionWork(DeletionPlan(PlanHeader(), ("a", "b")), _RECIPES, IDS),
     "recreation": RecreationWork(RecreationPlan(PlanHeader(), recipes=_RECIPES)),
-    "cancellation": CancellationWork(tuple(PartitionTarget(each, ORIGINAL, (2, 3, 1)) for each in (A, B))),
+    "cancellation": CancellationWork(
+        tuple(PartitionTarget(each, ORIGINAL, (2, 3, 1)) for each in (A, B))
+    ),
 }
 
 LOOKS = (0.0, 15.0, 120.0, 240.0, 360.0)
-"""When a command looks, in seconds: at once, after a pickup deadline, and after every deadline, more than once."""
+"""When a command looks, in seconds: at once, after a pickup deadline, and after every deadline,
+more than once."""
 MOST_REQUESTS = 5
 """Of commands that end an operation, over all their runs."""
 
@@ -103,9 +116,11 @@ Node = tuple[tuple["TopicPartition", "Replicas"], ...] | None
 
 @dataclass(frozen=True)
 class World:
-    """The cluster, and the operation `work` on it, through the brokers' API (`api`) or through ZooKeeper.
+    """The cluster, and the operation `work` on it, through the brokers' API (`api`) or through
+    ZooKeeper.
 
-    `requested` and `elections` hold one admin node or none; `others` is the place of the partition of another tool.
+    `requested` and `elections` hold one admin node or none; `others` is the place of the partition
+    of another tool.
     """
 
     work: str
@@ -128,24 +143,37 @@ class World:
         found = {each: place for each, place in self.of.items() if place != "deleted"}
         isrs = dict(zip((A, B), self.isrs, strict=True)) | {OTHERS: ORIGINAL}
         led = {
-            str(each): (next((broker for broker in isrs[each] if broker in alive), NO_LEADER), isrs[each])
+            str(each): (
+                next((broker for broker in isrs[each] if broker in alive), NO_LEADER),
+                isrs[each],
+            )
             for each in found
         }
-        state = cluster({str(each): PLACES[place][0] for each, place in found.items()}, states=led, brokers=alive)
+        state = cluster(
+            {str(each): PLACES[place][0] for each, place in found.items()},
+            states=led,
+            brokers=alive,
+        )
         for each, place in found.items():
             _, adding, removing = PLACES[place]
             if adding:
                 state = moving(state, str(each), adding=adding, removing=removing)
         if self.api:
-            renewed = {each.topic for each, place in found.items() if place in {"made again", "spared"}}
+            renewed = {
+                each.topic for each, place in found.items() if place in {"made again", "spared"}
+            }
             ids = {name: "second" if name in renewed else "first" for name in state.topics}
-            topics = {name: replace(topic, topic_id=ids[name]) for name, topic in state.topics.items()}
+            topics = {
+                name: replace(topic, topic_id=ids[name]) for name, topic in state.topics.items()
+            }
             state = replace(state, topics=topics)
         for election, nodes in ((False, self.requested), (True, self.elections)):
             for node in nodes:
                 entries = None if node is None else {str(each): replicas for each, replicas in node}
                 state = with_node(state, entries, election=election)
-        state = replace(state, requests=replace(state.requests, deletions=self.deletions), details=DETAILS)
+        state = replace(
+            state, requests=replace(state.requests, deletions=self.deletions), details=DETAILS
+        )
         return state if self.controlled and alive else replace(state, controller=None)
 
     @cached_property
@@ -156,23 +184,37 @@ class World:
 
     def moved(self, partitions: set[TopicPartition], to: str) -> World:
         """Return the world with partitions in another place."""
-        places = self.of | {each: RETURNED.get(self.of[each], to) for each in partitions if self.of[each] != "deleted"}
+        places = self.of | {
+            each: RETURNED.get(self.of[each], to)
+            for each in partitions
+            if self.of[each] != "deleted"
+        }
         return replace(self, places=(places[A], places[B]), others=places.get(OTHERS, ""))
 
     def __str__(self) -> str:
         """Name what differs from a healthy cluster without requests."""
         steps = [
-            f"{step.kind} {[*map(str, getattr(step, 'partitions', ()) or getattr(step, 'topics', ()))]}"
+            (
+                f"{step.kind} "
+                f"{[*map(str, getattr(step, 'partitions', ()) or getattr(step, 'topics', ()))]}"
+            )
             for step in self.steps
         ]
         told = (self.requested, self.elections, self.deletions, self.others, self.deaf and "deaf")
         mode = "KRaft" if self.api else "ZooKeeper"
-        found = [f"{each} {place}, ISR {isr}" for (each, place), isr in zip(self.of.items(), self.isrs, strict=False)]
-        return f"{self.work} ({mode}): {found}, dead {sorted(self.dead)}, {[*filter(None, told)]}, steps {steps}"
+        found = [
+            f"{each} {place}, ISR {isr}"
+            for (each, place), isr in zip(self.of.items(), self.isrs, strict=False)
+        ]
+        return (
+            f"{self.work} ({mode}): {found}, dead {sorted(self.dead)}, {[*filter(None, told)]}, "
+            f"steps {steps}"
+        )
 
 
 End: TypeAlias = "tuple[World, ...] | Finish | None"
-"""The worlds that may follow the first request of a command, how it ends, or None where it waits for ever."""
+"""The worlds that may follow the first request of a command, how it ends, or None where it waits
+for ever."""
 Way: TypeAlias = "Callable[[World], End]"
 
 
@@ -195,15 +237,25 @@ def cancel_now_allow_foreign(world: World) -> End:
 
 def heal(world: World) -> End:
     """`kadmin heal`, an operation of its own, which always ends."""
-    if not (world.requested or world.elections or world.deaf or world.state.controller is None) or world.api:
+    if (
+        not (world.requested or world.elections or world.deaf or world.state.controller is None)
+        or world.api
+    ):
         return None
     tried: set[tuple[str, str]] = set()
     found = world
     while (repair := next_step(diagnosed := _diagnosis(found), tried)) is not None:
-        tried |= {(each.code, each.znode) for each in (diagnosed.findings if repair.move else (repair.finding,))}
+        tried |= {
+            (each.code, each.znode)
+            for each in (diagnosed.findings if repair.move else (repair.finding,))
+        }
         found = _repaired(found, repair)
     # What a new controller reads in a node it does, or it does not.
-    return (found,) if found == world or found.deaf else tuple(dict.fromkeys((found, _picked_up(found))))
+    return (
+        (found,)
+        if found == world or found.deaf
+        else tuple(dict.fromkeys((found, _picked_up(found))))
+    )
 
 
 WAYS: dict[str, Way] = {
@@ -231,7 +283,11 @@ class Search:
 
     def ends(self) -> tuple[tuple[str, World, Finish], ...]:
         """Return every end that was found, with its command and the world before it."""
-        return tuple((name, world, end) for (name, world), end in self._followed.items() if isinstance(end, Finish))
+        return tuple(
+            (name, world, end)
+            for (name, world), end in self._followed.items()
+            if isinstance(end, Finish)
+        )
 
     def has_way_out(self, world: World) -> bool:
         """Whether some command ends the operation, or leads to worlds that all have a way out."""
@@ -280,7 +336,9 @@ def _first_act(world: World, work: OperationSpec, request: StopRequest) -> Actio
     action: Action = Wait("")
     for now in LOOKS:
         memory = remember(memory, observed, now)
-        while isinstance(action := _decided(work, observed, memory, now), Advance | AskListening | AskHealth):
+        while isinstance(
+            action := _decided(work, observed, memory, now), Advance | AskListening | AskHealth
+        ):
             if isinstance(action, AskListening) and world.deaf:
                 return action
             memory = _learned(memory, action, now)
@@ -294,7 +352,11 @@ def _first_act(world: World, work: OperationSpec, request: StopRequest) -> Actio
 
 def _decided(work: OperationSpec, observed: Observed, memory: Memory, now: float) -> Action:
     request = observed.request
-    if request is not None and request.stop is Stop.CANCEL_NOW and isinstance(work, ReassignmentWork):
+    if (
+        request is not None
+        and request.stop is Stop.CANCEL_NOW
+        and isinstance(work, ReassignmentWork)
+    ):
         return decide_cancel(work, observed, memory, now, allow_foreign=request.allow_foreign)
     return decide(work, observed, memory, now)
 
@@ -310,7 +372,9 @@ def _learned(memory: Memory, action: Advance | AskListening | AskHealth, now: fl
 
 
 def _answers_of_controllers(world: World, action: TakeBack) -> Iterator[World]:
-    """The node is replaced and the controller moved: it ends the moves, drops them, or does nothing for ever."""
+    """The node is replaced and the controller moved: it ends the moves, drops them, or does nothing
+    for ever.
+    """
     step = CancelStep(len(world.steps) + 1, "now", tuple(action.origin))
     listed = dict(world.requested[0] or ()) if world.requested else {}
     rest = {each: replicas for each, replicas in listed.items() if each not in action.origin}
@@ -325,8 +389,14 @@ def _answers_of_controllers(world: World, action: TakeBack) -> Iterator[World]:
 
 
 def _answers_of_brokers(world: World, action: TakeBack) -> Iterator[World]:
-    """Each partition is asked to return to a list or, once that was asked for, to end; see kadmin/operations/kafka."""
-    tried = {each: target for _, intent in intents(world.steps) for each, target in intent.targets.items()}
+    """Each partition is asked to return to a list or, once that was asked for, to end; see
+    kadmin/operations/kafka.
+    """
+    tried = {
+        each: target
+        for _, intent in intents(world.steps)
+        for each, target in intent.targets.items()
+    }
     targets = {
         each: None if not original or tried.get(each) == original else original
         for each, original in action.origin.items()
@@ -353,10 +423,14 @@ def _answers_of_brokers(world: World, action: TakeBack) -> Iterator[World]:
 
 
 def _published(world: World, action: PublishWave) -> Iterator[World]:
-    """A union that was left behind is sent again: the controller goes on to the end, or does nothing."""
+    """A union that was left behind is sent again: the controller goes on to the end, or does
+    nothing.
+    """
     step = WaveStep(len(world.steps) + 1, "now", action.wave)
     asked = replace(world, steps=(*world.steps, step))
-    yield replace(asked, requested=(tuple((each.partition, each.replicas) for each in action.targets),))
+    yield replace(
+        asked, requested=(tuple((each.partition, each.replicas) for each in action.targets),)
+    )
     yield asked.moved({each.partition for each in action.targets}, "target")
 
 
@@ -364,11 +438,20 @@ def _diagnosis(world: World) -> Diagnosis:
     """What `kadmin doctor` finds where nothing has changed for five seconds."""
     nodes = {
         path: Znode(path, data, 0, mzxid=1)
-        for path, found in ((REASSIGN_PARTITIONS, world.requested), (PREFERRED_REPLICA_ELECTION, world.elections))
+        for path, found in (
+            (REASSIGN_PARTITIONS, world.requested),
+            (PREFERRED_REPLICA_ELECTION, world.elections),
+        )
         for data in _payloads(path, found)
     }
-    look = AdminLook(nodes.get(REASSIGN_PARTITIONS), nodes.get(PREFERRED_REPLICA_ELECTION), deletions=world.deletions)
-    heard: dict[str, Any] = {"not_watching": BOTH, "listening": frozenset[str]()} if world.deaf else {}
+    look = AdminLook(
+        nodes.get(REASSIGN_PARTITIONS),
+        nodes.get(PREFERRED_REPLICA_ELECTION),
+        deletions=world.deletions,
+    )
+    heard: dict[str, Any] = (
+        {"not_watching": BOTH, "listening": frozenset[str]()} if world.deaf else {}
+    )
     if "union" in world.places:
         heard["versions"] = KafkaVersions((1, 1), (2, 3))
     if world.state.controller is None:

@@ -15,7 +15,9 @@ WAIT_S = 60
 _LITERAL, _ALLOW = 3, 3
 
 
-def allow(connection: KafkaConnection, kind: int, name: str, principal: str, operation: int) -> None:
+def allow(
+    connection: KafkaConnection, kind: int, name: str, principal: str, operation: int
+) -> None:
     """Allow one operation on a resource, which takes every other right on it away from others."""
     acl = CreateAclsRequest.AclCreation(
         resource_type=kind,
@@ -26,5 +28,7 @@ def allow(connection: KafkaConnection, kind: int, name: str, principal: str, ope
         operation=operation,
         permission_type=_ALLOW,
     )
-    answer = connection.change("create an ACL", CreateAclsRequest(creations=[acl]), timeout_s=WAIT_S)
+    answer = connection.change(
+        "create an ACL", CreateAclsRequest(creations=[acl]), timeout_s=WAIT_S
+    )
     assert [each.error_code for each in answer.results] == [0]

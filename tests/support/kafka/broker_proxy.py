@@ -1,7 +1,8 @@
 """Proxies every broker of a cluster, and breaks connections at chosen frames.
 
-A request is `api key, api version, correlation id, ...`, a reply `correlation id, ...`; the op of a frame is the api
-key of its request. Answers that name brokers name the ports of the proxy instead, so that a client never leaves it.
+A request is `api key, api version, correlation id, ...`, a reply `correlation id, ...`; the op of a
+frame is the api key of its request. Answers that name brokers name the ports of the proxy instead,
+so that a client never leaves it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ ALTER_CONFIGS: int = IncrementalAlterConfigsRequest.API_KEY
 CREATE_TOPICS: int = CreateTopicsRequest.API_KEY
 ELECT_LEADERS: int = ElectLeadersRequest.API_KEY
 
-_NAMES_BROKERS = {MetadataRequest.API_KEY, DescribeClusterRequest.API_KEY, FindCoordinatorRequest.API_KEY}
+_NAMES_BROKERS = {
+    MetadataRequest.API_KEY,
+    DescribeClusterRequest.API_KEY,
+    FindCoordinatorRequest.API_KEY,
+}
 _HOST = LOOPBACK.encode()
 
 
@@ -55,9 +60,13 @@ class BrokerProxy(FrameProxy):
         return op
 
     def _rewritten(self, frame: Frame) -> bytes:
-        """Put the proxy's ports in place of the brokers': in every version a host's last byte is before its port."""
+        """Put the proxy's ports in place of the brokers': in every version a host's last byte is
+        before its port.
+        """
         body = frame.body
         if frame.side is Side.REPLY and frame.op in _NAMES_BROKERS:
             for (_, port), listens_at in self._ports.items():
-                body = body.replace(_HOST + struct.pack("!i", port), _HOST + struct.pack("!i", listens_at))
+                body = body.replace(
+                    _HOST + struct.pack("!i", port), _HOST + struct.pack("!i", listens_at)
+                )
         return body

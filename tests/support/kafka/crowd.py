@@ -1,7 +1,9 @@
-"""A live cluster in KRaft mode with very many partitions, which no broker of this machine has to keep.
+"""A live cluster in KRaft mode with very many partitions, which no broker of this machine has to
+keep.
 
-Brokers 1 to 3 live and keep the record. Brokers 4 to 6 are killed, and the controllers hold them alive for as long as
-this needs: they are the replicas of everything else. Their order can be changed, which the controllers do at once.
+Brokers 1 to 3 live and keep the record. Brokers 4 to 6 are killed, and the controllers hold them
+alive for as long as this needs: they are the replicas of everything else. Their order can be
+changed, which the controllers do at once.
 """
 
 from __future__ import annotations
@@ -37,7 +39,13 @@ def crowd(folder: Path, version: str, partitions: int) -> Iterator[tuple[str, ..
     """Run such a cluster with this many partitions; gives the addresses of its living brokers."""
     settings = {"broker.session.timeout.ms": str(HELD_ALIVE_MS)}
     sandbox = Sandbox.up(
-        SandboxSpec(folder, version=version, brokers=len(ALIVE + KILLED), mode="kraft", broker_config=settings)
+        SandboxSpec(
+            folder,
+            version=version,
+            brokers=len(ALIVE + KILLED),
+            mode="kraft",
+            broker_config=settings,
+        )
     )
     bootstrap = tuple(f"127.0.0.1:{sandbox.broker_ports[each]}" for each in ALIVE)
     try:
@@ -56,20 +64,32 @@ def crowd(folder: Path, version: str, partitions: int) -> Iterator[tuple[str, ..
 
 
 def reorder(partitions: int) -> dict[str, Any]:
-    """Return a plan that makes the second replica of each partition the first, in waves as large as may be."""
+    """Return a plan that makes the second replica of each partition the first, in waves as large as
+    may be.
+    """
     entries = [
         {"topic": topic, "partition": number, "replicas": [second, first, third]}
         for topic, replicas in _topics(partitions)
         for number, (first, second, third) in replicas.items()
     ]
-    header = {"apiVersion": "kadmin/v1", "kind": "PartitionReassignment", "metadata": {"name": "reorder"}}
-    return {**header, "spec": {"elect": "none", "waves": {"max_partitions": partitions}, "partitions": entries}}
+    header = {
+        "apiVersion": "kadmin/v1",
+        "kind": "PartitionReassignment",
+        "metadata": {"name": "reorder"},
+    }
+    return {
+        **header,
+        "spec": {"elect": "none", "waves": {"max_partitions": partitions}, "partitions": entries},
+    }
 
 
 def _make_own_topics(connection: KafkaConnection) -> None:
     """Make the topics of transactions and of the record where brokers live."""
     create_topic(
-        connection, "__transaction_state", dict.fromkeys(range(STATE_PARTITIONS), ALIVE), {"cleanup.policy": "compact"}
+        connection,
+        "__transaction_state",
+        dict.fromkeys(range(STATE_PARTITIONS), ALIVE),
+        {"cleanup.policy": "compact"},
     )
     settings = {**SETTINGS, "cleanup.policy": "compact", "min.insync.replicas": "2"}
     create_topic(connection, RECORD_TOPIC, dict.fromkeys(range(2), ALIVE), settings)
@@ -77,7 +97,9 @@ def _make_own_topics(connection: KafkaConnection) -> None:
 
 def _topics(partitions: int) -> Iterator[tuple[str, dict[int, tuple[int, int, int]]]]:
     for start in range(0, partitions, PER_TOPIC):
-        replicas = {number: _rotated(start + number) for number in range(min(PER_TOPIC, partitions - start))}
+        replicas = {
+            number: _rotated(start + number) for number in range(min(PER_TOPIC, partitions - start))
+        }
         yield f"topic-{start // PER_TOPIC:04d}", replicas
 
 

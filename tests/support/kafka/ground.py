@@ -1,4 +1,6 @@
-"""A throttled reassignment of two waves in true processes, which are killed or stopped at any of their writes."""
+"""A throttled reassignment of two waves in true processes, which are killed or stopped at any of
+their writes.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ STOPPED_BY_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a cluster shows of one topic: replicas, throttles, and all that is on record about its operations."""
+    """What a cluster shows of one topic: replicas, throttles, and all that is on record about its
+    operations.
+    """
 
     replicas: dict[TopicPartition, Replicas | None]
     throttles: ConfigValues
@@ -59,7 +63,9 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class TakeOver:
-    """What was wrong after a runner was taken over, and whether it was `stopped` at all before it ended."""
+    """What was wrong after a runner was taken over, and whether it was `stopped` at all before it
+    ended.
+    """
 
     wrong: list[str]
     stopped: bool
@@ -91,7 +97,9 @@ class Ground:
         return points_of(self._frames[-1])
 
     def kill(self, *points: WritePoint) -> list[str]:
-        """Kill an apply at the first point and each resume after it at the next, recover, and say what is wrong."""
+        """Kill an apply at the first point and each resume after it at the next, recover, and say
+        what is wrong.
+        """
         self._run(*self._apply, kill=points[0])
         for point in points[1:]:
             self._run("resume", "--yes", kill=point)
@@ -99,11 +107,15 @@ class Ground:
         return [f"killed {', then '.join(map(str, points))}: {each}" for each in found]
 
     def take_over(self, point: WritePoint | LastLook, *successor: str) -> TakeOver:
-        """Stop an apply at a point until another process has ended its operation, wake it, and say what is wrong."""
+        """Stop an apply at a point until another process has ended its operation, wake it, and say
+        what is wrong.
+        """
         with self._stopped(point) as (zombie, proxy):
             if zombie.ended:  # runs differ in confirmations, and this one had no such write
                 ended = zombie.answer()
-                wrong = [f"not stopped {point}: {ended.status}: {ended.err}"] if ended.status else []
+                wrong = (
+                    [f"not stopped {point}: {ended.status}: {ended.err}"] if ended.status else []
+                )
                 return TakeOver(wrong, stopped=False)
             taken = self._run(*successor)
             before, sent = self.seen(), len(proxy.frames)
@@ -112,10 +124,20 @@ class Ground:
         late = points_of(proxy.frames[sent:])
         found = [
             *([f"{successor}: {taken.err}"] if taken.status else ()),
-            *([f"the old runner ended with {woken.status}: {woken.err}"] if woken.status not in _OVER else ()),
+            *(
+                [f"the old runner ended with {woken.status}: {woken.err}"]
+                if woken.status not in _OVER
+                else ()
+            ),
             *(f"the old runner sent {each}" for each in late if each.write.startswith(_REQUESTS)),
-            *self._judge(OperationState.COMPLETED if successor[0] == "resume" else OperationState.CANCELLED),
-            *([f"changed since the old runner woke: {before} {self.seen()}"] if self.seen() != before else ()),
+            *self._judge(
+                OperationState.COMPLETED if successor[0] == "resume" else OperationState.CANCELLED
+            ),
+            *(
+                [f"changed since the old runner woke: {before} {self.seen()}"]
+                if self.seen() != before
+                else ()
+            ),
         ]
         return TakeOver([f"stopped {point}: {each}" for each in found], stopped=True)
 
@@ -153,13 +175,20 @@ class Ground:
         """Read what counts."""
         connection, operations = self._connection, in_topic(self._connection)
         state = read_cluster(connection, [self._topic])
-        throttles = read_own_configs(connection, [ConfigEntity.of_topic(self._topic)], keys=THROTTLE_KEYS)
+        throttles = read_own_configs(
+            connection, [ConfigEntity.of_topic(self._topic)], keys=THROTTLE_KEYS
+        )
         for broker_id in self._sandbox.broker_ports:
             own = read_own_configs(
-                connection, [ConfigEntity.of_broker(broker_id)], keys=THROTTLE_KEYS, broker_id=broker_id
+                connection,
+                [ConfigEntity.of_broker(broker_id)],
+                keys=THROTTLE_KEYS,
+                broker_id=broker_id,
             )
             throttles |= own
-        all_of_them = [(each, operations.record(each.operation_id)) for each in operations.listings()]
+        all_of_them = [
+            (each, operations.record(each.operation_id)) for each in operations.listings()
+        ]
         return Seen(
             {each: state.replicas(each) for each in self._partitions},
             throttles,
@@ -199,31 +228,41 @@ class Ground:
         steps = [step for _, _, steps in seen.record for step in steps]
         if expected is OperationState.COMPLETED:
             wait_assigned(self._connection, dict.fromkeys(self._partitions, TARGET))
-            leaders = {each.leader for each in read_cluster(self._connection, [self._topic]).states.values()}
+            leaders = {
+                each.leader
+                for each in read_cluster(self._connection, [self._topic]).states.values()
+            }
             if leaders != {TARGET[0]}:
                 yield f"led by {leaders}"
         else:
             wait_assigned(self._connection, self._on_record(steps))
         if seen.throttles != self._before.throttles:
             yield f"throttles are not what they were: {seen.throttles}"
-        wait_until(lambda: operations.lock.holder() is None, STOPPED_BY_S)  # one that was killed holds it for its lease
+        # One that was killed holds it for its lease.
+        wait_until(lambda: operations.lock.holder() is None, STOPPED_BY_S)
         if operations.unfinished():
             yield f"unfinished: {operations.unfinished()}"
         if [each.status.state for each, _, _ in seen.record] != [expected]:
             yield f"operations: {[str(each.status) for each, _, _ in seen.record]}"
-        if any(record.origin != dict.fromkeys(self._partitions, ORIGIN) for _, record, _ in seen.record):
+        if any(
+            record.origin != dict.fromkeys(self._partitions, ORIGIN) for _, record, _ in seen.record
+        ):
             yield "the original assignment is lost"
         waves = waves_of(steps)
-        if waves != sorted(waves) or (expected is OperationState.COMPLETED and set(waves) != set(range(WAVES))):
+        if waves != sorted(waves) or (
+            expected is OperationState.COMPLETED and set(waves) != set(range(WAVES))
+        ):
             yield f"steps on record of waves {waves}"
         sent = [intent.targets for _, intent in intents(steps)]
         for frames in self._frames:
             yield from sent_off_record(frames, sent)
 
     def _on_record(self, steps: Iterable[Step]) -> dict[TopicPartition, Replicas]:
-        """Return where the record leaves the partitions: at the last list that was asked for, and did leave.
+        """Return where the record leaves the partitions: at the last list that was asked for, and
+        did leave.
 
-        A request without an answer left where a proxy saw it. One to end a reassignment leaves the original list.
+        A request without an answer left where a proxy saw it. One to end a reassignment leaves the
+        original list.
         """
         found: dict[TopicPartition, Replicas] = dict.fromkeys(self._partitions, ORIGIN)
         sent = [targets_of(frame) for frames in self._frames for frame in frames]
@@ -234,5 +273,6 @@ class Ground:
 
 
 _OVER = {5, 6}
-"""How a runner ends that woke after another one took over: 6 where the answer that it waited for did not come."""
+"""How a runner ends that woke after another one took over: 6 where the answer that it waited for
+did not come."""
 _REQUESTS = ("reassignments", "configs", "election")

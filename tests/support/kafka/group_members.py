@@ -38,7 +38,9 @@ ShareGroupHeartbeatResponse = _message("ShareGroupHeartbeatResponse")
 
 
 def join(connection: KafkaConnection, kind: str, group: str, topics: Sequence[str]) -> None:
-    """Let a member of a new group (`consumer` or `share`) subscribe to topics; its session is 45 s, without more."""
+    """Let a member of a new group (`consumer` or `share`) subscribe to topics; its session is 45 s,
+    without more.
+    """
     member = {
         "group_id": group,
         "member_id": base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="),
@@ -46,7 +48,9 @@ def join(connection: KafkaConnection, kind: str, group: str, topics: Sequence[st
         "subscribed_topic_names": list(topics),
     }
     if kind == "consumer":
-        request = ConsumerGroupHeartbeatRequest(**member, rebalance_timeout_ms=60_000, topic_partitions=[])
+        request = ConsumerGroupHeartbeatRequest(
+            **member, rebalance_timeout_ms=60_000, topic_partitions=[]
+        )
     else:
         request = ShareGroupHeartbeatRequest(**member)
     asked = FindCoordinatorRequest(key_type=0, coordinator_keys=[group])
@@ -68,7 +72,9 @@ def commit(servers: Sequence[str], group: str, topic: str, **security: str) -> N
 
     def committed() -> bool:
         try:
-            done = client.alter_group_offsets(group, {KafkaTopicPartition(topic, 0): OffsetAndMetadata(0, "", -1)})
+            done = client.alter_group_offsets(
+                group, {KafkaTopicPartition(topic, 0): OffsetAndMetadata(0, "", -1)}
+            )
         except CoordinatorNotAvailableError:
             return False
         return set(done.values()) == {NoError}

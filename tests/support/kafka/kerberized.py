@@ -37,14 +37,23 @@ class Kerberized(Listening):
 def kerberized(folder: Path, version: str, realm: Realm) -> Kerberized:
     """Start the cluster; User:kadmin may do everything, User:guest nothing.
 
-    Brokers want each connection proved again after four seconds, for which a client needs a ticket that has not ended.
+    Brokers want each connection proved again after four seconds, for which a client needs a ticket
+    that has not ended.
     """
     for user in ("kadmin", "guest"):
         realm.key(user)
     realm.administer(f"modprinc -maxlife {TICKET_S}s kadmin")
-    realm.administer(*(f"ktadd -norandkey -k {realm.keytab(BOTH)} {user}" for user in ("guest", "kadmin")))
+    realm.administer(
+        *(f"ktadd -norandkey -k {realm.keytab(BOTH)} {user}" for user in ("guest", "kadmin"))
+    )
     of = f"listener.name.{LISTENER.lower()}"
-    own = login(MODULE, useKeyTab="true", storeKey="true", keyTab=str(realm.key(BROKERS)), principal=named(BROKERS))
+    own = login(
+        MODULE,
+        useKeyTab="true",
+        storeKey="true",
+        keyTab=str(realm.key(BROKERS)),
+        principal=named(BROKERS),
+    )
     config = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS;User:kadmin",
@@ -64,7 +73,9 @@ def named(principal: str) -> str:
     return f"{principal}@{REALM}"
 
 
-def with_key(user: str = "kadmin", of: str | None = None, service: str = "kafka") -> Callable[[Realm], dict[str, str]]:
+def with_key(
+    user: str = "kadmin", of: str | None = None, service: str = "kafka"
+) -> Callable[[Realm], dict[str, str]]:
     """Return client.properties of a user with a key table, by default its own."""
     return lambda realm: _properties(
         service, useKeyTab="true", keyTab=str(realm.keytab(of or user)), principal=named(user)

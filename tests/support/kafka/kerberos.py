@@ -1,4 +1,6 @@
-"""A Kerberos realm: a key distribution centre of MIT on a free loopback port, with its principals and their keys."""
+"""A Kerberos realm: a key distribution centre of MIT on a free loopback port, with its principals
+and their keys.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,10 @@ class Realm:
     def environment(self) -> dict[str, str]:
         """What programs of Kerberos need to find this realm and no other."""
         path = f"{os.environ.get('PATH', '')}:{_SBIN}"
-        profile = {"KRB5_CONFIG": str(self.config), "KRB5_KDC_PROFILE": str(self.folder / "kdc.conf")}
+        profile = {
+            "KRB5_CONFIG": str(self.config),
+            "KRB5_KDC_PROFILE": str(self.folder / "kdc.conf"),
+        }
         return {**os.environ, "PATH": path, **profile}
 
     def administer(self, *queries: str) -> None:
@@ -94,7 +99,9 @@ class Realm:
         return cache
 
     def takes(self, cache: Path, service: str) -> bool:
-        """Whether the realm gives a ticket of a service for the ticket in a cache, which is not changed."""
+        """Whether the realm gives a ticket of a service for the ticket in a cache, which is not
+        changed.
+        """
         copy = shutil.copy(cache, f"{cache}.copy")
         asked = ["kvno", "-q", "-c", f"FILE:{copy}", service]
         return subprocess.run(asked, env=self.environment, check=False, timeout=60).returncode == 0
@@ -102,10 +109,15 @@ class Realm:
     def asked_for(self, principal: str) -> int:
         """How often the realm gave a principal a first ticket."""
         log = (self.folder / "kdc.log").read_text(encoding="utf-8")
-        return sum("AS_REQ" in line and "ISSUE: " in line and f" {principal}@" in line for line in log.splitlines())
+        return sum(
+            "AS_REQ" in line and "ISSUE: " in line and f" {principal}@" in line
+            for line in log.splitlines()
+        )
 
     def run(self, *command: str) -> None:
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, check=False, timeout=60
+        )
         assert done.returncode == 0, (command, done.stdout + done.stderr)
         assert "while" not in done.stderr, (command, done.stderr)
 
@@ -123,7 +135,10 @@ def realm(folder: Path) -> Iterator[Realm]:
     found.run("kdb5_util", "create", "-s", "-W", "-P", "master")
     with (folder / "out").open("w") as out:
         process = subprocess.Popen(
-            ["krb5kdc", "-n"], env={**found.environment, "KRB5_CONFIG": str(strict)}, stdout=out, stderr=out
+            ["krb5kdc", "-n"],
+            env={**found.environment, "KRB5_CONFIG": str(strict)},
+            stdout=out,
+            stderr=out,
         )
     try:
         wait_until(partial(listens, port))

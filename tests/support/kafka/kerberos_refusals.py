@@ -1,4 +1,6 @@
-"""Keys and tickets that the realm, or a broker, refuses: how they come about, and what is said of each."""
+"""Keys and tickets that the realm, or a broker, refuses: how they come about, and what is said of
+each.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ _CREDENTIALS = "correct the credentials in"
 
 @dataclass(frozen=True, slots=True)
 class RefusedByKerberos:
-    """What is wrong, the client's properties, words of the cause and the remedy, and what is done before.
+    """What is wrong, the client's properties, words of the cause and the remedy, and what is done
+    before.
 
     `prepare` returns variables of the environment.
     """
@@ -63,7 +66,9 @@ def _no_ticket(realm: Realm) -> Mapping[str, str]:
 def _no_centre(realm: Realm) -> Mapping[str, str]:
     realm.key("away")  # a user without a ticket in memory
     other = realm.folder / "elsewhere.conf"
-    other.write_text(re.sub("kdc = .*", "kdc = 127.0.0.1:1", realm.config.read_text(encoding="utf-8")))
+    other.write_text(
+        re.sub("kdc = .*", "kdc = 127.0.0.1:1", realm.config.read_text(encoding="utf-8"))
+    )
     return {"KRB5_CONFIG": os.fspath(other)}
 
 
@@ -82,12 +87,22 @@ KERBEROS_REFUSED = (
         _CREDENTIALS,
     ),
     RefusedByKerberos(
-        "Kerberos: unknown principal", with_key("gone"), "not found in Kerberos database", _CREDENTIALS, deleted
+        "Kerberos: unknown principal",
+        with_key("gone"),
+        "not found in Kerberos database",
+        _CREDENTIALS,
+        deleted,
     ),
     RefusedByKerberos(
-        "Kerberos: locked principal", with_key("locked"), "credentials have been revoked", _CREDENTIALS, _locked
+        "Kerberos: locked principal",
+        with_key("locked"),
+        "credentials have been revoked",
+        _CREDENTIALS,
+        _locked,
     ),
-    RefusedByKerberos("Kerberos: ticket that has ended", with_ticket, "Ticket expired", "kinit, or name", ended),
+    RefusedByKerberos(
+        "Kerberos: ticket that has ended", with_ticket, "Ticket expired", "kinit, or name", ended
+    ),
     RefusedByKerberos(
         "Kerberos: neither ticket nor key table",
         with_ticket,

@@ -1,7 +1,7 @@
 """Runs the command line on a cluster in KRaft mode in processes that tests stop, wake and kill.
 
-Their leases are short, and so is the time for which they watch requests that got no answer. `outage_s` is for how long
-they wait for a cluster that does not answer.
+Their leases are short, and so is the time for which they watch requests that got no answer.
+`outage_s` is for how long they wait for a cluster that does not answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ main()
 class KadminProcess:
     """One command on its way, reaching the cluster through `bootstrap`.
 
-    It keeps its copies of records in `state`, as on a machine of its own, or with all other commands of the tests.
+    It keeps its copies of records in `state`, as on a machine of its own, or with all other
+    commands of the tests.
     """
 
     def __init__(

@@ -1,4 +1,6 @@
-"""Credentials and addresses that brokers, or kadmin, refuse: how they are written, and what is said of each."""
+"""Credentials and addresses that brokers, or kadmin, refuse: how they are written, and what is said
+of each.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _PROTOCOL = "correct the address, or security.protocol"
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What is wrong, the listener that is asked, its `client.properties`, and words of the cause and the remedy."""
+    """What is wrong, the listener that is asked, its `client.properties`, and words of the cause
+    and the remedy.
+    """
 
     fault: str
     listener: str
@@ -65,8 +69,16 @@ REFUSED = (
         "the right Describe on the cluster is missing",
         "--add --allow-principal User:guest --operation Describe --cluster",
     ),
-    Refused("expired certificate", "OLD", tls, "certificate has expired", "have the certificate renewed"),
-    Refused("certificate for another host", "OTHERNAME", tls, "IP address mismatch", "name the brokers as their"),
+    Refused(
+        "expired certificate", "OLD", tls, "certificate has expired", "have the certificate renewed"
+    ),
+    Refused(
+        "certificate for another host",
+        "OTHERNAME",
+        tls,
+        "IP address mismatch",
+        "name the brokers as their",
+    ),
     Refused(
         "certificate of another authority",
         "SASLTLS",
@@ -81,7 +93,13 @@ REFUSED = (
         _NOT_TRUSTED,
         _AUTHORITY,
     ),
-    Refused("no certificate of one's own, and one is asked for", "MUTUAL", tls, "alert", "show a certificate"),
+    Refused(
+        "no certificate of one's own, and one is asked for",
+        "MUTUAL",
+        tls,
+        "alert",
+        "show a certificate",
+    ),
     Refused(
         "a certificate of one's own that brokers do not trust",
         "MUTUAL",

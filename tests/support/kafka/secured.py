@@ -1,4 +1,6 @@
-"""A live cluster in KRaft mode with an authorizer, whose brokers have listeners with TLS and SASL."""
+"""A live cluster in KRaft mode with an authorizer, whose brokers have listeners with TLS and
+SASL.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,13 @@ if TYPE_CHECKING:
 
 PASSWORD = 'Canary;in=the "mine" 7'  # noqa: S105 - a test's own, with what JAAS must quote
 SECURITY = "org.apache.kafka.common.security"
-LISTENERS = {"SASLTLS": "SASL_SSL", "MUTUAL": "SSL", "SASL": "SASL_PLAINTEXT", "OTHERNAME": "SSL", "OLD": "SSL"}
+LISTENERS = {
+    "SASLTLS": "SASL_SSL",
+    "MUTUAL": "SSL",
+    "SASL": "SASL_PLAINTEXT",
+    "OTHERNAME": "SSL",
+    "OLD": "SSL",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,9 @@ class Listening:
     def properties(self, name: str, **values: str) -> Path:
         """Write client.properties; `_` in keys stands for a dot."""
         file = self.folder / f"{name}.properties"
-        file.write_text("".join(f"{key.replace('_', '.')}={_escaped(value)}\n" for key, value in values.items()))
+        file.write_text(
+            "".join(f"{key.replace('_', '.')}={_escaped(value)}\n" for key, value in values.items())
+        )
         return file
 
 
@@ -54,7 +64,9 @@ class Secured(Listening):
     authority: Authority
 
     def takes_scram(self, broker: str) -> bool:
-        """Whether a broker knows the password of User:kadmin: each has its own copy of the metadata."""
+        """Whether a broker knows the password of User:kadmin: each has its own copy of the
+        metadata.
+        """
         file = self.properties("probe", **scram(self))
         try:
             KafkaConnection(Servers([broker], read_client_properties(file).security)).close()
@@ -104,7 +116,9 @@ def tls(cluster: Secured) -> dict[str, str]:
 
 
 def own_certificate(cluster: Secured, authority: Authority | None = None) -> dict[str, str]:
-    """Return client.properties of one who shows the certificate of CN=kadmin, by default of the brokers' authority."""
+    """Return client.properties of one who shows the certificate of CN=kadmin, by default of the
+    brokers' authority.
+    """
     shown = (authority or cluster.authority).issue("kadmin", "DNS:kadmin")
     return {"ssl_keystore_location": str(shown), "ssl_keystore_type": "PEM", **tls(cluster)}
 
@@ -120,7 +134,11 @@ def secured(folder: Path, version: str) -> Secured:
     authority = Authority.found(folder / "authority")
     own, other, old = (
         authority.issue(*of)
-        for of in (("broker", LOOPBACK), ("other", "DNS:elsewhere.example"), ("old", LOOPBACK, "expired"))
+        for of in (
+            ("broker", LOOPBACK),
+            ("other", "DNS:elsewhere.example"),
+            ("old", LOOPBACK, "expired"),
+        )
     )
     login = jaas("plain.PlainLoginModule", user_kadmin=PASSWORD, user_guest="guest")
     prefix = "listener.name"
@@ -135,7 +153,10 @@ def secured(folder: Path, version: str) -> Secured:
         f"{prefix}.othername.ssl.keystore.location": str(other),
         f"{prefix}.old.ssl.keystore.location": str(old),
     }
-    for listener, mechanisms in {"sasltls": "SCRAM-SHA-512,PLAIN,OAUTHBEARER", "sasl": "SCRAM-SHA-512,PLAIN"}.items():
+    for listener, mechanisms in {
+        "sasltls": "SCRAM-SHA-512,PLAIN,OAUTHBEARER",
+        "sasl": "SCRAM-SHA-512,PLAIN",
+    }.items():
         of = f"{prefix}.{listener}"
         config |= {
             f"{of}.sasl.enabled.mechanisms": mechanisms,
@@ -145,7 +166,11 @@ def secured(folder: Path, version: str) -> Secured:
                 "oauthbearer.OAuthBearerLoginModule", unsecuredLoginStringClaim_sub="broker"
             ),
             **dict.fromkeys(
-                (f"{of}.oauthbearer.connections.max.reauth.ms", f"{of}.plain.connections.max.reauth.ms"), "4000"
+                (
+                    f"{of}.oauthbearer.connections.max.reauth.ms",
+                    f"{of}.plain.connections.max.reauth.ms",
+                ),
+                "4000",
             ),
         }
     spec = SandboxSpec(folder / "sandbox", version=version, mode="kraft", broker_config=config)

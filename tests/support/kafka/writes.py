@@ -1,4 +1,6 @@
-"""Names the writes of a run among the frames that a proxy saw, and tells what left before it was on record."""
+"""Names the writes of a run among the frames that a proxy saw, and tells what left before it was on
+record.
+"""
 
 from __future__ import annotations
 
@@ -35,18 +37,26 @@ FIRST_WAVE = "steps/000002"
 """The step of the first wave: the one before it sets the throttle."""
 _LOOKS = 2
 """The reassignments in flight are read before the metadata and after them."""
-_REQUESTS = {ALTER_REASSIGNMENTS: "reassignments", ALTER_CONFIGS: "configs", ELECT_LEADERS: "election"}
+_REQUESTS = {
+    ALTER_REASSIGNMENTS: "reassignments",
+    ALTER_CONFIGS: "configs",
+    ELECT_LEADERS: "election",
+}
 
 
 class Writes:
-    """Names the writes among the frames of one process, in order; runs differ in renewals of the lease."""
+    """Names the writes among the frames of one process, in order; runs differ in renewals of the
+    lease.
+    """
 
     def __init__(self) -> None:
         self._produced = ""
         self._times: Counter[str] = Counter()
 
     def name(self, frame: Frame) -> str | None:
-        """Return the name of a request that writes, as `commit of steps/000001, time 2`; None for any other frame."""
+        """Return the name of a request that writes, as `commit of steps/000001, time 2`; None for
+        any other frame.
+        """
         if frame.side is not Side.REQUEST:
             return None
         what = _REQUESTS.get(frame.op)
@@ -81,7 +91,9 @@ class WritePoint:
         return f"{'after' if self.forwarded else 'before'} {self.write}"
 
     def fault(self, action: Action, then: Callable[[], object]) -> Fault:
-        """Break the connection, or do something else, at this moment of a process that is to begin."""
+        """Break the connection, or do something else, at this moment of a process that is to
+        begin.
+        """
         writes, numbers = Writes(), set[int]()
 
         def matches(frame: Frame) -> bool:
@@ -93,13 +105,17 @@ class WritePoint:
 
 
 class LastLook:
-    """The moment in which a run gets the last answer that it reads before its first request to reassign leaves."""
+    """The moment in which a run gets the last answer that it reads before its first request to
+    reassign leaves.
+    """
 
     def __str__(self) -> str:
         return "between look and send"
 
     def fault(self, action: Action, then: Callable[[], object]) -> Fault:
-        """Break the connection, or do something else, at this moment of a process that is to begin."""
+        """Break the connection, or do something else, at this moment of a process that is to
+        begin.
+        """
         writes, looks, is_on_record = Writes(), list[int](), False
 
         def matches(frame: Frame) -> bool:
@@ -113,16 +129,22 @@ class LastLook:
 
 
 def points_of(frames: Iterable[Frame]) -> list[WritePoint]:
-    """Every write of a run, before and after it is forwarded; renewals of the lease are left out."""
+    """Every write of a run, before and after it is forwarded; renewals of the lease are left
+    out.
+    """
     writes = Writes()
     names = [name for frame in frames if (name := writes.name(frame)) is not None]
     first_lock = {"lock, time 1", "commit of lock, time 1"}
-    names = [name for name in names if not re.match(r"(commit of )?lock,", name) or name in first_lock]
+    names = [
+        name for name in names if not re.match(r"(commit of )?lock,", name) or name in first_lock
+    ]
     return [WritePoint(name, forwarded) for name in names for forwarded in (False, True)]
 
 
 def sent_off_record(frames: Iterable[Frame], intents: Sequence[Targets]) -> Iterator[str]:
-    """Say which requests of a process to reassign left before the step that names their targets was committed."""
+    """Say which requests of a process to reassign left before the step that names their targets was
+    committed.
+    """
     writes, committing, committed = Writes(), -1, False
     for frame in frames:
         name = writes.name(frame) or ""
@@ -142,9 +164,13 @@ def targets_of(frame: Frame) -> dict[TopicPartition, Replicas | None]:
     if frame.side is not Side.REQUEST or frame.op != ALTER_REASSIGNMENTS:
         return {}
     version: int = struct.unpack_from("!h", frame.body, 2)[0]
-    request: Any = AlterPartitionReassignmentsRequest.decode(frame.body, version=version, header=True)
+    request: Any = AlterPartitionReassignmentsRequest.decode(
+        frame.body, version=version, header=True
+    )
     return {
-        TopicPartition(topic.name, each.partition_index): None if each.replicas is None else tuple(each.replicas)
+        TopicPartition(topic.name, each.partition_index): None
+        if each.replicas is None
+        else tuple(each.replicas)
         for topic in request.topics
         for each in topic.partitions
     }

@@ -1,4 +1,6 @@
-"""Drives a live cluster: topics, records and configs, through kadmin and through plain ZooKeeper and Kafka clients."""
+"""Drives a live cluster: topics, records and configs, through kadmin and through plain ZooKeeper
+and Kafka clients.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ _numbers = itertools.count()
 class Cluster:
     """One live cluster of brokers 1 to 4 on racks r1, r2, r3, r1, in the chroot /kafka."""
 
-    def __init__(self, connect: str, bootstrap: Sequence[str], version: str, sandbox: Sandbox | None = None) -> None:
+    def __init__(
+        self, connect: str, bootstrap: Sequence[str], version: str, sandbox: Sandbox | None = None
+    ) -> None:
         self._sandbox = sandbox
         self.version_text = version
         self.connect = connect
@@ -80,12 +84,17 @@ class Cluster:
         return deletion(topic, **({"allow": waivers} if waivers else {}))
 
     def create_topic(self, replicas: Mapping[int, Sequence[int]], *, prefix: str = "topic") -> str:
-        """Create a topic as the old admin tools do and wait for its full ISRs and its first leaders.
+        """Create a topic as the old admin tools do and wait for its full ISRs and its first
+        leaders.
 
-        A controller that does not know a broker yet, because it has only just registered, lets another one lead.
+        A controller that does not know a broker yet, because it has only just registered, lets
+        another one lead.
         """
         topic = f"{prefix}-{next(_numbers)}"
-        value = {"version": 1, "partitions": {str(number): list(ids) for number, ids in replicas.items()}}
+        value = {
+            "version": 1,
+            "partitions": {str(number): list(ids) for number, ids in replicas.items()},
+        }
         self.raw.create(f"/kafka/config/topics/{topic}", b'{"version":1,"config":{}}')
         self.raw.create(f"/kafka/brokers/topics/{topic}", json.dumps(value).encode())
 
@@ -93,10 +102,14 @@ class Cluster:
 
         def replicated() -> bool:
             states = self.state(topic).states
-            return len(states) == len(wanted) and all(set(states[p].isr) == set(ids) for p, ids in wanted.items())
+            return len(states) == len(wanted) and all(
+                set(states[p].isr) == set(ids) for p, ids in wanted.items()
+            )
 
         def off() -> list[TopicPartition]:
-            return [p for p, found in self.state(topic).states.items() if found.leader != wanted[p][0]]
+            return [
+                p for p, found in self.state(topic).states.items() if found.leader != wanted[p][0]
+            ]
 
         wait_until(replicated, 60)
         if late := off():
@@ -114,7 +127,9 @@ class Cluster:
         """Write records to every partition and return them."""
         self._await_metadata(topic)
         partitions = self.state(topic).topics[topic].partitions()
-        records = {p: [f"{p} record {n}".encode() for n in range(per_partition)] for p in partitions}
+        records = {
+            p: [f"{p} record {n}".encode() for n in range(per_partition)] for p in partitions
+        }
         produce(Servers(self.bootstrap), records)
         return records
 
@@ -124,22 +139,31 @@ class Cluster:
         produce(Servers(self.bootstrap), {partition: values})
 
     def _await_metadata(self, topic: str) -> None:
-        """Wait until brokers tell clients of a topic; seen once to take 0.10.2 over 15 s on a busy machine."""
+        """Wait until brokers tell clients of a topic; seen once to take 0.10.2 over 15 s on a busy
+        machine.
+        """
 
         def known() -> bool:
-            with suppress(KafkaError), closing(KafkaConsumer(bootstrap_servers=self.bootstrap)) as consumer:
+            with (
+                suppress(KafkaError),
+                closing(KafkaConsumer(bootstrap_servers=self.bootstrap)) as consumer,
+            ):
                 return bool(consumer.partitions_for_topic(topic))
             return False
 
         wait_until(known, 60)
 
     def read_back(self, topic: str) -> dict[TopicPartition, list[bytes]]:
-        """Read every record of every partition, in order; a new client asks again where one was told of old leaders."""
+        """Read every record of every partition, in order; a new client asks again where one was
+        told of old leaders.
+        """
         found: dict[TopicPartition, list[bytes]] = {}
 
         def read() -> bool:
             with suppress(KafkaError):
-                found.update(consume_all(self.bootstrap, self.state(topic).topics[topic].partitions()))
+                found.update(
+                    consume_all(self.bootstrap, self.state(topic).topics[topic].partitions())
+                )
             return bool(found)
 
         wait_until(read, 120)
@@ -150,9 +174,15 @@ class Cluster:
         return read_cluster(self.store, topics)
 
     def on_disk(self, partition: TopicPartition) -> set[int]:
-        """Return the brokers that keep a folder for a partition (one renamed for deletion is none)."""
+        """Return the brokers that keep a folder for a partition (one renamed for deletion is
+        none).
+        """
         assert self._sandbox is not None
-        return {broker for broker in self._sandbox.broker_ports if self.folder_on_disk(partition, broker).exists()}
+        return {
+            broker
+            for broker in self._sandbox.broker_ports
+            if self.folder_on_disk(partition, broker).exists()
+        }
 
     def folder_on_disk(self, partition: TopicPartition, broker: int) -> Path:
         """Return where a broker keeps a partition."""
@@ -167,7 +197,9 @@ class Cluster:
 
     def config(self, entity: str) -> dict[str, str]:
         """Read the config of an entity, such as `topics/orders`."""
-        found: dict[str, str] = json.loads(self.get(f"/config/{entity}") or b'{"config":{}}')["config"]
+        found: dict[str, str] = json.loads(self.get(f"/config/{entity}") or b'{"config":{}}')[
+            "config"
+        ]
         return found
 
     def throttles(self, topic: str) -> dict[str, dict[str, str]]:
@@ -198,7 +230,9 @@ class Cluster:
         return in_znodes(self.store).steps(operation_id)
 
     def fingerprint(self) -> dict[str, tuple[int, int]]:
-        """Return mzxid and cversion of every znode; brokers' own ISR messages come and go by themselves."""
+        """Return mzxid and cversion of every znode; brokers' own ISR messages come and go by
+        themselves.
+        """
         found: dict[str, tuple[int, int]] = {}
         waiting = ["/"]
         while waiting:
@@ -219,7 +253,9 @@ class Cluster:
         self.raw.create("/kafka/config/changes/config_change_", change, sequence=True)
 
     def overrides(self, broker_id: int, entity: str) -> list[str]:
-        """Return what a broker's log says of the configs that it took up for an entity, oldest first."""
+        """Return what a broker's log says of the configs that it took up for an entity, oldest
+        first.
+        """
         assert self._sandbox is not None
         log = self._sandbox.spec.directory / f"broker-{broker_id}" / "server.log"
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -228,18 +264,22 @@ class Cluster:
 
     @contextmanager
     def stuck_reassignment(self, topic: str, number: int) -> Iterator[bytes]:
-        """Let somebody else's reassignment wait for a broker that does not exist; undone at the end.
+        """Let somebody else's reassignment wait for a broker that does not exist; undone at the
+        end.
 
-        Undone by one transaction that writes the original list into the node and moves the controller. Up to 2.3 the
-        old controller, busy to take the entry up, may write its own list over that: then nothing is in the node in the
-        end, and the original list is an ordinary reassignment.
+        Undone by one transaction that writes the original list into the node and moves the
+        controller. Up to 2.3 the old controller, busy to take the entry up, may write its own list
+        over that: then nothing is in the node in the end, and the original list is an ordinary
+        reassignment.
         """
         original = self.state(topic).topics[topic].replicas[number]
 
         def now() -> Replicas:
             return self.state(topic).topics[topic].replicas[number]
 
-        self.controllers.reassign({"topic": topic, "partition": number, "replicas": [UNREGISTERED, *original]})
+        self.controllers.reassign(
+            {"topic": topic, "partition": number, "replicas": [UNREGISTERED, *original]}
+        )
         wait_until(lambda: len(now()) > len(original))
         entry: dict[str, object] = {"topic": topic, "partition": number, "replicas": list(original)}
         try:
@@ -254,7 +294,9 @@ class Cluster:
 
     @contextmanager
     def held_back(self, topic: str) -> Iterator[None]:
-        """Throttle the copies of a topic to one byte per second, so that what moves stays in flight for a while."""
+        """Throttle the copies of a topic to one byte per second, so that what moves stays in flight
+        for a while.
+        """
         self.throttle(topic, "1")
         try:
             yield
@@ -266,7 +308,10 @@ class Cluster:
         """Hold a reassignment through the brokers' API in flight."""
         self.produce(topic, per_partition=200)
         partition = KafkaTopicPartition(topic, number)
-        with self.held_back(topic), closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
+        with (
+            self.held_back(topic),
+            closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin,
+        ):
             admin.alter_partition_reassignments({partition: [3, 4]})
             try:
                 wait_until(lambda: bool(self.state(topic).topics[topic].adding_replicas))
@@ -297,15 +342,22 @@ class Cluster:
             wait_until(self._all_name_the_controller, 60)
 
     def _all_name_the_controller(self) -> bool:
-        """Whether every broker's metadata names the controller: one that has just started names none (-1)."""
+        """Whether every broker's metadata names the controller: one that has just started names
+        none (-1).
+        """
         state = self.state()
         with suppress(UnreachableError), KafkaConnection(Servers(self.bootstrap)) as connection:
-            named = {read_metadata(connection, [], broker_id=each).controller_id for each in state.brokers}
+            named = {
+                read_metadata(connection, [], broker_id=each).controller_id
+                for each in state.brokers
+            }
             return state.controller is not None and named == {state.controller.broker_id}
         return False
 
     def restart_brokers(self) -> None:
-        """Restart every broker, one after the other, and wait until one is controller and stays it."""
+        """Restart every broker, one after the other, and wait until one is controller and stays
+        it.
+        """
         for broker_id in sorted(self.state().brokers):
             with self.broker_down(broker_id):
                 pass
@@ -316,13 +368,19 @@ class Cluster:
             {}
             if rate is None
             else dict.fromkeys(
-                ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas"), "*"
+                (
+                    "leader.replication.throttled.replicas",
+                    "follower.replication.throttled.replicas",
+                ),
+                "*",
             )
         )
         rates = (
             {}
             if rate is None
-            else dict.fromkeys(("leader.replication.throttled.rate", "follower.replication.throttled.rate"), rate)
+            else dict.fromkeys(
+                ("leader.replication.throttled.rate", "follower.replication.throttled.rate"), rate
+            )
         )
         self.configure(f"topics/{topic}", replicas)
         for broker in self.raw.get_children("/kafka/brokers/ids"):

@@ -37,13 +37,16 @@ class Controllers:
         return int(self._get("/controller_epoch") or b"0")
 
     def move(self) -> None:
-        """Let another broker become controller, once, and wait until all brokers watch the new one."""
+        """Let another broker become controller, once, and wait until all brokers watch the new
+        one.
+        """
         self.wait()
         self._raw.delete("/kafka/controller")
         self.wait()
 
     def wait(self) -> None:
-        """Wait until there is a controller and every live broker watches it: only then may it be moved again.
+        """Wait until there is a controller and every live broker watches it: only then may it be
+        moved again.
 
         Where ZooKeeper does not tell, its epoch must have stood still for a while.
         """
@@ -61,14 +64,18 @@ class Controllers:
         wait_until(watched, 60)
 
     def loops(self) -> bool:
-        """Move the controller once over what the next one cannot read, and see whether elections go on without end.
+        """Move the controller once over what the next one cannot read, and see whether elections go
+        on without end.
 
-        On 0.10.2 every broker is waited for: one that has not failed yet would end the loop with its cause.
+        On 0.10.2 every broker is waited for: one that has not failed yet would end the loop with
+        its cause.
         """
         self.wait()
         before, failed = self.epoch(), set[int]()
         brokers = (
-            {int(each) for each in self._raw.get_children("/kafka/brokers/ids")} if self._version < (1, 1) else failed
+            {int(each) for each in self._raw.get_children("/kafka/brokers/ids")}
+            if self._version < (1, 1)
+            else failed
         )
         with suppress(NoNodeError):  # one that is new has read it, and failed
             self._raw.delete("/kafka/controller")
@@ -86,7 +93,8 @@ class Controllers:
         return True
 
     def loses_its_controller(self, seconds: float = 60) -> bool:
-        """Delete `/controller` as soon as it is there until nobody is elected for 5 s: up to 1.0 somebody always is.
+        """Delete `/controller` as soon as it is there until nobody is elected for 5 s: up to 1.0
+        somebody always is.
 
         From 1.1 on brokers miss a deletion that comes before they watch again.
         """
@@ -114,7 +122,9 @@ class Controllers:
             wait_until(self.hears_a_probe, 60)
 
     def deafen(self) -> None:
-        """Let an operator delete a node by hand, which ends the controller's watch (from 1.1 on)."""
+        """Let an operator delete a node by hand, which ends the controller's watch (from 1.1
+        on).
+        """
         for attempt in range(1, 20):
             self.create_and_delete_by_hand(attempt * 0.05)
             if not self.hears_a_probe():
@@ -122,10 +132,12 @@ class Controllers:
         pytest.fail("the controller stayed attentive")
 
     def create_and_delete_by_hand(self, between_s: float) -> None:
-        """Create a node that nobody can read and delete it: the controller's one-shot watch goes with it (from 1.1).
+        """Create a node that nobody can read and delete it: the controller's one-shot watch goes
+        with it (from 1.1).
 
-        Deleted before the controller has read it, the node leaves the watch armed: that takes some milliseconds.
-        A controller that is late with an entry it was given before deletes the node itself.
+        Deleted before the controller has read it, the node leaves the watch armed: that takes some
+        milliseconds. A controller that is late with an entry it was given before deletes the node
+        itself.
         """
         path = f"/kafka{REASSIGN}"
         self._raw.create(path, b'{"version":1}')
@@ -134,7 +146,9 @@ class Controllers:
             self._raw.delete(path)
 
     def hears_a_probe(self, patience_s: float = 3) -> bool:
-        """Whether a reassignment of a topic that cannot exist is consumed; one that is not is taken away again."""
+        """Whether a reassignment of a topic that cannot exist is consumed; one that is not is taken
+        away again.
+        """
         self.reassign({"topic": "!heard", "partition": 0, "replicas": [1]})
         give_up = time.monotonic() + patience_s
         while self._get(REASSIGN) is not None:
@@ -147,8 +161,8 @@ class Controllers:
     def supersede(self, entry: Mapping[str, Any]) -> None:
         """Write one entry into the live node and move the controller, in one transaction.
 
-        Written again if the old controller, still busy to take up what was there, wrote that over it; not if the next
-        one has taken that up already.
+        Written again if the old controller, still busy to take up what was there, wrote that over
+        it; not if the next one has taken that up already.
         """
         payload = _node_of(entry)
 

@@ -45,7 +45,9 @@ def stopped(cluster: KraftCluster, *broker_ids: int) -> Iterator[None]:
     try:
         for each in broker_ids:
             cluster.sandbox.stop_broker(each, kill=True)
-        wait_until(lambda: not set(broker_ids) & read_cluster(cluster.connection, ()).brokers.keys(), 60)
+        wait_until(
+            lambda: not set(broker_ids) & read_cluster(cluster.connection, ()).brokers.keys(), 60
+        )
         yield
     finally:
         for each in broker_ids:

@@ -1,4 +1,6 @@
-"""Drives a live cluster in KRaft mode: topics, kadmin's commands, and waiting for what its brokers show."""
+"""Drives a live cluster in KRaft mode: topics, kadmin's commands, and waiting for what its brokers
+show.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,10 @@ if TYPE_CHECKING:
 
 WAIT_S = 120
 THROTTLED_RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
-THROTTLED_REPLICAS = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")
+THROTTLED_REPLICAS = (
+    "leader.replication.throttled.replicas",
+    "follower.replication.throttled.replicas",
+)
 _numbers = itertools.count()
 
 
@@ -61,9 +66,11 @@ def servers_frozen(kraft: Sandbox, server_ids: Iterable[int]) -> Iterator[None]:
 
 @contextmanager
 def unanswered(kraft: Sandbox, sender: ModuleType, change: str) -> Iterator[None]:
-    """Expect that a change gets no answer: controllers are frozen until its sender, a module, has given it up.
+    """Expect that a change gets no answer: controllers are frozen until its sender, a module, has
+    given it up.
 
-    They then serve it for as long as its sender waited, counted from when they read it: a busy machine needs seconds.
+    They then serve it for as long as its sender waited, counted from when they read it: a busy
+    machine needs seconds.
     """
     with pytest.MonkeyPatch.context() as patch, servers_frozen(kraft, kraft.controller_ports):
         patch.setattr(sender, "CHANGE_S", 3.0)
@@ -72,12 +79,16 @@ def unanswered(kraft: Sandbox, sender: ModuleType, change: str) -> Iterator[None
 
 
 class KraftCluster:
-    """One live cluster in KRaft mode: brokers 1 to 4 on racks r1, r2, r3, r1, controllers 101 to 103.
+    """One live cluster in KRaft mode: brokers 1 to 4 on racks r1, r2, r3, r1, controllers 101 to
+    103.
 
-    kadmin keeps its record in the topic of the cluster, or in the folder `records` where one is given.
+    kadmin keeps its record in the topic of the cluster, or in the folder `records` where one is
+    given.
     """
 
-    def __init__(self, sandbox: Sandbox, connection: KafkaConnection, records: Path | None = None) -> None:
+    def __init__(
+        self, sandbox: Sandbox, connection: KafkaConnection, records: Path | None = None
+    ) -> None:
         self.sandbox = sandbox
         self.connection = connection
         self._bootstrap = ",".join(sandbox.bootstrap)
@@ -91,13 +102,15 @@ class KraftCluster:
 
     def kadmin(self, *arguments: str | Path) -> Answer:
         """Run kadmin against this cluster."""
-        return command(*arguments, *self._kept, environment={"KADMIN_BOOTSTRAP_SERVER": self._bootstrap})
+        return command(
+            *arguments, *self._kept, environment={"KADMIN_BOOTSTRAP_SERVER": self._bootstrap}
+        )
 
     def history(self, *operation_id: str) -> list[dict[str, Any]]:
         """Return the operations on record, the oldest first; a named one alone, with its events."""
-        operations: list[dict[str, Any]] = json.loads(self.kadmin("history", *operation_id, "-o", "json").out)[
-            "operations"
-        ]
+        operations: list[dict[str, Any]] = json.loads(
+            self.kadmin("history", *operation_id, "-o", "json").out
+        )["operations"]
         return operations
 
     def leave_in_flight(self, file: Path, step: int) -> None:
@@ -122,12 +135,18 @@ class KraftCluster:
 
 
 def make_topic(
-    connection: KafkaConnection, replicas: Mapping[int, Replicas], configs: Mapping[str, str] | None = None
+    connection: KafkaConnection,
+    replicas: Mapping[int, Replicas],
+    configs: Mapping[str, str] | None = None,
 ) -> str:
-    """Create a topic with a name of its own and wait until every live broker shows it with its full ISRs."""
+    """Create a topic with a name of its own and wait until every live broker shows it with its full
+    ISRs.
+    """
     name = f"topic-{next(_numbers)}"
     create_topic(connection, name, replicas, configs)
-    wait_assigned(connection, {TopicPartition(name, number): brokers for number, brokers in replicas.items()})
+    wait_assigned(
+        connection, {TopicPartition(name, number): brokers for number, brokers in replicas.items()}
+    )
     return name
 
 
@@ -146,7 +165,9 @@ def held_back(connection: KafkaConnection, partitions: Sequence[TopicPartition])
 @contextmanager
 def slow_brokers(connection: KafkaConnection) -> Iterator[None]:
     """Let live brokers copy replicas that are throttled at one byte per second."""
-    brokers = [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
+    brokers = [
+        each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive
+    ]
     try:
         for each in brokers:
             set_configs(connection, ConfigEntity.of_broker(each), THROTTLED_RATES, "1", each)
@@ -172,19 +193,27 @@ def set_configs(
 ) -> None:
     """Set configs of an entity to a value, or delete them."""
     edit = ConfigEdit(ConfigOperation.DELETE if value is None else ConfigOperation.SET, value)
-    assert alter_configs(connection, {entity: dict.fromkeys(keys, edit)}, broker_id=broker_id) == {entity: None}
+    assert alter_configs(connection, {entity: dict.fromkeys(keys, edit)}, broker_id=broker_id) == {
+        entity: None
+    }
 
 
 def elect_uncleanly(connection: KafkaConnection, partition: TopicPartition) -> None:
-    """Let a replica lead that is not in sync, as kafka-leader-election --election-type unclean does."""
-    named = ElectLeadersRequest.TopicPartitions(topic=partition.topic, partitions=[partition.partition])
+    """Let a replica lead that is not in sync, as kafka-leader-election --election-type unclean
+    does.
+    """
+    named = ElectLeadersRequest.TopicPartitions(
+        topic=partition.topic, partitions=[partition.partition]
+    )
     request = ElectLeadersRequest(election_type=1, topic_partitions=[named], timeout_ms=30_000)
     answer = connection.change("elect leaders", request, timeout_s=30)
     assert answer.replica_election_results[0].partition_result[0].error_code == 0, answer
 
 
 def unregister(sandbox: Sandbox, broker_id: int) -> None:
-    """Send UnregisterBroker, which kafka-python lacks: API 64, version 0. Brokers show it only some time later."""
+    """Send UnregisterBroker, which kafka-python lacks: API 64, version 0. Brokers show it only some
+    time later.
+    """
     request = struct.pack(">hhih", 64, 0, 1, 4) + b"test\0" + struct.pack(">ib", broker_id, 0)
     other = min(each for each in sandbox.broker_ports if each != broker_id)
     with socket.create_connection(("127.0.0.1", sandbox.broker_ports[other]), WAIT_S) as connection:
@@ -195,16 +224,24 @@ def unregister(sandbox: Sandbox, broker_id: int) -> None:
 
 
 def wait_assigned(connection: KafkaConnection, targets: Mapping[TopicPartition, Replicas]) -> None:
-    """Wait until no reassignment is in flight and every live broker shows the targets with their full ISRs."""
+    """Wait until no reassignment is in flight and every live broker shows the targets with their
+    full ISRs.
+    """
     topics = {partition.topic for partition in targets}
 
     def assigned() -> bool:
         if list_reassignments(connection).keys() & targets:
             return False
-        alive = [each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive]
-        copies = [read_metadata(connection, topics, broker_id=broker_id).partitions for broker_id in alive]
+        alive = [
+            each.broker_id for each in read_metadata(connection, ()).brokers.values() if each.alive
+        ]
+        copies = [
+            read_metadata(connection, topics, broker_id=broker_id).partitions for broker_id in alive
+        ]
         return all(
-            partition in copy and copy[partition].replicas == replicas and set(copy[partition].isr) == set(replicas)
+            partition in copy
+            and copy[partition].replicas == replicas
+            and set(copy[partition].isr) == set(replicas)
             for copy in copies
             for partition, replicas in targets.items()
         )

@@ -1,4 +1,6 @@
-"""Sandboxes whose brokers have more listeners than the one in plain text, on which the sandbox itself looks at them."""
+"""Sandboxes whose brokers have more listeners than the one in plain text, on which the sandbox
+itself looks at them.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
     from kadmin.sandbox import SandboxSpec
 
 
-def up_with_listeners(spec: SandboxSpec, protocols: Mapping[str, str]) -> tuple[Sandbox, dict[str, list[str]]]:
-    """Start a sandbox with listeners of these names and security protocols; returns their addresses, by name."""
+def up_with_listeners(
+    spec: SandboxSpec, protocols: Mapping[str, str]
+) -> tuple[Sandbox, dict[str, list[str]]]:
+    """Start a sandbox with listeners of these names and security protocols; returns their
+    addresses, by name.
+    """
     found: dict[str, list[str]] = {name: [] for name in protocols}
     place = settings.broker_place
     mapped = ",".join(f"{name}:{protocol}" for name, protocol in protocols.items())
@@ -27,7 +33,9 @@ def up_with_listeners(spec: SandboxSpec, protocols: Mapping[str, str]) -> tuple[
         for name, free in zip(protocols, ports, strict=True):
             found[name].append(f"127.0.0.1:{free}")
         plain = place(rack, port, folder)
-        listeners = ",".join([plain["listeners"], *(f"{name}://{found[name][-1]}" for name in protocols)])
+        listeners = ",".join(
+            [plain["listeners"], *(f"{name}://{found[name][-1]}" for name in protocols)]
+        )
         return {
             **plain,
             "listeners": listeners,

@@ -1,4 +1,6 @@
-"""Reads everything in a topic, and produces and consumes records while a test changes their topic."""
+"""Reads everything in a topic, and produces and consumes records while a test changes their
+topic.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,12 @@ ACKNOWLEDGED_BY_S = 20
 READ_BY_S = 60
 
 
-def consume_all(bootstrap: Sequence[str], partitions: Iterable[TopicPartition]) -> dict[TopicPartition, list[bytes]]:
-    """Read every value from the beginning of the partitions to the end that they had at the start, in offset order."""
+def consume_all(
+    bootstrap: Sequence[str], partitions: Iterable[TopicPartition]
+) -> dict[TopicPartition, list[bytes]]:
+    """Read every value from the beginning of the partitions to the end that they had at the start,
+    in offset order.
+    """
     found = {partition: list[bytes]() for partition in partitions}
     asked = {kafka.TopicPartition(each.topic, each.partition): each for each in found}
     if not asked:
@@ -34,7 +40,9 @@ def consume_all(bootstrap: Sequence[str], partitions: Iterable[TopicPartition]) 
 
         def read() -> bool:
             for partition, batch in consumer.poll(timeout_ms=500).items():
-                found[asked[partition]] += [each.value or b"" for each in batch if each.offset < ends[partition]]
+                found[asked[partition]] += [
+                    each.value or b"" for each in batch if each.offset < ends[partition]
+                ]
             return all(consumer.position(each) >= ends[each] for each in asked)
 
         wait_until(read, READ_BY_S)
@@ -42,20 +50,25 @@ def consume_all(bootstrap: Sequence[str], partitions: Iterable[TopicPartition]) 
 
 
 PAUSE_S = 0.01
-"""Between two records of a partition: some tens a second show every loss, and leave the processor to the brokers."""
+"""Between two records of a partition: some tens a second show every loss, and leave the processor
+to the brokers."""
 
 
 class RecordsFlowing:
-    """Writes numbered records to the partitions in turn, each until it is acknowledged by all in-sync replicas.
+    """Writes numbered records to the partitions in turn, each until it is acknowledged by all
+    in-sync replicas.
 
-    `acknowledged` and `consumed` hold values by partition. A record that was tried twice may be there twice.
+    `acknowledged` and `consumed` hold values by partition. A record that was tried twice may be
+    there twice.
     """
 
     def __init__(self, bootstrap: Sequence[str], partitions: Sequence[TopicPartition]) -> None:
         self._bootstrap = list(bootstrap)
         self._partitions = list(partitions)
         self._ended = threading.Event()
-        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._produce, self._consume)]
+        self._threads = [
+            threading.Thread(target=work, daemon=True) for work in (self._produce, self._consume)
+        ]
         self.acknowledged: dict[TopicPartition, list[bytes]] = defaultdict(list)
         self.consumed: dict[TopicPartition, set[bytes]] = defaultdict(set)
 
@@ -76,16 +89,28 @@ class RecordsFlowing:
                 thread.join(60)
 
     def wait_for_more(self) -> None:
-        """Wait until every partition has acknowledged another record: leaders are there and take writes."""
+        """Wait until every partition has acknowledged another record: leaders are there and take
+        writes.
+        """
         before = {partition: len(self.acknowledged[partition]) for partition in self._partitions}
-        wait_until(lambda: all(len(self.acknowledged[p]) > count for p, count in before.items()), 90)
+        wait_until(
+            lambda: all(len(self.acknowledged[p]) > count for p, count in before.items()), 90
+        )
 
     def lost(self) -> list[bytes]:
         """Return what was acknowledged and never came out again."""
-        return [value for p, values in self.acknowledged.items() for value in values if value not in self.consumed[p]]
+        return [
+            value
+            for p, values in self.acknowledged.items()
+            for value in values
+            if value not in self.consumed[p]
+        ]
 
     def _caught_up(self) -> bool:
-        return all(values[-1] in self.consumed[partition] for partition, values in self.acknowledged.copy().items())
+        return all(
+            values[-1] in self.consumed[partition]
+            for partition, values in self.acknowledged.copy().items()
+        )
 
     def _produce(self) -> None:
         producer = kafka.KafkaProducer(
@@ -109,7 +134,9 @@ class RecordsFlowing:
     def _send(self, producer: kafka.KafkaProducer, partition: TopicPartition, value: bytes) -> bool:
         while not self._ended.is_set():
             try:
-                producer.send(partition.topic, value=value, partition=partition.partition).get(ACKNOWLEDGED_BY_S)
+                producer.send(partition.topic, value=value, partition=partition.partition).get(
+                    ACKNOWLEDGED_BY_S
+                )
             except KafkaError:
                 continue  # a leader that moved or died: the same record again
             return True
@@ -124,7 +151,9 @@ class RecordsFlowing:
             request_timeout_ms=15_000,
             metadata_max_age_ms=1_000,
         )
-        consumer.assign([kafka.TopicPartition(each.topic, each.partition) for each in self._partitions])
+        consumer.assign(
+            [kafka.TopicPartition(each.topic, each.partition) for each in self._partitions]
+        )
         while not self._ended.is_set():
             for found, records in consumer.poll(timeout_ms=200).items():
                 place = TopicPartition(found.topic, found.partition)

@@ -1,4 +1,6 @@
-"""Samples a live cluster while a known workload runs, and compares what grew with what was produced and consumed."""
+"""Samples a live cluster while a known workload runs, and compares what grew with what was produced
+and consumed.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +33,22 @@ ALLOWED = 0.05
 Series = dict[tuple[Any, ...], list[float]]
 
 
-def sampled_traffic(sandbox: Sandbox, address: Sequence[str], topics: Sequence[str], folder: Path) -> None:
-    """Run a workload of ten seconds while samples are kept; each partition grew as was produced and consumed.
+def sampled_traffic(
+    sandbox: Sandbox, address: Sequence[str], topics: Sequence[str], folder: Path
+) -> None:
+    """Run a workload of ten seconds while samples are kept; each partition grew as was produced and
+    consumed.
 
-    Bytes in are the growth of the log by the bytes of a record, which are growth of the log over growth of the offset.
+    Bytes in are the growth of the log by the bytes of a record, which are growth of the log over
+    growth of the offset.
     """
     # The groups have committed once, and a sample has been taken, before anything is counted.
     run_traffic(sandbox, topics, "1h", 1)
     assert sample(address, folder, "--once")["samples"] == 1
     ended: list[dict[str, Any]] = []
     traffic = threading.Thread(
-        target=lambda: ended.append(run_traffic(sandbox, topics, f"{HOURS}h", RECORDS_PER_HOUR)), daemon=True
+        target=lambda: ended.append(run_traffic(sandbox, topics, f"{HOURS}h", RECORDS_PER_HOUR)),
+        daemon=True,
     )
     traffic.start()
     kept = sample(address, folder, "--every", "1s", "--for", f"{HOURS}s")
@@ -60,7 +67,9 @@ def sampled_traffic(sandbox: Sandbox, address: Sequence[str], topics: Sequence[s
         assert abs(growth(ends) * per_record - each["value_bytes"]) <= ALLOWED * each["value_bytes"]
     assert {each["group"] for each in moved["consumed"]} == {"readers-1", "readers-2"}
     for each in moved["consumed"]:
-        committed = series[Metric.GROUP_OFFSET, each["topic"], each["partition"], None, each["group"]]
+        committed = series[
+            Metric.GROUP_OFFSET, each["topic"], each["partition"], None, each["group"]
+        ]
         assert committed == sorted(committed)
         assert growth(committed) == each["records"] > 0
     busiest = max(moved["produced"], key=lambda each: each["records"])
@@ -114,7 +123,9 @@ def run_traffic(sandbox: Sandbox, topics: Sequence[str], lasting: str, rate: int
 
 
 def read(folder: Path) -> Series:
-    """Return the values of all samples in the order of time, by metric, topic, partition, broker and group."""
+    """Return the values of all samples in the order of time, by metric, topic, partition, broker
+    and group.
+    """
     series: Series = {}
     for path in sorted(folder.glob("*.parquet")):
         for row in pq.ParquetFile(path).read().to_pylist():
@@ -130,14 +141,23 @@ def growth(values: Sequence[float]) -> float:
 
 def _end_offsets(series: Series, topic: str, partition: int) -> list[float]:
     """Return the end offsets of a partition that one broker led all the time."""
-    (found,) = (values for key, values in series.items() if key[:3] == (Metric.LOG_END_OFFSET, topic, partition))
+    (found,) = (
+        values
+        for key, values in series.items()
+        if key[:3] == (Metric.LOG_END_OFFSET, topic, partition)
+    )
     return found
 
 
-def _leading_replicas(series: Mapping[tuple[Any, ...], list[float]]) -> dict[tuple[str, int], list[float]]:
+def _leading_replicas(
+    series: Mapping[tuple[Any, ...], list[float]],
+) -> dict[tuple[str, int], list[float]]:
     """Return the sizes of the largest replica of each partition."""
     found: dict[tuple[str, int], list[float]] = {}
     for (metric, topic, partition, _, _), values in series.items():
-        if metric == Metric.LOG_SIZE_BYTES and values[-1] >= found.get((topic, partition), [0.0])[-1]:
+        if (
+            metric == Metric.LOG_SIZE_BYTES
+            and values[-1] >= found.get((topic, partition), [0.0])[-1]
+        ):
             found[topic, partition] = values
     return found

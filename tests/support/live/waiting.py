@@ -14,14 +14,19 @@ if TYPE_CHECKING:
 
 
 STAYS_S = 3.0
-"""How long something must stay to count as staying: controllers react in milliseconds, 0.6 s at most."""
+"""How long something must stay to count as staying: controllers react in milliseconds, 0.6 s at
+most."""
 PATIENCE_S = 90.0
 """How long a busy machine may take for what is foreseen to end."""
 _PAUSE_S = 0.05
 
 
-def stays(condition: Callable[[], bool], seconds: float = STAYS_S, *, foreseen: bool = True) -> bool:
-    """Whether a condition holds all the time; one that is not foreseen to has longer, so as to end."""
+def stays(
+    condition: Callable[[], bool], seconds: float = STAYS_S, *, foreseen: bool = True
+) -> bool:
+    """Whether a condition holds all the time; one that is not foreseen to has longer, so as to
+    end.
+    """
     return all(condition() for _ in poll(seconds if foreseen else PATIENCE_S, _PAUSE_S))
 
 
@@ -31,7 +36,9 @@ def wait_until(condition: Callable[[], bool], deadline_s: float = PATIENCE_S) ->
 
 
 def freeze(pid: int) -> None:
-    """Suspend a process and wait until its last thread is stopped: the signal alone returns before."""
+    """Suspend a process and wait until its last thread is stopped: the signal alone returns
+    before.
+    """
     os.kill(pid, signal.SIGSTOP)
     wait_until(lambda: all(_stopped(thread) for thread in Path(f"/proc/{pid}/task").iterdir()), 60)
 

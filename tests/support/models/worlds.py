@@ -11,7 +11,9 @@ WorldT = TypeVar("WorldT", bound="Hashable")
 
 
 def reach(first: WorldT, following: Callable[[WorldT], Iterable[WorldT]]) -> int:
-    """Reach every world from the first one, and return their number; `following` is called once for each."""
+    """Reach every world from the first one, and return their number; `following` is called once for
+    each.
+    """
     found, waiting = {first}, [first]
     while waiting:
         for each in following(waiting.pop()):

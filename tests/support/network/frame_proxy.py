@@ -1,8 +1,9 @@
 """Proxies servers over TCP, and breaks connections at chosen frames.
 
-The protocols of ZooKeeper and of Kafka are frames of a 4-byte length and a body. Replies come in the order of their
-requests, so a reply lost alone does not exist on a real network: what loses a reply is a connection that breaks before
-it. Requests are numbered from 1 over all connections; a reply carries the number and op of its request.
+The protocols of ZooKeeper and of Kafka are frames of a 4-byte length and a body. Replies come in
+the order of their requests, so a reply lost alone does not exist on a real network: what loses a
+reply is a connection that breaks before it. Requests are numbered from 1 over all connections; a
+reply carries the number and op of its request.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame: its side, the number and op of the request it is or answers, and its bytes without the length.
+    """One frame: its side, the number and op of the request it is or answers, and its bytes without
+    the length.
 
     `port` is that of the server that it goes to or comes from.
     """
@@ -90,7 +92,9 @@ def reply_of(op: int) -> Callable[[Frame], bool]:
 
 def request_with(op: int, *parts: bytes) -> Callable[[Frame], bool]:
     """Match requests of a kind that hold all of these bytes."""
-    return lambda frame: frame.side is Side.REQUEST and frame.op == op and all(part in frame.body for part in parts)
+    return lambda frame: (
+        frame.side is Side.REQUEST and frame.op == op and all(part in frame.body for part in parts)
+    )
 
 
 def reply_to(matches: Callable[[Frame], bool]) -> Callable[[Frame], bool]:
@@ -162,7 +166,9 @@ class FrameProxy(ABC):
 
     def up(self) -> None:
         """Listen again, on the same ports."""
-        self._listeners = {socket.create_server((LOOPBACK, port)): server for server, port in self._ports.items()}
+        self._listeners = {
+            socket.create_server((LOOPBACK, port)): server for server, port in self._ports.items()
+        }
         self._accept()
 
     def cut(self) -> None:
@@ -175,11 +181,15 @@ class FrameProxy(ABC):
     def requests(self, op: int | None = None) -> list[Frame]:
         """Return the requests seen so far, of one kind or of all."""
         with self._lock:
-            return [each for each in self.frames if each.side is Side.REQUEST and op in {None, each.op}]
+            return [
+                each for each in self.frames if each.side is Side.REQUEST and op in {None, each.op}
+            ]
 
     @abstractmethod
     def _op(self, link: Link, side: Side, body: bytes) -> int | None:
-        """Return the op of a request, anything for a reply, and None for a frame that does not count."""
+        """Return the op of a request, anything for a reply, and None for a frame that does not
+        count.
+        """
 
     def _rewritten(self, frame: Frame) -> bytes:
         """Return the body to forward, of the same length."""
@@ -210,7 +220,9 @@ class FrameProxy(ABC):
                 _spawn(partial(self._pump, link, side))
 
     def _pump(self, link: Link, side: Side) -> None:
-        source, target = (link.client, link.server) if side is Side.REQUEST else (link.server, link.client)
+        source, target = (
+            (link.client, link.server) if side is Side.REQUEST else (link.server, link.client)
+        )
         try:
             head = _exactly(source, 4)
             while head:
@@ -231,7 +243,9 @@ class FrameProxy(ABC):
         with contextlib.suppress(OSError):
             target.shutdown(socket.SHUT_WR)
 
-    def _pass(self, link: Link, side: Side, head: bytes, body: bytes, target: socket.socket) -> bool:
+    def _pass(
+        self, link: Link, side: Side, head: bytes, body: bytes, target: socket.socket
+    ) -> bool:
         frame = self._name(link, side, body)
         fault = None if frame is None else self._fault(frame)
         if fault is not None and fault.then is not None:

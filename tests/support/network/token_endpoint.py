@@ -23,7 +23,9 @@ class TokenEndpoint(ThreadingHTTPServer):
     With a `certificate`, a file with its key, it speaks TLS.
     """
 
-    def __init__(self, client_id: str, secret: str, lifetime_s: float = 300, certificate: Path | None = None) -> None:
+    def __init__(
+        self, client_id: str, secret: str, lifetime_s: float = 300, certificate: Path | None = None
+    ) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.scheme = "http" if certificate is None else "https"
         if certificate is not None:
@@ -31,7 +33,8 @@ class TokenEndpoint(ThreadingHTTPServer):
             context.load_cert_chain(certificate)
             self.socket = context.wrap_socket(self.socket, server_side=True)
         self.redirect: str | None = None
-        """Where every request is sent on to, with the status that makes it a GET of the same headers."""
+        """Where every request is sent on to, with the status that makes it a GET of the same
+        headers."""
         self.told: list[str] = []
         """What each request had as `Authorization`."""
         self.client = f"{client_id}:{secret}"
@@ -72,12 +75,17 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.server.scopes.append(form.get("scope", []))
         used_up = self.server.most is not None and len(self.server.given) >= self.server.most
-        if used_up or (scheme, unquote(base64.b64decode(given).decode())) != ("Basic", self.server.client):
+        if used_up or (scheme, unquote(base64.b64decode(given).decode())) != (
+            "Basic",
+            self.server.client,
+        ):
             self._answer(401, {"error": "invalid_client"})
         elif form.get("grant_type") != ["client_credentials"]:
             self._answer(400, {"error": "unsupported_grant_type"})
         else:
-            self._answer(200, {"access_token": self.server.token(), "expires_in": self.server.lifetime_s})
+            self._answer(
+                200, {"access_token": self.server.token(), "expires_in": self.server.lifetime_s}
+            )
 
     def _answer(self, status: int, body: dict[str, object]) -> None:
         self.send_response(status)

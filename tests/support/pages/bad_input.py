@@ -17,7 +17,8 @@ GOLDEN_FOLDERS = (TESTS / "documents" / "golden", TESTS / "bad_input" / "golden"
 _HEAD = """# When the input is wrong
 
 kadmin validates its input before it connects to a cluster.
-It reports every problem of every file at once, with its place, a code ([codes.md](codes.md)) and a hint.
+It reports every problem of every file at once, with its place, \
+a code ([codes.md](codes.md)) and a hint.
 A document is compared with the rules of its kind and with an inventory once its schema holds.
 The exit code is 3, or 4 for problems that only the live cluster can show.
 The files in the last column hold the printed text, word for word.
@@ -36,10 +37,13 @@ class Row:
 
 
 ROWS = (
-    Row("B01", "a key twice in one mapping, at any depth, in YAML or JSON", "both places are shown"),
+    Row(
+        "B01", "a key twice in one mapping, at any depth, in YAML or JSON", "both places are shown"
+    ),
     Row(
         "B02",
-        "anchors, aliases, merge keys, tags, directives; a document that contains itself or expands without limit",
+        "anchors, aliases, merge keys, tags, directives; a document that contains itself or "
+        "expands without limit",
         "each is reported; none is expanded, so memory is bounded by the size of the file",
     ),
     Row(
@@ -49,8 +53,10 @@ ROWS = (
     ),
     Row(
         "B04",
-        "names and numbers that YAML readers interpret differently: `no`, `1e3`, `0123`, `~`, `12:30:45`",
-        "`no`, dates and times are text, as in YAML 1.2; otherwise `quote it` or `write it plainly`",
+        "names and numbers that YAML readers interpret differently: `no`, `1e3`, `0123`, `~`, "
+        "`12:30:45`",
+        "`no`, dates and times are text, as in YAML 1.2; otherwise `quote it` or `write it "
+        "plainly`",
     ),
     Row(
         "B05",
@@ -68,15 +74,25 @@ ROWS = (
         "fields missing, unknown or of another type; no document, or two",
         "each is reported, with the allowed fields or values",
     ),
-    Row("B09", "topics, partitions and brokers that the cluster does not have", "all of them: 3; on a live cluster 4"),
+    Row(
+        "B09",
+        "topics, partitions and brokers that the cluster does not have",
+        "all of them: 3; on a live cluster 4",
+    ),
     Row(
         "B10",
         "a replication factor that changes without the waiver; a reassignment that changes nothing",
         "refused; skipped with a warning",
     ),
-    Row("B11", "two topics that differ only in `.` and `_`", "a warning; an error if the plan would create the second"),
     Row(
-        "B12", "schemas in `--schema-dir` that are invalid, or refer to others", "the file is named; nothing is fetched"
+        "B11",
+        "two topics that differ only in `.` and `_`",
+        "a warning; an error if the plan would create the second",
+    ),
+    Row(
+        "B12",
+        "schemas in `--schema-dir` that are invalid, or refer to others",
+        "the file is named; nothing is fetched",
     ),
     Row(
         "B13",

@@ -1,6 +1,8 @@
-"""Writes the table and the headings of docs/codes.md, each with the meaning of the code: `kadmin/plan/codes.py` has it.
+"""Writes the table and the headings of docs/codes.md, each with the meaning of the code:
+`kadmin/plan/codes.py` has it.
 
-Write the page anew with `PYTHONPATH=tests python -m support.pages.codes`; a new code first needs its heading.
+Write the page anew with `PYTHONPATH=tests python -m support.pages.codes`; a new code first needs
+its heading.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ _HEADING = re.compile(r"^## (KA[0-9]{3})\n\n.*\n", re.MULTILINE)
 def codes_page(page: str) -> str:
     """Return the page with the meanings of now."""
     rows = (f"| [{code}](#{code.lower()}) | {each.meaning} |\n" for code, each in TABLE.items())
-    return _HEADING.sub(lambda found: f"## {found[1]}\n\n{TABLE[found[1]].meaning}\n", _TABLE.sub("".join(rows), page))
+    return _HEADING.sub(
+        lambda found: f"## {found[1]}\n\n{TABLE[found[1]].meaning}\n",
+        _TABLE.sub("".join(rows), page),
+    )
 
 
 if __name__ == "__main__":

@@ -28,7 +28,14 @@ from kadmin.operations.record.record import (
 )
 from kadmin.operations.record.steps import Channel, ProbeStep, Step, WaveStep
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import PartitionTarget, PlanHeader, ReassignmentPlan, ThrottleBy, ThrottleSpec, WaveLimits
+from kadmin.plan.model import (
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+    ThrottleBy,
+    ThrottleSpec,
+    WaveLimits,
+)
 from kadmin.planner.load.hours import LoadHours, ResourceHours
 from kadmin.report.pages.html import render
 from kadmin.report.pages.operation_page import operation_page
@@ -66,24 +73,37 @@ def large_page(load_hours: LoadHours | None = None, entries: int = LARGE.partiti
     made = generated(LARGE, seed=1)
     state, facts = state_of(made), facts_of(made)
     targets = tuple(
-        PartitionTarget(partition, (*replicas[1:], 100 - (partition.partition * 7 + at) % 10), replicas)
+        PartitionTarget(
+            partition, (*replicas[1:], 100 - (partition.partition * 7 + at) % 10), replicas
+        )
         for at, (partition, replicas) in enumerate(sorted(state.assignment.items())[:entries])
     )
     limits = WaveLimits(max_payload=30_000)
-    plan = ReassignmentPlan(PlanHeader("large"), targets, ThrottleSpec(ThrottleBy.RATE, 50_000_000), limits)
-    silent = tuple(f"bytes on disk of broker {broker} are not known: silence" for broker in range(1, 11))
-    known = replace(facts, capacities=dict.fromkeys(range(1, 101), 10**15), disks_unavailable=silent)
+    plan = ReassignmentPlan(
+        PlanHeader("large"), targets, ThrottleSpec(ThrottleBy.RATE, 50_000_000), limits
+    )
+    silent = tuple(
+        f"bytes on disk of broker {broker} are not known: silence" for broker in range(1, 11)
+    )
+    known = replace(
+        facts, capacities=dict.fromkeys(range(1, 101), 10**15), disks_unavailable=silent
+    )
     return page_of(plan, state, known, load_hours=load_hours)
 
 
 def load_hours(brokers: int = LARGE.brokers) -> LoadHours:
-    """Return a week in which brokers are busy at different hours, and a plan that evens them out."""
+    """Return a week in which brokers are busy at different hours, and a plan that evens them
+    out.
+    """
     draw = random.Random(1)  # noqa: S311 - a picture, not a secret
 
     def rows(swing: float) -> tuple[tuple[float, ...], ...]:
         return tuple(
             tuple(
-                round(1 + swing * math.sin(2 * math.pi * (hour - broker) / 24) + draw.gauss(0, 0.02), 3)
+                round(
+                    1 + swing * math.sin(2 * math.pi * (hour - broker) / 24) + draw.gauss(0, 0.02),
+                    3,
+                )
                 for hour in range(168)
             )
             for broker in range(brokers)
@@ -91,7 +111,9 @@ def load_hours(brokers: int = LARGE.brokers) -> LoadHours:
 
     total = tuple(float(1000 + 10 * (hour % 24)) for hour in range(168))
     found = ResourceHours(rows(0.7), rows(0.05), (1 / brokers,) * brokers, total, (1.0,) * 168)
-    return LoadHours("2026-03-02T00:00:00Z", tuple(range(1, brokers + 1)), {"in": found, "out": found})
+    return LoadHours(
+        "2026-03-02T00:00:00Z", tuple(range(1, brokers + 1)), {"in": found, "out": found}
+    )
 
 
 def load_page() -> str:
@@ -100,8 +122,12 @@ def load_page() -> str:
 
 
 def hostile_page() -> str:
-    """Return a page whose every foreign text is HTML: names, racks, labels, the file, and what is refused."""
-    base = cluster({"a-0": (1, 2), "a-1": (2, 3), "b-0": (3, 1)}, brokers={1: HTML, 2: "r2", 3: None, 4: HTML})
+    """Return a page whose every foreign text is HTML: names, racks, labels, the file, and what is
+    refused.
+    """
+    base = cluster(
+        {"a-0": (1, 2), "a-1": (2, 3), "b-0": (3, 1)}, brokers={1: HTML, 2: "r2", 3: None, 4: HTML}
+    )
     topics = {name + HTML: replace(topic, name=name + HTML) for name, topic in base.topics.items()}
     states = {replace(each, topic=each.topic + HTML): found for each, found in base.states.items()}
     state = replace(base, topics=topics, states=states)
@@ -114,9 +140,15 @@ def hostile_page() -> str:
 
 
 def operation_text(
-    steps: Sequence[Step], state: OperationState, *, sizes: Mapping[TopicPartition, int], runner: Holder | None = None
+    steps: Sequence[Step],
+    state: OperationState,
+    *,
+    sizes: Mapping[TopicPartition, int],
+    runner: Holder | None = None,
 ) -> str:
-    """Return the page of an operation of two waves that had these steps; the cluster of now has done the first."""
+    """Return the page of an operation of two waves that had these steps; the cluster of now has
+    done the first.
+    """
     origin = {tp("orders-0"): (1, 2), tp("orders-1"): (2, 3)}
     targets = tuple(
         PartitionTarget(each, target, origin[each], sizes.get(each))
@@ -135,10 +167,16 @@ def operation_text(
         ((0,), (1,)),
     )
     status = OperationStatus(state, "2026-01-01T00:02:00Z", HTML)
-    listing = Listing("op-1", record.kind, status, record.plan_digest, record.created_at, record.author)
+    listing = Listing(
+        "op-1", record.kind, status, record.plan_digest, record.created_at, record.author
+    )
     found = timeline(record, listing, steps, "2026-01-01T00:03:00Z")
     now = cluster({"orders-0": (4, 2), "orders-1": (2, 3), "other-0": (1, 3)})
-    return render(operation_page(found, retrospect(origin, now, sizes, {}), progress_of(found, now), "now", runner))
+    return render(
+        operation_page(
+            found, retrospect(origin, now, sizes, {}), progress_of(found, now), "now", runner
+        )
+    )
 
 
 def operation_html() -> str:

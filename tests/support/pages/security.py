@@ -1,4 +1,5 @@
-"""Writes the tables of docs/security.md: what brokers, ZooKeeper and kadmin refuse, and what is said then.
+"""Writes the tables of docs/security.md: what brokers, ZooKeeper and kadmin refuse, and what is
+said then.
 
 Write them anew with `PYTHONPATH=tests python -m support.pages.security`.
 """
@@ -25,7 +26,8 @@ def page() -> str:
     """Return the page with its tables made anew."""
     brokers = [(each.fault, each.cause, each.remedy) for each in (*REFUSED, *KERBEROS_REFUSED)]
     zookeeper = [
-        (each.fault, each.cause, each.remedy) for each in (*REFUSED_BY_ZOOKEEPER, *ZOOKEEPER_REFUSED, *MISSING)
+        (each.fault, each.cause, each.remedy)
+        for each in (*REFUSED_BY_ZOOKEEPER, *ZOOKEEPER_REFUSED, *MISSING)
     ]
     text = _with_table(PAGE.read_text(encoding="utf-8"), "what is refused", brokers)
     return _with_table(text, "what ZooKeeper refuses", zookeeper)

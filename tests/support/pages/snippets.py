@@ -27,7 +27,9 @@ def put_on_path(folder: Path) -> None:
     script.chmod(0o755)
 
 
-def shell(command: str, folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def shell(
+    command: str, folder: Path, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a command of a page in a folder."""
     return subprocess.run(
         ["bash", "-e", "-c", command, "bash", *arguments],

@@ -18,8 +18,12 @@ COMMAND = re.compile(r"^\$ (.*)\n(?:# exit code (\d+)\n)?", re.MULTILINE)
 
 
 def commands(page: str) -> list[str]:
-    """The commands of a page's console blocks, each checked to end with 0 or with the exit code told below it."""
-    blocks = re.findall(r"```console\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    """The commands of a page's console blocks, each checked to end with 0 or with the exit code
+    told below it.
+    """
+    blocks = re.findall(
+        r"```console\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL
+    )
     return [
         f"(set +e; {command}; test $? -eq {code})" if code else command
         for block in blocks
@@ -29,7 +33,9 @@ def commands(page: str) -> list[str]:
 
 @contextmanager
 def workplace_in(folder: Path) -> Iterator[Path]:
-    """A folder that looks like a clone after `make setup`; a sandbox that a failure left behind is ended."""
+    """A folder that looks like a clone after `make setup`; a sandbox that a failure left behind is
+    ended.
+    """
     (folder / ".venv" / "bin").mkdir(parents=True)
     for program in ("kadmin", "python"):
         script = folder / ".venv" / "bin" / program
@@ -45,7 +51,9 @@ def workplace_in(folder: Path) -> Iterator[Path]:
 
 
 def typed(workplace: Path, *pages: str) -> str:
-    """Type the commands of pages, each going on where the one before it ended, and return what they print."""
+    """Type the commands of pages, each going on where the one before it ended, and return what they
+    print.
+    """
     script = ["set -e"]
     for page in pages:
         assert commands(page), f"{page} shows no command"

@@ -1,10 +1,12 @@
-"""Whether `validate` on a snapshot and the commands that act on the same state refuse the same documents.
+"""Whether `validate` on a snapshot and the commands that act on the same state refuse the same
+documents.
 
     PYTHONPATH=tests python tests/support/plan/agreement.py --cases 100000 --seed 1
 
-A case is a random small cluster and a random document. `diff` and `apply` examine a plan on the state itself, `propose`
-plans a request on the snapshot, and `validate --inventory` reads the document's text beside the snapshot. The script
-prints how often each code was met, and every disagreement.
+A case is a random small cluster and a random document. `diff` and `apply` examine a plan on the
+state itself, `propose` plans a request on the snapshot, and `validate --inventory` reads the
+document's text beside the snapshot. The script prints how often each code was met, and every
+disagreement.
 """
 
 from __future__ import annotations
@@ -77,19 +79,28 @@ def judge(case: Case, folder: Path) -> Verdict:
     unheeded = {each.code for each in told if refuses(each)} - refused
     if isinstance(case.document, RebalanceRequest):  # propose raises the first refusal only
         unheeded = unheeded if not refused else set()
-    return Verdict(met, f"reported by validate, and not refused: {sorted(unheeded)}" if unheeded else "")
+    return Verdict(
+        met, f"reported by validate, and not refused: {sorted(unheeded)}" if unheeded else ""
+    )
 
 
 def snapshot_of(case: Case) -> Inventory:
-    """Return the inventory of the case's state; capacities come from elsewhere, as an operator adds them."""
+    """Return the inventory of the case's state; capacities come from elsewhere, as an operator adds
+    them.
+    """
     inventory = inventory_of(case.state, case.facts.sizes, "2026-11-22T08:00:00Z", case.facts)
     cluster = inventory.single()
-    brokers = tuple(replace(row, capacity_bytes=case.facts.capacities.get(row.broker_id)) for row in cluster.brokers)
+    brokers = tuple(
+        replace(row, capacity_bytes=case.facts.capacities.get(row.broker_id))
+        for row in cluster.brokers
+    )
     return replace(inventory, clusters={"": replace(cluster, brokers=brokers)})
 
 
 def _refused(case: Case, text: bytes, folder: Path) -> set[str]:
-    """Return the codes by which the document is refused: by its own text alone, and on the cluster."""
+    """Return the codes by which the document is refused: by its own text alone, and on the
+    cluster.
+    """
     checked = read(text, "plan.json")
     if checked.document is None:
         return {each.code for each in checked.problems if each.severity == "error"}
@@ -100,16 +111,25 @@ def _refused(case: Case, text: bytes, folder: Path) -> set[str]:
             return _codes([error])
         return set()
     assert not isinstance(case.document, Policy)
-    refused = _codes(examine(case.document, case.state, NODES.publish, case.facts, case.policy).refusals)
-    exists = isinstance(case.document, RecreationPlan) and set(case.document.topics) & set(case.state.topics)
-    return refused if exists else refused - {codes.TOPIC_EXISTS}  # a snapshot does not show what is being deleted
+    refused = _codes(
+        examine(case.document, case.state, NODES.publish, case.facts, case.policy).refusals
+    )
+    exists = isinstance(case.document, RecreationPlan) and set(case.document.topics) & set(
+        case.state.topics
+    )
+    # A snapshot does not show what is being deleted.
+    return refused if exists else refused - {codes.TOPIC_EXISTS}
 
 
 def _with_history(request: RebalanceRequest, state: ClusterState, folder: Path) -> RebalanceRequest:
-    """Return the request with a load history of every partition in the folder, if it asks for load."""
+    """Return the request with a load history of every partition in the folder, if it asks for
+    load.
+    """
     if request.load is None:
         return request
-    write(folder / "load", [row(each.topic, each.partition, week(1.0)) for each in state.assignment])
+    write(
+        folder / "load", [row(each.topic, each.partition, week(1.0)) for each in state.assignment]
+    )
     return replace(request, load=replace(request.load, folder=str(folder / "load")))
 
 
@@ -119,7 +139,9 @@ def _codes(refusals: Iterable[KadminError]) -> set[str]:
 
 def expected_codes() -> list[str]:
     """Return the codes that the large run must meet: those of rules on one document."""
-    return [code for code in codes.TABLE if code >= codes.DUPLICATE_PARTITION and code not in TOGETHER]
+    return [
+        code for code in codes.TABLE if code >= codes.DUPLICATE_PARTITION and code not in TOGETHER
+    ]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -142,7 +164,9 @@ def main(arguments: Sequence[str]) -> int:
     for code in expected_codes():
         sys.stdout.write(f"{code} {met[code]:>7}\n")
     rare = [code for code in expected_codes() if met[code] < LEAST]
-    sys.stdout.write(f"seed {asked.seed}: {asked.cases} cases, {disagreements} disagreements, too rare: {rare}\n")
+    sys.stdout.write(
+        f"seed {asked.seed}: {asked.cases} cases, {disagreements} disagreements, too rare: {rare}\n"
+    )
     return 1 if disagreements or rare else 0
 
 

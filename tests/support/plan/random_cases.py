@@ -1,4 +1,6 @@
-"""Random small clusters, and random documents that fit them badly enough to break every rule now and then."""
+"""Random small clusters, and random documents that fit them badly enough to break every rule now
+and then.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ def _state(random: Random) -> ClusterState:
     rackless = random.choice(((), (2,), every))
     topics = random.sample(TOPICS, random.randint(1, 4))
     lists = {
-        f"{topic}-{number}": _lists(random, every) for topic in topics for number in range(random.choice((1, 1, 2, 4)))
+        f"{topic}-{number}": _lists(random, every)
+        for topic in topics
+        for number in range(random.choice((1, 1, 2, 4)))
     }
     states = {
         name: (random.choice([*replicas, -1]), _lists(random, replicas))
@@ -86,11 +90,15 @@ def _state(random: Random) -> ClusterState:
         if _chance(random, 25)
     }
     state = cluster(
-        lists, brokers={broker: None if broker in rackless else f"r{broker % 3}" for broker in alive}, states=states
+        lists,
+        brokers={broker: None if broker in rackless else f"r{broker % 3}" for broker in alive},
+        states=states,
     )
     state = replace(state, cluster_id=random.choice(("one", "one", None)))
     if _chance(random, 30):
-        state = replace(state, topic_configs={topic: {"min.insync.replicas": "2"} for topic in topics})
+        state = replace(
+            state, topic_configs={topic: {"min.insync.replicas": "2"} for topic in topics}
+        )
     return _pending(random, state, list(lists))
 
 
@@ -112,9 +120,19 @@ def _facts(random: Random, state: ClusterState) -> ClusterFacts:
     used = [topic for topic in TOPICS if _chance(random, 30)]
     return ClusterFacts(
         consumers=dict.fromkeys(used, ("billing",)),
-        sizes={partition: random.choice((10, 2_000)) for partition in state.assignment if _chance(random, known)},
-        capacities={broker: random.choice((1_000, 9_000)) for broker in state.brokers if _chance(random, 20)},
-        usable={broker: random.choice((1_000, 9_000, None)) for broker in state.brokers if _chance(random, 20)},
+        sizes={
+            partition: random.choice((10, 2_000))
+            for partition in state.assignment
+            if _chance(random, known)
+        },
+        capacities={
+            broker: random.choice((1_000, 9_000)) for broker in state.brokers if _chance(random, 20)
+        },
+        usable={
+            broker: random.choice((1_000, 9_000, None))
+            for broker in state.brokers
+            if _chance(random, 20)
+        },
         deletion_enabled=_chance(random, 85),
         topics_create_themselves=random.choice((True, False, None)),
         unavailable=("groups were not seen",) if _chance(random, 15) else (),
@@ -125,7 +143,11 @@ def _facts(random: Random, state: ClusterState) -> ClusterFacts:
 def _policy(random: Random) -> Policy:
     if _chance(random, 50):
         return Policy()
-    return Policy(deny=random.choice((("_*",), ("old",), ())), allow=random.choice((("*",), ("o*",))), max_topics=2)
+    return Policy(
+        deny=random.choice((("_*",), ("old",), ())),
+        allow=random.choice((("*",), ("o*",))),
+        max_topics=2,
+    )
 
 
 def _header(random: Random) -> PlanHeader:
@@ -140,8 +162,16 @@ def _partition(random: Random, state: ClusterState) -> TopicPartition:
 
 def _brokers(random: Random, state: ClusterState) -> Sequence[int]:
     """Return ids to choose from: mostly live ones."""
-    known = sorted({*state.brokers, *(broker for ids in state.assignment.values() for broker in ids)})
-    return [*known, UNKNOWN_BROKER] if _chance(random, 8) else known if _chance(random, 30) else sorted(state.brokers)
+    known = sorted(
+        {*state.brokers, *(broker for ids in state.assignment.values() for broker in ids)}
+    )
+    return (
+        [*known, UNKNOWN_BROKER]
+        if _chance(random, 8)
+        else known
+        if _chance(random, 30)
+        else sorted(state.brokers)
+    )
 
 
 def _target(random: Random, state: ClusterState) -> PartitionTarget:
@@ -172,7 +202,9 @@ def _election(random: Random, state: ClusterState) -> ElectionPlan:
     scope = random.randrange(3)
     return ElectionPlan(
         _header(random),
-        partitions=tuple(_partition(random, state) for _ in range(random.randint(1, 3))) if scope == 0 else (),
+        partitions=tuple(_partition(random, state) for _ in range(random.randint(1, 3)))
+        if scope == 0
+        else (),
         topics=_topics(random, state) if scope == 1 else (),
         all_partitions=scope == 2,
     )
@@ -200,25 +232,39 @@ def _deletion(random: Random, state: ClusterState) -> DeletionPlan:
 
 def _recreation(random: Random, state: ClusterState) -> RecreationPlan:
     topics = random.sample(["new", "new_er", *TOPICS], random.randint(1, 2))
-    recipes = (TopicRecipe(topic, {0: _lists(random, _brokers(random, state))}, {}) for topic in topics)
+    recipes = (
+        TopicRecipe(topic, {0: _lists(random, _brokers(random, state))}, {}) for topic in topics
+    )
     return RecreationPlan(_header(random), tuple(recipes))
 
 
 def _request(random: Random, state: ClusterState) -> RebalanceRequest:
-    """Return a request with few of its fields; with all of them at once nearly every one would be a contradiction."""
+    """Return a request with few of its fields; with all of them at once nearly every one would be a
+    contradiction.
+    """
     patterns = ("orders", "a*", "*", "_*")
-    plain = RebalanceRequest(_header(random), racks=random.choice(tuple(Racks)), leaders_only=_chance(random, 8))
+    plain = RebalanceRequest(
+        _header(random), racks=random.choice(tuple(Racks)), leaders_only=_chance(random, 8)
+    )
     fields: dict[str, Callable[[], Any]] = {
         "drain": lambda: _some(random, _brokers(random, state), 2),
         "no_receive": lambda: _some(random, _brokers(random, state), 1),
         "never_lead": lambda: _some(random, _brokers(random, state), 1),
-        "substitute": lambda: {each: random.choice(_brokers(random, state)) for each in _some(random, range(1, 6), 1)},
+        "substitute": lambda: {
+            each: random.choice(_brokers(random, state)) for each in _some(random, range(1, 6), 1)
+        },
         "weights": lambda: dict.fromkeys(_some(random, _brokers(random, state), 1), 2.0),
         "exclude_topics": lambda: _some(random, patterns, 1),
-        "replication_factor": lambda: {each: random.randint(1, 3) for each in _some(random, patterns, 2)},
-        "broker_sets": lambda: {each: _lists(random, _brokers(random, state)) for each in _some(random, patterns, 2)},
+        "replication_factor": lambda: {
+            each: random.randint(1, 3) for each in _some(random, patterns, 2)
+        },
+        "broker_sets": lambda: {
+            each: _lists(random, _brokers(random, state)) for each in _some(random, patterns, 2)
+        },
         "pins": lambda: _pins(random, state),
-        "limits": lambda: random.choice((ProposalLimits(max_bytes=1_000), ProposalLimits(load_moves=1))),
+        "limits": lambda: random.choice(
+            (ProposalLimits(max_bytes=1_000), ProposalLimits(load_moves=1))
+        ),
         "load": lambda: LoadSpec("load"),
         "free": lambda: FreeBytes(random.choice(_brokers(random, state)), 10),
     }
@@ -229,7 +275,10 @@ def _request(random: Random, state: ClusterState) -> RebalanceRequest:
 
 def _pins(random: Random, state: ClusterState) -> tuple[Pin, ...]:
     count = random.randint(1, 2)
-    return tuple(Pin(_partition(random, state), _lists(random, _brokers(random, state))) for _ in range(count))
+    return tuple(
+        Pin(_partition(random, state), _lists(random, _brokers(random, state)))
+        for _ in range(count)
+    )
 
 
 _DOCUMENTS: tuple[Callable[[Random, ClusterState], Document], ...] = (

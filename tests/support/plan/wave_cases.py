@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 brokers = st.lists(st.integers(0, 12), min_size=1, max_size=4, unique=True).map(tuple)
 targets = st.lists(
     st.builds(
-        lambda number, target, current, size: PartitionTarget(TopicPartition("t", number), target, current, size),
+        lambda number, target, current, size: PartitionTarget(
+            TopicPartition("t", number), target, current, size
+        ),
         st.integers(0, 10_000),
         brokers,
         brokers,
@@ -59,7 +61,9 @@ def check_waves(waves: Sequence[Wave], plan: Sequence[PartitionTarget], limit: W
 
 
 def busiest(wave: Iterable[PartitionTarget]) -> int:
-    """Return the most bytes in or out of one broker, every partition led by the first of its current replicas."""
+    """Return the most bytes in or out of one broker, every partition led by the first of its
+    current replicas.
+    """
     total: Counter[tuple[str, int]] = Counter()
     for target in wave:
         for broker in target.added:
@@ -69,5 +73,7 @@ def busiest(wave: Iterable[PartitionTarget]) -> int:
 
 
 def makespan(waves: Iterable[Wave]) -> int:
-    """Return the time of all waves, one after the other, at a rate of one byte per second in and out of each broker."""
+    """Return the time of all waves, one after the other, at a rate of one byte per second in and
+    out of each broker.
+    """
     return sum(busiest(wave.reassignments) for wave in waves)

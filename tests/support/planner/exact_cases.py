@@ -1,4 +1,5 @@
-"""Builds seeded small clusters that are hard to plan: unequal racks, mixed factors, as many racks as replicas.
+"""Builds seeded small clusters that are hard to plan: unequal racks, mixed factors, as many racks
+as replicas.
 
 Each family adds one kind of constraint to such a cluster, `mixed` some of all kinds.
 """
@@ -47,9 +48,15 @@ def exact_case(seed: int, family: str = "plain") -> Case:
 
 def _plain(draw: np.random.Generator) -> Case:
     racks = int(draw.integers(1, 5))
-    list_lengths = draw.integers(1, 5, racks) if draw.random() < 0.8 else np.full(racks, int(draw.integers(1, 4)))
+    list_lengths = (
+        draw.integers(1, 5, racks)
+        if draw.random() < 0.8
+        else np.full(racks, int(draw.integers(1, 4)))
+    )
     rack = np.repeat(np.arange(racks), list_lengths)
-    brokers = tuple(BrokerRow(at + 1, f"r{where}" if racks > 1 else None) for at, where in enumerate(rack))
+    brokers = tuple(
+        BrokerRow(at + 1, f"r{where}" if racks > 1 else None) for at, where in enumerate(rack)
+    )
     new = int(draw.integers(0, 1 + len(rack) // 3)) if draw.random() < 0.5 else 0
     holders = draw.permutation(len(rack))[: len(rack) - new]
     skew = draw.uniform(0.2, 3.0, len(holders))
@@ -62,21 +69,31 @@ def _plain(draw: np.random.Generator) -> Case:
     return ClusterInventory("exact", brokers, tuple(rows)), _request(draw, len(rack), racks)
 
 
-def _weights(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
-    weights = {broker: float(draw.choice([0.5, 1.5, 2.0, 3.0])) for broker in _some(draw, cluster, 3)}
+def _weights(
+    draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest
+) -> Case:
+    weights = {
+        broker: float(draw.choice([0.5, 1.5, 2.0, 3.0])) for broker in _some(draw, cluster, 3)
+    }
     return cluster, replace(requested, weights=weights)
 
 
-def _sets(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
+def _sets(
+    draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest
+) -> Case:
     """Add broker sets for one or two topics, mostly large enough, perhaps overlapping."""
     sets = {}
     for topic in ("t0", "t1")[: int(draw.integers(1, 3))]:
         count = int(draw.integers(min(3, len(cluster.brokers)), len(cluster.brokers) + 1))
-        sets[topic] = tuple(int(each) + 1 for each in draw.permutation(len(cluster.brokers))[:count])
+        sets[topic] = tuple(
+            int(each) + 1 for each in draw.permutation(len(cluster.brokers))[:count]
+        )
     return cluster, replace(requested, broker_sets=sets)
 
 
-def _pins(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
+def _pins(
+    draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest
+) -> Case:
     """Pin up to three partitions to brokers on different racks."""
     pins = []
     for at in draw.permutation(len(cluster.partitions))[: int(draw.integers(1, 4))]:
@@ -86,35 +103,58 @@ def _pins(draw: np.random.Generator, cluster: ClusterInventory, requested: Rebal
                 first.setdefault(broker.rack or broker.broker_id, broker.broker_id)
         ids = [broker for broker in first.values() if broker not in requested.never_lead]
         if ids:
-            pins.append(Pin(TopicPartition(row.topic, row.partition), tuple(ids[: len(row.replicas)])))
+            pins.append(
+                Pin(TopicPartition(row.topic, row.partition), tuple(ids[: len(row.replicas)]))
+            )
     return cluster, replace(requested, pins=tuple(pins))
 
 
-def _roles(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
-    return cluster, replace(requested, no_receive=_some(draw, cluster, 2), never_lead=_some(draw, cluster, 2))
+def _roles(
+    draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest
+) -> Case:
+    return cluster, replace(
+        requested, no_receive=_some(draw, cluster, 2), never_lead=_some(draw, cluster, 2)
+    )
 
 
-def _few_leaders(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
+def _few_leaders(
+    draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest
+) -> Case:
     return cluster, replace(requested, never_lead=_some(draw, cluster, 4))
 
 
-def _capacities(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
+def _capacities(
+    draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest
+) -> Case:
     """Set one size for all partitions, and small capacities on some brokers."""
     return _sized(draw, cluster, requested, np.full(len(cluster.partitions), 10))
 
 
-def _bins(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest) -> Case:
-    """Set different sizes, and small capacities on some brokers, which makes it a bin-packing problem."""
+def _bins(
+    draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest
+) -> Case:
+    """Set different sizes, and small capacities on some brokers, which makes it a bin-packing
+    problem.
+    """
     return _sized(draw, cluster, requested, draw.choice([1, 2, 5, 10], len(cluster.partitions)))
 
 
-def _sized(draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest, sizes: Ints) -> Case:
+def _sized(
+    draw: np.random.Generator, cluster: ClusterInventory, requested: RebalanceRequest, sizes: Ints
+) -> Case:
     """Set sizes and capacities with a tolerance so large that bytes cause no moves."""
-    rows = tuple(replace(row, size_bytes=int(size)) for row, size in zip(cluster.partitions, sizes, strict=True))
+    rows = tuple(
+        replace(row, size_bytes=int(size))
+        for row, size in zip(cluster.partitions, sizes, strict=True)
+    )
     mean = sum((row.size_bytes or 0) * len(row.replicas) for row in rows) / len(cluster.brokers)
     tight = {broker: int(mean * draw.uniform(0.8, 1.6)) + 1 for broker in _some(draw, cluster, 3)}
-    brokers = tuple(replace(row, capacity_bytes=tight.get(row.broker_id)) for row in cluster.brokers)
-    return replace(cluster, brokers=brokers, partitions=rows), replace(requested, bytes_tolerance=_ANY_BYTES)
+    brokers = tuple(
+        replace(row, capacity_bytes=tight.get(row.broker_id)) for row in cluster.brokers
+    )
+    return replace(cluster, brokers=brokers, partitions=rows), replace(
+        requested, bytes_tolerance=_ANY_BYTES
+    )
 
 
 def _some(draw: np.random.Generator, cluster: ClusterInventory, most: int) -> tuple[int, ...]:
@@ -125,7 +165,9 @@ def _some(draw: np.random.Generator, cluster: ClusterInventory, most: int) -> tu
 
 _PART_OF_MIXED = 0.4
 _ANY_BYTES = 1000.0
-FAMILIES: Mapping[str, tuple[Callable[[np.random.Generator, ClusterInventory, RebalanceRequest], Case], ...]] = {
+FAMILIES: Mapping[
+    str, tuple[Callable[[np.random.Generator, ClusterInventory, RebalanceRequest], Case], ...]
+] = {
     "plain": (),
     "weights": (_weights,),
     "sets": (_sets,),
@@ -138,11 +180,14 @@ FAMILIES: Mapping[str, tuple[Callable[[np.random.Generator, ClusterInventory, Re
 }
 
 HARD = ("roles", "capacities", "mixed", "few leaders", "bins")
-"""Families that need swaps of two replicas at once, or bin packing, and are not always solved optimally."""
+"""Families that need swaps of two replicas at once, or bin packing, and are not always solved
+optimally."""
 
 
 def judge(cluster: ClusterInventory, requested: RebalanceRequest) -> str:
-    """Return `optimal`, `infeasible` (according to both), or what is wrong with the planner's plan."""
+    """Return `optimal`, `infeasible` (according to both), or what is wrong with the planner's
+    plan.
+    """
     try:
         problem = compile_request(cluster_arrays(*rows_as_arrow(cluster)), requested).problem
     except InfeasibleError:
@@ -159,7 +204,10 @@ def judge(cluster: ClusterInventory, requested: RebalanceRequest) -> str:
 
 
 def _compare(problem: PlacementProblem, solution: Solution, optimum: Optimum) -> str:
-    found = (unevenness(problem, solution.target), int(moves_per_partition(problem, solution.target).sum()))
+    found = (
+        unevenness(problem, solution.target),
+        int(moves_per_partition(problem, solution.target).sum()),
+    )
     best = (optimum.unevenness, optimum.moves)
     if found < best:
         return f"the exact solver missed unevenness and moves {found} and returned {best}"
@@ -169,13 +217,17 @@ def _compare(problem: PlacementProblem, solution: Solution, optimum: Optimum) ->
         return "optimal"
     if proved_optimal(problem, solution, solution.target):
         return f"proved unevenness and moves {found}, the best are {best}"
-    if not broken_rules(problem, problem.current) and found[0] > unevenness(problem, problem.current):
+    if not broken_rules(problem, problem.current) and found[0] > unevenness(
+        problem, problem.current
+    ):
         return "less even than before"
     return "less even" if found[0] > best[0] else "more moves"
 
 
 def _request(draw: np.random.Generator, brokers: int, racks: int) -> RebalanceRequest:
-    targets: dict[str, Any] = {"racks": Racks.RELAXED if racks == 1 or draw.random() < 0.3 else Racks.STRICT}
+    targets: dict[str, Any] = {
+        "racks": Racks.RELAXED if racks == 1 or draw.random() < 0.3 else Racks.STRICT
+    }
     chosen = [int(each) + 1 for each in draw.permutation(brokers)]
     if brokers > 2 and draw.random() < 0.5:
         targets["drain"] = (chosen[0],)
@@ -184,7 +236,9 @@ def _request(draw: np.random.Generator, brokers: int, racks: int) -> RebalanceRe
     if draw.random() < 0.15:
         targets["never_lead"] = (chosen[len(chosen) // 2],)
     if draw.random() < 0.3:
-        targets["replication_factor"] = {"t0": int(draw.integers(1, max(2, min(racks, brokers - 1) + 1)))}
+        targets["replication_factor"] = {
+            "t0": int(draw.integers(1, max(2, min(racks, brokers - 1) + 1)))
+        }
     if draw.random() < 0.1:
         targets["exclude_topics"] = ("t1",)
     return request(**targets)

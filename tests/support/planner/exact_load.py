@@ -1,6 +1,8 @@
-"""Finds the least that the highest level of load can be (HiGHS, by scipy), with counts per broker as a plan has them.
+"""Finds the least that the highest level of load can be (HiGHS, by scipy), with counts per broker
+as a plan has them.
 
-Binary variables: whether a broker holds a partition, or leads it; the last variable is the highest level.
+Binary variables: whether a broker holds a partition, or leads it; the last variable is the highest
+level.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ _SECONDS, _GAP = 30, 1e-3
 
 
 def least_highest_level(problem: PlacementProblem, lists: Ints, resource: Resource) -> float:
-    """Return the least highest level of replicas, or of leaders within the lists [P, W] of a plan."""
+    """Return the least highest level of replicas, or of leaders within the lists [P, W] of a
+    plan.
+    """
     by_leader = resource.on_leader is not None
     held = lists[:, :1] if by_leader else lists
     brokers, partitions = len(problem.brokers), len(problem)
@@ -48,13 +52,17 @@ def _counts(held: Ints, brokers: int) -> LinearConstraint:
     of_partitions = np.kron(np.eye(partitions), np.ones(brokers))
     of_brokers = np.kron(np.ones(partitions), np.eye(brokers))
     rows = np.hstack([np.vstack([of_partitions, of_brokers]), np.zeros((partitions + brokers, 1))])
-    wanted = np.concatenate([(held != NONE).sum(axis=1), np.bincount(held[held != NONE], minlength=brokers)])
+    wanted = np.concatenate(
+        [(held != NONE).sum(axis=1), np.bincount(held[held != NONE], minlength=brokers)]
+    )
     return LinearConstraint(rows, wanted, wanted)
 
 
 def _levels(problem: PlacementProblem, resource: Resource) -> LinearConstraint:
     """No level is above the last variable."""
-    rates: Floats = np.asarray(resource.on_replica if resource.on_leader is None else resource.on_leader, np.float64)
+    rates: Floats = np.asarray(
+        resource.on_replica if resource.on_leader is None else resource.on_leader, np.float64
+    )
     shares, brokers = fair_shares(resource, problem.rf), len(problem.brokers)
     rows = [
         np.append(np.kron(rates[:, hour] / shares[broker, hour], np.eye(brokers)[broker]), -1.0)

@@ -1,7 +1,9 @@
-"""Writes samples of a small cluster whose true rates are known, and makes them dirty in every way that is met.
+"""Writes samples of a small cluster whose true rates are known, and makes them dirty in every way
+that is met.
 
-Every topic has 100 bytes a record. Records come evenly within an hour: RATE[hour % 24] a second times the number of
-the partition plus one. A sample is taken every five minutes. What is wrong with a topic is in its name.
+Every topic has 100 bytes a record. Records come evenly within an hour: RATE[hour % 24] a second
+times the number of the partition plus one. A sample is taken every five minutes. What is wrong with
+a topic is in its name.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ Row = dict[str, Any]
 
 def rate_of(topic: str, partition: int, hour: int) -> float | None:
     """The true records a second, None where no sample tells."""
-    if (topic == "came" and hour < CAME_H) or (topic == "silent" and partition == 0 and hour in SILENT_H):
+    if (topic == "came" and hour < CAME_H) or (
+        topic == "silent" and partition == 0 and hour in SILENT_H
+    ):
         return None
     return RATE[hour % 24] * (partition + 1)
 
@@ -61,11 +65,24 @@ class TimelineEvent:
         return int((whole + part) * (partition + 1))
 
 
-TOPICS = ("clean", "repeated", "silent", "thin", "moved", "reset", "came", "shrinking", "kept", "unread")
+TOPICS = (
+    "clean",
+    "repeated",
+    "silent",
+    "thin",
+    "moved",
+    "reset",
+    "came",
+    "shrinking",
+    "kept",
+    "unread",
+)
 
 
 def moments(hours: Iterable[int] = range(HOURS)) -> list[TimelineEvent]:
-    return [TimelineEvent(hour * 3600 + second) for hour in hours for second in range(0, 3600, STEP_S)]
+    return [
+        TimelineEvent(hour * 3600 + second) for hour in hours for second in range(0, 3600, STEP_S)
+    ]
 
 
 def rows_at(moment: TimelineEvent, partitions: int = PARTITIONS) -> Iterator[Row]:
@@ -90,18 +107,35 @@ def _partition(moment: TimelineEvent, topic: str, partition: int) -> Iterator[Ro
     if topic in {"shrinking", "kept"}:
         size %= SEGMENT
     at = {"ts": moment.time, "topic": topic, "partition": partition}
-    yield at | {"broker_id": leader, "metric": "log_end_offset", "kind": "counter", "value": float(records)}
+    yield at | {
+        "broker_id": leader,
+        "metric": "log_end_offset",
+        "kind": "counter",
+        "value": float(records),
+    }
     if topic == "kept":
         start = records - size // RECORD_BYTES
         yield at | {"metric": "log_start_offset", "kind": "gauge", "value": float(start)}
     for broker in (1, 2):
-        yield at | {"broker_id": broker, "metric": "log_size_bytes", "kind": "gauge", "value": float(size)}
+        yield at | {
+            "broker_id": broker,
+            "metric": "log_size_bytes",
+            "kind": "gauge",
+            "value": float(size),
+        }
     if topic != "unread":
-        yield at | {"group": "billing", "metric": "group_offset", "kind": "counter", "value": float(records)}
+        yield at | {
+            "group": "billing",
+            "metric": "group_offset",
+            "kind": "counter",
+            "value": float(records),
+        }
 
 
 def _meters(moment: TimelineEvent, topic: str, partitions: int) -> Iterator[Row]:
-    """What brokers report of the topic `reset`: a tenth more than its partitions add up to, and 0 after a crash."""
+    """What brokers report of the topic `reset`: a tenth more than its partitions add up to, and 0
+    after a crash.
+    """
     if topic != "reset":
         return
     since = TimelineEvent(RESET_AT_S) if moment.s >= RESET_AT_S else TimelineEvent(0)
@@ -118,7 +152,8 @@ def useless() -> list[Row]:
         at | {"metric": "log_end_offset", "value": -1.0},
         at | {"metric": "room_temperature", "value": 21.0},
         at | {"metric": "log_end_offset", "value": None},
-        at | {"ts": datetime(1999, 12, 31, 23, tzinfo=UTC), "metric": "log_end_offset", "value": 7.0},
+        at
+        | {"ts": datetime(1999, 12, 31, 23, tzinfo=UTC), "metric": "log_end_offset", "value": 7.0},
     ]
 
 

@@ -1,4 +1,6 @@
-"""Draws small random clusters and requests for the planner, and returns its results as plain values."""
+"""Draws small random clusters and requests for the planner, and returns its results as plain
+values.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ Lists = dict[tuple[str, int], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Proposed:
-    """The result for one cluster: entries in plan order with reasons, or the error's kind and message."""
+    """The result for one cluster: entries in plan order with reasons, or the error's kind and
+    message.
+    """
 
     entries: Mapping[tuple[str, int], Replicas]
     figures: Mapping[str, Any]
@@ -42,7 +46,9 @@ def lists(cluster: ClusterInventory) -> Lists:
 
 
 def propose(
-    cluster: ClusterInventory, request: RebalanceRequest, history: Sequence[Mapping[str, Any]] | None = None
+    cluster: ClusterInventory,
+    request: RebalanceRequest,
+    history: Sequence[Mapping[str, Any]] | None = None,
 ) -> Proposed:
     """Plan one cluster; `history` are the rows of its load history."""
     task = PlanningTask(request, {"": cluster.facts.reassigning})
@@ -62,7 +68,9 @@ def propose(
 
 def applied(cluster: ClusterInventory, proposed: Proposed) -> ClusterInventory:
     target = proposed.target(cluster)
-    rows = tuple(replace(row, replicas=target[row.topic, row.partition]) for row in cluster.partitions)
+    rows = tuple(
+        replace(row, replicas=target[row.topic, row.partition]) for row in cluster.partitions
+    )
     return replace(cluster, partitions=rows)
 
 
@@ -72,12 +80,17 @@ def request(**targets: Any) -> RebalanceRequest:  # noqa: ANN401 - the request's
 
 @st.composite
 def clusters(draw: st.DrawFn, *, most_partitions: int = 14) -> ClusterInventory:
-    """Draw a cluster of up to 8 brokers, each in some rack or none of them in any, some perhaps empty."""
+    """Draw a cluster of up to 8 brokers, each in some rack or none of them in any, some perhaps
+    empty.
+    """
     count = draw(st.integers(1, 8))
     racked = draw(st.booleans())
     racks = [f"r{draw(st.integers(0, 3))}" if racked else None for _ in range(count)]
     capacity = draw(st.sampled_from([None, None, None, 2000, 400]))
-    brokers = tuple(BrokerRow(broker, rack, capacity_bytes=capacity) for broker, rack in enumerate(racks, start=1))
+    brokers = tuple(
+        BrokerRow(broker, rack, capacity_bytes=capacity)
+        for broker, rack in enumerate(racks, start=1)
+    )
     holders = draw(st.integers(1, count))
     rows = []
     for number in range(draw(st.integers(1, most_partitions))):
@@ -103,10 +116,16 @@ def requests(draw: st.DrawFn, brokers: int) -> RebalanceRequest:
         "replication_factor": draw(st.sampled_from([{}, {}, {"a": 1}, {"a": 2}, {"b": 3}])),
         "exclude_topics": draw(st.sampled_from([(), (), ("b",)])),
         "broker_sets": draw(
-            st.one_of(st.just({}), st.lists(ids, unique=True, min_size=1).map(lambda chosen: {"pay-*": tuple(chosen)}))
+            st.one_of(
+                st.just({}),
+                st.lists(ids, unique=True, min_size=1).map(lambda chosen: {"pay-*": tuple(chosen)}),
+            )
         ),
         "substitute": draw(
-            st.one_of(st.just({}), st.tuples(ids, ids).filter(lambda p: p[0] != p[1]).map(lambda p: {p[0]: p[1]}))
+            st.one_of(
+                st.just({}),
+                st.tuples(ids, ids).filter(lambda p: p[0] != p[1]).map(lambda p: {p[0]: p[1]}),
+            )
         ),
     }
     return request(**fields)

@@ -1,4 +1,6 @@
-"""Starts what Spark meets on loopback: a Spark Connect server, a master with workers, a server of S3."""
+"""Starts what Spark meets on loopback: a Spark Connect server, a master with workers, a server of
+S3.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class Cluster:
 
 
 def python_without_kadmin(folder: Path, python: str) -> Path:
-    """Return a Python that has the packages of this one, and not those that are installed as links: not kadmin."""
+    """Return a Python that has the packages of this one, and not those that are installed as links:
+    not kadmin.
+    """
     script = folder / "python-without-kadmin"
     packages = Path(pa.__file__).parents[1]
     script.write_text(f'#!/bin/sh\nPYTHONPATH="{packages}:$PYTHONPATH" exec "{python}" -S "$@"\n')
@@ -66,7 +70,14 @@ def connect_server(
     }
     arguments = [each for key, value in settings.items() for each in ("--conf", f"{key}={value}")]
     main = "org.apache.spark.sql.connect.service.SparkConnectServer"
-    command = [str(spark / "bin" / "spark-submit"), "--master", "local[2]", "--class", main, *arguments]
+    command = [
+        str(spark / "bin" / "spark-submit"),
+        "--master",
+        "local[2]",
+        "--class",
+        main,
+        *arguments,
+    ]
     with _running(command, folder / "connect.log", environment(python, spark)) as process:
         _wait_for(process, port, folder / "connect.log")
         yield f"sc://127.0.0.1:{port}"
@@ -76,7 +87,11 @@ def connect_server(
 def cluster(folder: Path, python: Path) -> Iterator[Cluster]:
     """Run a master and two workers of one core each."""
     (port,) = free_ports(1)
-    url, log, start = f"spark://127.0.0.1:{port}", folder / "master.log", str(SPARK / "bin" / "spark-class")
+    url, log, start = (
+        f"spark://127.0.0.1:{port}",
+        folder / "master.log",
+        str(SPARK / "bin" / "spark-class"),
+    )
     deploy = "org.apache.spark.deploy"
     with ExitStack() as ends:
         address = ["--host", "127.0.0.1", "--webui-port", "0"]
@@ -84,15 +99,26 @@ def cluster(folder: Path, python: Path) -> Iterator[Cluster]:
         ends.enter_context(_running(master, log, environment(python)))
         wait_until(lambda: listens(port), _START_S)
         for number in range(1, WORKERS + 1):
-            size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker-{number}")]
+            size = [
+                "--cores",
+                "1",
+                "--memory",
+                "1g",
+                "--work-dir",
+                str(folder / f"worker-{number}"),
+            ]
             worker = [start, f"{deploy}.worker.Worker", *address, *size, url]
-            ends.enter_context(_running(worker, folder / f"worker-{number}.log", environment(python)))
+            ends.enter_context(
+                _running(worker, folder / f"worker-{number}.log", environment(python))
+            )
         wait_until(lambda: log.read_text().count("Registering worker") == WORKERS, _START_S)
         yield Cluster(url, folder)
 
 
 def packages() -> Path:
-    """Return the folder of the packages that are not of this environment: another PySpark, and the server of S3."""
+    """Return the folder of the packages that are not of this environment: another PySpark, and the
+    server of S3.
+    """
     folder = Path(os.environ.get("KADMIN_TEST_SERVERS", Path(__file__).parents[3] / ".servers"))
     assert (folder / "pyspark").is_dir(), "make test-spark installs it"
     return folder
@@ -107,7 +133,10 @@ def s3_server(folder: Path, bucket: str, objects: Mapping[str, bytes]) -> Iterat
     with _running(command, log, {**os.environ, "PYTHONPATH": str(packages())}) as process:
         _wait_for(process, port, log)
         client = HTTPConnection("127.0.0.1", port)
-        for path, content in {bucket: b"", **{f"{bucket}/{name}": each for name, each in objects.items()}}.items():
+        for path, content in {
+            bucket: b"",
+            **{f"{bucket}/{name}": each for name, each in objects.items()},
+        }.items():
             client.request("PUT", f"/{path}", content)
             answer = client.getresponse()
             assert answer.status == HTTPStatus.OK, answer.read()
@@ -119,7 +148,11 @@ def environment(python: Path, spark: Path = SPARK) -> dict[str, str]:
     """Return the environment of Spark's own programs, in which a `python` runs functions."""
     java = find_java(os.environ, cache_folder(os.environ))
     return {
-        **{key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "PYTHON"))},
+        **{
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("SPARK_", "PYSPARK_", "PYTHON"))
+        },
         "JAVA_HOME": str(java.home),
         "SPARK_HOME": str(spark),
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -134,7 +167,9 @@ def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 
 @contextmanager
-def _running(command: list[str], log: Path, variables: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def _running(
+    command: list[str], log: Path, variables: Mapping[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,

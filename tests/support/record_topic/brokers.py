@@ -1,7 +1,8 @@
-"""Models what brokers do with one partition and one transactional id: epochs, fences, markers, the last stable offset.
+"""Models what brokers do with one partition and one transactional id: epochs, fences, markers, the
+last stable offset.
 
-tests/kraft/test_transaction_model.py holds the model against live brokers. A value of `Brokers` never changes: each
-call returns the next one, so that every order of calls can be tried.
+tests/kraft/test_transaction_model.py holds the model against live brokers. A value of `Brokers`
+never changes: each call returns the next one, so that every order of calls can be tried.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class Brokers:
-    """`epoch` is the last one that a producer got; `ends` what the coordinator decided and has not written yet."""
+    """`epoch` is the last one that a producer got; `ends` what the coordinator decided and has not
+    written yet.
+    """
 
     log: tuple[LogEntry | Marker, ...] = ()
     epoch: int = -1
@@ -35,7 +38,9 @@ class Brokers:
 
     @property
     def busy(self) -> bool:
-        """Whether the coordinator lets every request on the transactional id wait (CONCURRENT_TRANSACTIONS)."""
+        """Whether the coordinator lets every request on the transactional id wait
+        (CONCURRENT_TRANSACTIONS).
+        """
         return self.ends is not None
 
     def is_fenced(self, producer: Producer) -> bool:
@@ -45,18 +50,27 @@ class Brokers:
     def begin(self) -> tuple[Brokers, Producer]:
         """Start a producer; an open transaction is aborted first."""
         assert not self.busy
-        free = self if self.open_at is None else replace(self, ends=Marker(committed=False)).write_marker()
+        free = (
+            self
+            if self.open_at is None
+            else replace(self, ends=Marker(committed=False)).write_marker()
+        )
         return replace(free, epoch=self.epoch + 1), Producer(0, self.epoch + 1)
 
-    def add(self, producer: Producer, values: tuple[tuple[str, bytes | None], ...]) -> tuple[Brokers, int]:
+    def add(
+        self, producer: Producer, values: tuple[tuple[str, bytes | None], ...]
+    ) -> tuple[Brokers, int]:
         """Write values in the producer's transaction, which begins with the first."""
         assert not self.busy
         assert not self.is_fenced(producer)
         offset = len(self.log)
         entries = tuple(
-            LogEntry(offset + number, key, value, producer, 0) for number, (key, value) in enumerate(values)
+            LogEntry(offset + number, key, value, producer, 0)
+            for number, (key, value) in enumerate(values)
         )
-        return replace(self, log=self.log + entries, open_at=offset if self.open_at is None else self.open_at), offset
+        return replace(
+            self, log=self.log + entries, open_at=offset if self.open_at is None else self.open_at
+        ), offset
 
     def commit(self, producer: Producer) -> Brokers:
         """Decide that the transaction is committed; its marker is written later."""

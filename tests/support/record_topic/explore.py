@@ -1,6 +1,8 @@
-"""Tries every order in which processes and brokers can take their next steps, and checks every log that comes of it.
+"""Tries every order in which processes and brokers can take their next steps, and checks every log
+that comes of it.
 
-A process that is not chosen any more is a dead one: each state is checked, so death is tried at every step.
+A process that is not chosen any more is a dead one: each state is checked, so death is tried at
+every step.
 """
 
 from __future__ import annotations
@@ -38,9 +40,13 @@ def judged(entries: tuple[LogEntry, ...]) -> TopicLog:
 
 
 class Process:
-    """A process after some answers: what it asks next, and its successors by answer. Equal histories are one object."""
+    """A process after some answers: what it asks next, and its successors by answer. Equal
+    histories are one object.
+    """
 
-    def __init__(self, program: Program, producer: Producer | None, history: tuple[Any, ...] = ()) -> None:
+    def __init__(
+        self, program: Program, producer: Producer | None, history: tuple[Any, ...] = ()
+    ) -> None:
         self._program = program
         self._history = history
         self._after: dict[Any, Process] = {}
@@ -86,7 +92,9 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Records of others that are written, transactions that run into their time-out, and producers that begin."""
+    """Records of others that are written, transactions that run into their time-out, and producers
+    that begin.
+    """
 
     plain: tuple[tuple[str, bytes], ...] = ()
     time_outs: int = 0
@@ -97,7 +105,8 @@ class Limits:
 class World:
     """Brokers and processes at one time.
 
-    `until` is, for each process that reads, the end of the log when it began; `left` what may still happen.
+    `until` is, for each process that reads, the end of the log when it began; `left` what may still
+    happen.
     """
 
     brokers: Brokers
@@ -111,9 +120,15 @@ class World:
         if brokers.ends is not None:
             yield replace(self, brokers=brokers.write_marker())
         elif brokers.open_at is not None and left.time_outs:
-            yield replace(self, brokers=brokers.time_out(), left=replace(left, time_outs=left.time_outs - 1))
+            yield replace(
+                self, brokers=brokers.time_out(), left=replace(left, time_outs=left.time_outs - 1)
+            )
         if left.plain:
-            yield replace(self, brokers=brokers.plain(*left.plain[0]), left=replace(left, plain=left.plain[1:]))
+            yield replace(
+                self,
+                brokers=brokers.plain(*left.plain[0]),
+                left=replace(left, plain=left.plain[1:]),
+            )
         for number, process in enumerate(self.processes):
             yield from self._stepped(number, process)
 
@@ -145,7 +160,9 @@ class World:
         elif self.brokers.stable >= until:
             yield self._with(number, process.after(self.brokers.visible()), self.brokers)
 
-    def _with(self, number: int, process: Process, brokers: Brokers, until: int | None = None) -> World:
+    def _with(
+        self, number: int, process: Process, brokers: Brokers, until: int | None = None
+    ) -> World:
         processes = (*self.processes[:number], process, *self.processes[number + 1 :])
         return replace(
             self,
@@ -157,7 +174,9 @@ class World:
 
 @dataclass(slots=True)
 class Explored:
-    """How many worlds were reached, and what the processes of those came to in which nothing is left to do."""
+    """How many worlds were reached, and what the processes of those came to in which nothing is
+    left to do.
+    """
 
     worlds: int = 0
     ends: set[tuple[object, ...]] = field(default_factory=set)
@@ -169,7 +188,9 @@ def explore(
     check: Callable[[tuple[LogEntry, ...]], None],
     limits: Limits,
 ) -> Explored:
-    """Reach every world, and `check` the committed records of each; `programs` with the producer they begin with."""
+    """Reach every world, and `check` the committed records of each; `programs` with the producer
+    they begin with.
+    """
     first = _world(start, programs, limits)
     checked, explored = set[tuple[Any, ...]](), Explored()
 
@@ -187,9 +208,14 @@ def explore(
 
 
 def walk(
-    start: Brokers, programs: Mapping[Program, Producer | None], limits: Limits, chosen: random.Random
+    start: Brokers,
+    programs: Mapping[Program, Producer | None],
+    limits: Limits,
+    chosen: random.Random,
 ) -> tuple[tuple[LogEntry, ...], tuple[object, ...]]:
-    """Take random steps until nothing is left to do; return the committed records, and what the processes came to."""
+    """Take random steps until nothing is left to do; return the committed records, and what the
+    processes came to.
+    """
     world = _world(start, programs, limits)
     while following := list(world.next()):
         world = chosen.choice(following)

@@ -1,4 +1,6 @@
-"""Loads the topic of lock and record of a 4.4.0 cluster, as kadmin 1.0.0 left it when it was killed, and compacted."""
+"""Loads the topic of lock and record of a 4.4.0 cluster, as kadmin 1.0.0 left it when it was
+killed, and compacted.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def _entries(partition: int) -> list[LogEntry]:
 
 
 def _with_ids(key: str, value: bytes, ids: Mapping[str, str]) -> bytes:
-    """Return a value with other ids, which are in a compressed record and in a step's compressed intent."""
+    """Return a value with other ids, which are in a compressed record and in a step's compressed
+    intent.
+    """
     if is_body(key):
         return zlib.compress(_replaced(zlib.decompress(value), ids), level=9)
     if b'"intent":"' not in value:

@@ -1,4 +1,6 @@
-"""The steps of action.yml as a runner of GitHub executes them, on a repository with plans and an inventory."""
+"""The steps of action.yml as a runner of GitHub executes them, on a repository with plans and an
+inventory.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ BAD = GOOD.replace("replicas: [1, 3]", "replicas: [1, 1]")
 MOST_CHARACTERS = 65_536
 """Of a comment; GitHub refuses a longer one."""
 GH = f"""#!/usr/bin/env python3
-# A model of GitHub's own command: three of its calls, on the comments of one pull request in a file.
+# A model of GitHub's own command: three of its calls, on the comments of one pull request.
 import json, os, sys
 
 path = os.environ["RUNNER_TEMP"] + "/comments.json"
@@ -50,7 +52,8 @@ match sys.argv[1:]:
         url = f"https://github.com/team/plans/pull/7#issuecomment-{{number}}"
         comments.append({{"body": body(file), "url": url, "viewerDidAuthor": True}})
     case ["api", "--method", "PATCH", where, "--field", given]:
-        (found,) = [each for each in comments if each["url"].endswith("-" + where.rpartition("/")[2])]
+        number = "-" + where.rpartition("/")[2]
+        (found,) = [each for each in comments if each["url"].endswith(number)]
         assert where.startswith("repos/team/plans/issues/comments/") and given.startswith("body=@")
         found["body"] = body(given.removeprefix("body=@"))
     case others:
@@ -61,7 +64,8 @@ json.dump(comments, open(path, "w"))
 
 @dataclass
 class Runner:
-    """Executes steps in a checkout, with the inputs and the variables that a job on a pull request has.
+    """Executes steps in a checkout, with the inputs and the variables that a job on a pull request
+    has.
 
     `temp` has kadmin's environment, and in `path` the commands of the machine.
     """
@@ -73,9 +77,18 @@ class Runner:
 
     @classmethod
     def on_pull_request(cls, checkout: Path, temp: Path, **more: str) -> Runner:
-        """Return one for a checkout with a plan, an applied plan, a request and an inventory; `more` are variables."""
-        inputs = {f"inputs.{name}": str(given.get("default", "")) for name, given in ACTION["inputs"].items()}
-        github = {"github.repository": "team/plans", "github.event.pull_request.number": "7", "inputs.token": "token"}
+        """Return one for a checkout with a plan, an applied plan, a request and an inventory;
+        `more` are variables.
+        """
+        inputs = {
+            f"inputs.{name}": str(given.get("default", ""))
+            for name, given in ACTION["inputs"].items()
+        }
+        github = {
+            "github.repository": "team/plans",
+            "github.event.pull_request.number": "7",
+            "inputs.token": "token",
+        }
         (checkout / "plans" / "applied").mkdir(parents=True)
         (checkout / "plans" / "drain.yaml").write_text(GOOD)
         (checkout / "plans" / "applied" / "old.yaml").write_text(GOOD.replace("[1, 3]", "[2, 1]"))
@@ -107,7 +120,16 @@ class Runner:
             "PATH": os.pathsep.join([str(self.temp / "path"), clean()["PATH"]]),
         }
         # The command of GitHub's `shell: bash`.
-        command: list[str | Path] = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]]
+        command: list[str | Path] = [
+            "bash",
+            "--noprofile",
+            "--norc",
+            "-e",
+            "-o",
+            "pipefail",
+            "-c",
+            step["run"],
+        ]
         done = run(command, self.checkout, **github, **self.more, **variables)
         for line in outputs.read_text().splitlines():
             key, _, value = line.partition("=")
@@ -115,12 +137,16 @@ class Runner:
         return done
 
     def output(self, name: str) -> str:
-        """Return an output of a step, `validate.exit-code`; '' where it has none, as GitHub does."""
+        """Return an output of a step, `validate.exit-code`; '' where it has none, as GitHub
+        does.
+        """
         step, _, key = name.partition(".")
         return self.values.get(f"steps.{step}.outputs.{key}", "")
 
     def job(self) -> int:
-        """Execute the steps on plans in order; return the exit code of the last one, and fail at any other."""
+        """Execute the steps on plans in order; return the exit code of the last one, and fail at
+        any other.
+        """
         for name in ("Validate", "Show what the plans would change", "Comment on the pull request"):
             done = self.step(name)
             assert done.returncode == 0, done.stdout + done.stderr
@@ -131,10 +157,13 @@ class Runner:
         return [each["body"] for each in json.loads((self.temp / "comments.json").read_text())]
 
     def write_comments(self, *bodies: tuple[str, bool]) -> None:
-        """Write the pull request's comments anew: bodies, and whether the token's account wrote them."""
+        """Write the pull request's comments anew: bodies, and whether the token's account wrote
+        them.
+        """
         url = "https://github.com/team/plans/pull/7#issuecomment-"
         comments = [
-            {"body": body, "url": f"{url}{number}", "viewerDidAuthor": own} for number, (body, own) in enumerate(bodies)
+            {"body": body, "url": f"{url}{number}", "viewerDidAuthor": own}
+            for number, (body, own) in enumerate(bodies)
         ]
         (self.temp / "comments.json").write_text(json.dumps(comments))
 

@@ -16,7 +16,9 @@ _OURS = ("KADMIN_", "PYTHON", "PYTEST_", "COV_", "VIRTUAL_ENV", "GITHUB_")
 
 @cache
 def interpreters() -> dict[str, Path]:
-    """Every Python of this machine that kadmin supports, by its version: on the PATH, or installed by pyenv."""
+    """Every Python of this machine that kadmin supports, by its version: on the PATH, or installed
+    by pyenv.
+    """
     found: dict[str, Path] = {}
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     for minor in _MINORS:
@@ -31,9 +33,13 @@ def interpreters() -> dict[str, Path]:
 
 
 def _runs(python: Path, version: str) -> bool:
-    """Tell whether this is that Python: pyenv's shims are there for versions that do not run, too."""
+    """Tell whether this is that Python: pyenv's shims are there for versions that do not run,
+    too.
+    """
     question = "import sys; print('%d.%d' % sys.version_info[:2])"
-    done = subprocess.run([str(python), "-c", question], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(python), "-c", question], capture_output=True, text=True, check=False
+    )
     return done.stdout.strip() == version
 
 
@@ -42,7 +48,9 @@ def clean(**more: str) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(_OURS)} | more
 
 
-def run(command: list[str | Path], folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    command: list[str | Path], folder: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder and a clean shell, whatever its exit code."""
     return subprocess.run(
         [str(word) for word in command],
@@ -67,5 +75,7 @@ def installed(python: Path, what: list[str | Path], folder: Path) -> Path:
     uv = TOOLS / "uv"
     succeed([uv, "venv", "--quiet", "--python", python, folder], folder.parent)
     bin_folder = folder / "bin"
-    succeed([uv, "pip", "install", "--quiet", "--python", bin_folder / "python", *what], folder.parent)
+    succeed(
+        [uv, "pip", "install", "--quiet", "--python", bin_folder / "python", *what], folder.parent
+    )
     return bin_folder

@@ -1,8 +1,9 @@
 """The end of a suite: live tests that failed are run once more, and what took the time is listed.
 
-With `--once-more`, each live test that failed is run again, alone, when the others have ended. If it passes, it is
-listed as unsteady with its first failure. A run fails by a test that fails twice, by a failure of a test that needs no
-server, and by more than three unsteady tests that have no mark `unsteady` with a reason.
+With `--once-more`, each live test that failed is run again, alone, when the others have ended. If
+it passes, it is listed as unsteady with its first failure. A run fails by a test that fails twice,
+by a failure of a test that needs no server, and by more than three unsteady tests that have no mark
+`unsteady` with a reason.
 """
 
 from __future__ import annotations
@@ -44,17 +45,26 @@ class Closing:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Run what failed once more; workers and their servers have ended by now."""
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is None or exitstatus != pytest.ExitCode.TESTS_FAILED or not self._config.getoption("once_more"):
+        if (
+            reporter is None
+            or exitstatus != pytest.ExitCode.TESTS_FAILED
+            or not self._config.getoption("once_more")
+        ):
             return
         failed = [report for kind in ("failed", "error") for report in reporter.stats.get(kind, ())]
         again = [report for report in failed if may_run_again(report)]
         # More would fail the run, whatever comes of them.
-        if len({node_id(report) for report in again if "unsteady" not in report.keywords}) > MOST_UNSTEADY:
+        if (
+            len({node_id(report) for report in again if "unsteady" not in report.keywords})
+            > MOST_UNSTEADY
+        ):
             return
         passed = {node for node in sorted({*map(node_id, again)}) if self._passes_alone(node)}
         unsteady = [report for report in failed if node_id(report) in passed]
         for kind in ("failed", "error"):
-            reporter.stats[kind] = [report for report in reporter.stats.get(kind, ()) if report not in unsteady]
+            reporter.stats[kind] = [
+                report for report in reporter.stats.get(kind, ()) if report not in unsteady
+            ]
         reporter.stats["unsteady"] = unsteady
         if not reporter.stats["failed"] and not reporter.stats["error"]:
             session.exitstatus = pytest.ExitCode.OK
@@ -73,7 +83,18 @@ class Closing:
 
     def _passes_alone(self, node: str) -> bool:
         suite = self._config.getoption("suite")
-        command = [sys.executable, "-m", "pytest", "--suite", suite, "-p", "no:cacheprovider", "-q", "--no-cov", node]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--suite",
+            suite,
+            "-p",
+            "no:cacheprovider",
+            "-q",
+            "--no-cov",
+            node,
+        ]
         done = subprocess.run(command, cwd=self._config.rootpath, timeout=ONCE_MORE_S, check=False)
         return done.returncode == 0
 

@@ -1,4 +1,6 @@
-"""The suites as a plugin of pytest: which tests run, in which order and by which worker, and what comes at the end."""
+"""The suites as a plugin of pytest: which tests run, in which order and by which worker, and what
+comes at the end.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +16,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TESTS_OF_A_CLUSTER = 40
-"""After so many tests of a version, the next file has a cluster of its own, so that workers share them."""
+"""After so many tests of a version, the next file has a cluster of its own, so that workers share
+them."""
 _LONG_TESTS_OF_A_CLUSTER = 4
 """The same of tests with the mark `executor`, which take a minute and more: within a file, too."""
-_LONG = ("test_kill_points.py", "test_zombies.py", "test_migration_walk.py", "test_rights.py", "test_docs.py")
+_LONG = (
+    "test_kill_points.py",
+    "test_zombies.py",
+    "test_migration_walk.py",
+    "test_rights.py",
+    "test_docs.py",
+)
 """They have few tests, and would be the last ones to start."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what chooses the tests of a session, and how it ends."""
-    parser.addoption("--suite", choices=SUITES, default=MAIN, help="which tests are run, by their marks")
-    parser.addoption("--once-more", action="store_true", help="run live tests that failed once more, alone, at the end")
+    parser.addoption(
+        "--suite", choices=SUITES, default=MAIN, help="which tests are run, by their marks"
+    )
+    parser.addoption(
+        "--once-more",
+        action="store_true",
+        help="run live tests that failed once more, alone, at the end",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,8 +49,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
-    """Leave out what other suites run; keep the tests of one cluster in one worker: a second would start it again.
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
+    """Leave out what other suites run; keep the tests of one cluster in one worker: a second would
+    start it again.
 
     Clusters start in the order of their tests here: the longest first, then those with most tests.
     """
@@ -62,7 +80,9 @@ def _share_out(items: list[pytest.Item]) -> None:
                 cluster = f"{cluster}-long"
                 number = tests[cluster] // _LONG_TESTS_OF_A_CLUSTER
             else:
-                number = numbers.setdefault((cluster, item.path), tests[cluster] // _TESTS_OF_A_CLUSTER)
+                number = numbers.setdefault(
+                    (cluster, item.path), tests[cluster] // _TESTS_OF_A_CLUSTER
+                )
             tests[cluster] += 1
             item.add_marker(pytest.mark.xdist_group(f"{cluster}-{number}"))
 

@@ -1,9 +1,10 @@
 """Which tests a suite runs: `pytest --suite NAME`.
 
-A test belongs to the suite that a mark of it names, and to `main` without one. `matrix` runs every test of `eras`, and
-every live test of `main`, on every version of Kafka that the session names, beside its own. `eras` chooses among those
-what each version proves: a claim of a table runs on both sides of each change, any other test on the newest version,
-and a live test of `main`, which `main` itself runs on one version, on the oldest besides.
+A test belongs to the suite that a mark of it names, and to `main` without one. `matrix` runs every
+test of `eras`, and every live test of `main`, on every version of Kafka that the session names,
+beside its own. `eras` chooses among those what each version proves: a claim of a table runs on both
+sides of each change, any other test on the newest version, and a live test of `main`, which `main`
+itself runs on one version, on the oldest besides.
 """
 
 from __future__ import annotations
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
     from support.eras.claims import Claim
 
 MAIN, ERAS, MATRIX = "main", "eras", "matrix"
-OWN_SUITES = ("executor", MATRIX, ERAS, "containers", "browser", "release", "kerberos", "spark", "pages")
+OWN_SUITES = (
+    "executor",
+    MATRIX,
+    ERAS,
+    "containers",
+    "browser",
+    "release",
+    "kerberos",
+    "spark",
+    "pages",
+)
 """Marks that keep a test out of the other suites; the first that a test has counts."""
 SUITES = (MAIN, *OWN_SUITES)
 VERSIONS_OF_MAIN = ("2.8.2", "4.4.0")
@@ -45,12 +56,18 @@ def version_of(item: pytest.Item) -> str | None:
     """Return the version of Kafka that a test runs on; None if it names none."""
     parameters = getattr(item, "callspec", None)
     values = () if parameters is None else parameters.params.values()
-    return next((each for each in values if isinstance(each, str) and _VERSION.fullmatch(each)), None)
+    return next(
+        (each for each in values if isinstance(each, str) and _VERSION.fullmatch(each)), None
+    )
 
 
 def boundaries(seen: Mapping[str, str]) -> set[str]:
-    """Return the versions on both sides of each change, or the newest one if all versions do the same."""
-    both = {version for pair in pairwise(seen) if seen[pair[0]] != seen[pair[1]] for version in pair}
+    """Return the versions on both sides of each change, or the newest one if all versions do the
+    same.
+    """
+    both = {
+        version for pair in pairwise(seen) if seen[pair[0]] != seen[pair[1]] for version in pair
+    }
     return both or {list(seen)[-1]}
 
 
@@ -65,7 +82,11 @@ def _may_run(item: pytest.Item) -> bool:
 
 
 def _is_live_of_main(item: pytest.Item) -> bool:
-    return suite_of(item) == MAIN and item.get_closest_marker("live") is not None and version_of(item) is not None
+    return (
+        suite_of(item) == MAIN
+        and item.get_closest_marker("live") is not None
+        and version_of(item) is not None
+    )
 
 
 def _by_boundaries(items: Sequence[pytest.Item]) -> list[pytest.Item]:
@@ -91,7 +112,9 @@ def _proves(item: pytest.Item, versions: Iterable[str]) -> bool:
 def _claim_of(item: pytest.Item) -> Claim | None:
     mark = item.get_closest_marker("claims")
     name = getattr(item, "originalname", item.name).removeprefix("test_")
-    return None if mark is None else next((each for each in mark.args[0] if each.name == name), None)
+    return (
+        None if mark is None else next((each for each in mark.args[0] if each.name == name), None)
+    )
 
 
 def _without_version(item: pytest.Item) -> str:

@@ -1,4 +1,6 @@
-"""Runs three real ZooKeeper servers as processes: killed, restarted, read-only, or one that lags its leader."""
+"""Runs three real ZooKeeper servers as processes: killed, restarted, read-only, or one that lags
+its leader.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ class Tap:
                 continue
             far.settimeout(None)
             for source, target, held in ((near, far, False), (far, near, True)):
-                threading.Thread(target=self._pump, args=(source, target), kwargs={"held": held}, daemon=True).start()
+                threading.Thread(
+                    target=self._pump, args=(source, target), kwargs={"held": held}, daemon=True
+                ).start()
 
     def _pump(self, source: socket.socket, target: socket.socket, *, held: bool) -> None:
         with suppress(OSError):
@@ -90,13 +94,17 @@ class Ports:
 
 
 class Ensemble:
-    """Servers 1 to 3 in a folder; a context manager. Server 1 reaches the other two through taps."""
+    """Servers 1 to 3 in a folder; a context manager. Server 1 reaches the other two through
+    taps.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         free = free_ports(9)
         self._ports = {number: Ports(*free[3 * (number - 1) : 3 * number]) for number in NUMBERS}
-        self._taps = {number: Tap(self._ports[number].quorum) for number in NUMBERS if number != LAGGARD}
+        self._taps = {
+            number: Tap(self._ports[number].quorum) for number in NUMBERS if number != LAGGARD
+        }
         self._processes: dict[int, Process] = {}
         cache = cache_folder(os.environ)
         self._java = find_java(os.environ, cache)
@@ -177,14 +185,20 @@ class Ensemble:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "myid").write_text(f"{number}\n")
         others = [
-            (self._taps[each].port if number == LAGGARD and each != LAGGARD else ports.quorum, ports.vote)
+            (
+                self._taps[each].port if number == LAGGARD and each != LAGGARD else ports.quorum,
+                ports.vote,
+            )
             for each, ports in self._ports.items()
         ]
         config = folder / "zoo.cfg"
         text = zookeeper_config(folder, self._ports[number].client, others, four_letter_words=True)
-        # A new leader that waits for a dead server's vote gives up after initLimit ticks, and another round begins.
+        # A new leader that waits for a dead server's vote gives up after initLimit ticks, and
+        # another round begins.
         config.write_text(text.replace("initLimit=10", "initLimit=3"))
         java = [str(self._java.executable), *JVM_OPTIONS, "-Dreadonlymode.enabled=true"]
         self._processes[number] = start(
-            [*java, "-cp", self._classes, MAIN, str(config)], folder / "server.log", folder / "process.json"
+            [*java, "-cp", self._classes, MAIN, str(config)],
+            folder / "server.log",
+            folder / "process.json",
         )

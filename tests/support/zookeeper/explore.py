@@ -1,7 +1,9 @@
-"""Tries every order in which processes, losses and expiries can take their next steps, on a modelled ensemble.
+"""Tries every order in which processes, losses and expiries can take their next steps, on a
+modelled ensemble.
 
-A process runs kadmin's own code with a store of the model. It stands still before each call until it is chosen again,
-so a pause is tried at every step; one that is not chosen any more is a dead one.
+A process runs kadmin's own code with a store of the model. It stands still before each call until
+it is chosen again, so a pause is tried at every step; one that is not chosen any more is a dead
+one.
 """
 
 from __future__ import annotations
@@ -79,7 +81,9 @@ class _Replay:
 
 
 class Process:
-    """A process after some answers: its next call, and its successors by answer. Equal histories are one object."""
+    """A process after some answers: its next call, and its successors by answer. Equal histories
+    are one object.
+    """
 
     def __init__(self, program: Program, history: tuple[Any, ...] = ()) -> None:
         self._program = program
@@ -103,8 +107,8 @@ class Process:
 class World:
     """An ensemble and processes at one time.
 
-    `known` is the session that each process believes to have; `owners` the process of each session that was opened;
-    `losses` and `expiries` are how many may still come.
+    `known` is the session that each process believes to have; `owners` the process of each session
+    that was opened; `losses` and `expiries` are how many may still come.
     """
 
     ensemble: Ensemble
@@ -122,7 +126,9 @@ class World:
             if process.call is None and not self.ensemble.owns(session_id):
                 continue
             if alive and self.expiries:
-                yield replace(self, ensemble=self.ensemble.expire(session_id), expiries=self.expiries - 1)
+                yield replace(
+                    self, ensemble=self.ensemble.expire(session_id), expiries=self.expiries - 1
+                )
             if process.call is None:
                 continue
             if alive or process.call == _SESSION:
@@ -167,14 +173,21 @@ class World:
 
 @dataclass(slots=True)
 class Explored:
-    """How many worlds were reached, and what the processes of those came to in which nothing is left to do."""
+    """How many worlds were reached, and what the processes of those came to in which nothing is
+    left to do.
+    """
 
     worlds: int = 0
     ends: set[tuple[object, ...]] = field(default_factory=set)
 
 
 def explore(
-    start: Ensemble, programs: Sequence[Program], written: Written, *, losses: int = 0, expiries: int = 0
+    start: Ensemble,
+    programs: Sequence[Program],
+    written: Written,
+    *,
+    losses: int = 0,
+    expiries: int = 0,
 ) -> Explored:
     """Reach every world, and call `written` at each multi that is committed on the way."""
     known = list[int]()

@@ -1,7 +1,8 @@
 """Proxies one ZooKeeper server over TCP, and breaks connections at chosen frames.
 
-The first frame of each side opens the session; after it a request is `xid, op, ...` and a reply `xid, zxid, error,
-...`. Pings and the openings of sessions do not count as requests. Four-letter words pass through untouched.
+The first frame of each side opens the session; after it a request is `xid, op, ...` and a reply
+`xid, zxid, error, ...`. Pings and the openings of sessions do not count as requests. Four-letter
+words pass through untouched.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ PUBLISH = request_with(MULTI, b"/steps/", b"/admin/")
 class FaultProxy(FrameProxy):
     """Forwards to one server.
 
-    `sessions` holds the id and password of every session that was opened or taken up again through the proxy, with
-    which a test can end it.
+    `sessions` holds the id and password of every session that was opened or taken up again through
+    the proxy, with which a test can end it.
     """
 
     def __init__(self, server: tuple[str, int]) -> None:

@@ -1,4 +1,6 @@
-"""Principals and tickets that the realm, or ZooKeeper, refuses: how a context has them, and what is said of each."""
+"""Principals and tickets that the realm, or ZooKeeper, refuses: how a context has them, and what is
+said of each.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _CREDENTIALS = "correct zookeeper.sasl of the context"
 
 
 def with_key(realm: Realm, user: str = OPERATOR, of: str = OPERATOR) -> dict[str, str]:
-    """Return `zookeeper.sasl` of a context whose client has a key table, by default the brokers' identity."""
+    """Return `zookeeper.sasl` of a context whose client has a key table, by default the brokers'
+    identity.
+    """
     return {**with_ticket(user)(realm), "keytab": str(realm.keytab(of))}
 
 

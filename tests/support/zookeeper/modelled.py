@@ -1,7 +1,7 @@
 """Models what an ensemble does with sessions, ephemeral znodes, versions and multis.
 
-tests/operations/zookeeper/test_lock_model.py holds the model against a real ZooKeeper. A value of `Ensemble` never
-changes: each call returns the next one, so that every order of calls can be tried.
+tests/operations/zookeeper/test_lock_model.py holds the model against a real ZooKeeper. A value of
+`Ensemble` never changes: each call returns the next one, so that every order of calls can be tried.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ COMMITTED = MultiResult(committed=True)
 
 @dataclass(frozen=True, slots=True)
 class Ensemble:
-    """Znodes in the order of their creation, and the sessions that are alive; `opened` counts them."""
+    """Znodes in the order of their creation, and the sessions that are alive; `opened` counts
+    them.
+    """
 
     znodes: tuple[Znode, ...] = ()
     sessions: frozenset[int] = frozenset()
@@ -75,7 +77,9 @@ class Ensemble:
                 return replace(self, znodes=(*self.znodes, made))
             case SetData():
                 at = [each.path for each in self.znodes].index(op.path)
-                written = replace(self.znodes[at], data=op.data, version=self.znodes[at].version + 1)
+                written = replace(
+                    self.znodes[at], data=op.data, version=self.znodes[at].version + 1
+                )
                 return replace(self, znodes=(*self.znodes[:at], written, *self.znodes[at + 1 :]))
             case Delete():
                 return replace(self, znodes=others)

@@ -1,4 +1,6 @@
-"""Loads znodes recorded from real clusters: one file per Kafka version, path -> data, ephemeral, version."""
+"""Loads znodes recorded from real clusters: one file per Kafka version, path -> data, ephemeral,
+version.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ _FOLDER = Path(__file__).parents[2] / "cluster" / "zookeeper" / "recorded"
 CLUSTERS = ("0.10.2.2", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.1")
 OLD_CONSUMERS = ("old-consumer-0.10.2.2", "old-consumer-1.1.1")
 KADMIN_1_0_0 = "kadmin-1.0.0"
-"""Topics, configs and kadmin's znodes of a 2.8.2 cluster, as kadmin 1.0.0 left them when it was killed."""
+"""Topics, configs and kadmin's znodes of a 2.8.2 cluster, as kadmin 1.0.0 left them when it was
+killed."""
 
 
 def decode_data(value: dict[str, Any]) -> bytes | None:
@@ -31,7 +34,9 @@ def recorded(name: str) -> dict[str, Znode]:
     """Load one recording; ephemeral znodes belong to session 7."""
     found = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return {
-        path: Znode(path, decode_data(each), each["version"], ephemeral_owner=7 if each["ephemeral"] else 0)
+        path: Znode(
+            path, decode_data(each), each["version"], ephemeral_owner=7 if each["ephemeral"] else 0
+        )
         for path, each in found.items()
     }
 
@@ -40,7 +45,12 @@ def load(store: Store, name: str) -> None:
     """Write a recording below a chroot; what was ephemeral belongs to this session."""
     nodes = recorded(name)
     write(
-        store, *(Create(p, nodes[p].data, ephemeral=nodes[p].ephemeral_owner != 0) for p in sorted(nodes) if p != "/")
+        store,
+        *(
+            Create(p, nodes[p].data, ephemeral=nodes[p].ephemeral_owner != 0)
+            for p in sorted(nodes)
+            if p != "/"
+        ),
     )
 
 

@@ -1,4 +1,6 @@
-"""Credentials and addresses that ZooKeeper, or kadmin, refuses: how a context has them, and what is said of each."""
+"""Credentials and addresses that ZooKeeper, or kadmin, refuses: how a context has them, and what is
+said of each.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _CREDENTIALS = "correct zookeeper.sasl of the context"
 
 @dataclass(frozen=True, slots=True)
 class RefusedClient:
-    """What is wrong, the way of the cluster, `zookeeper` of the context, and words of the cause and the remedy."""
+    """What is wrong, the way of the cluster, `zookeeper` of the context, and words of the cause and
+    the remedy.
+    """
 
     fault: str
     way: str
@@ -61,10 +65,18 @@ def stranger(cluster: SecuredZooKeeper) -> Authority:
 
 REFUSED = (
     RefusedClient(
-        "wrong password", SASL, lambda at: _sasl(at, BROKERS, "WRONG"), "unknown user or wrong password", _CREDENTIALS
+        "wrong password",
+        SASL,
+        lambda at: _sasl(at, BROKERS, "WRONG"),
+        "unknown user or wrong password",
+        _CREDENTIALS,
     ),
     RefusedClient(
-        "unknown user", SASL, lambda at: _sasl(at, "nobody", "WRONG"), "unknown user or wrong password", _CREDENTIALS
+        "unknown user",
+        SASL,
+        lambda at: _sasl(at, "nobody", "WRONG"),
+        "unknown user or wrong password",
+        _CREDENTIALS,
     ),
     RefusedClient(
         "no credentials",
@@ -83,7 +95,10 @@ REFUSED = (
     RefusedClient(
         "certificate for another host",
         TLS,
-        lambda at: {"connect": at.encrypted.replace("localhost", "127.0.0.1"), "tls": {"ca": at.authority.ca}},
+        lambda at: {
+            "connect": at.encrypted.replace("localhost", "127.0.0.1"),
+            "tls": {"ca": at.authority.ca},
+        },
         "IP address mismatch",
         "name the servers in zookeeper.connect as their certificates do",
     ),
@@ -99,14 +114,16 @@ REFUSED = (
         TLS,
         lambda at: {"connect": at.encrypted},
         "is a server that speaks TLS",
-        "name a port of ZooKeeper without TLS (clientPort), or write zookeeper.tls into the context",
+        "name a port of ZooKeeper without TLS (clientPort), or write zookeeper.tls into the "
+        "context",
     ),
     RefusedClient(
         "TLS at a port without it",
         TLS,
         lambda at: {"connect": at.plain, "tls": {"ca": at.authority.ca}},
         "is a ZooKeeper server",
-        "name a port of ZooKeeper with TLS (secureClientPort), or remove zookeeper.tls of the context",
+        "name a port of ZooKeeper with TLS (secureClientPort), or remove zookeeper.tls of the "
+        "context",
     ),
 )
 MISSING = (

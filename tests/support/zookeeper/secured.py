@@ -1,4 +1,6 @@
-"""Live clusters whose ZooKeeper has SASL and TLS, and whose brokers make znodes that they alone may write."""
+"""Live clusters whose ZooKeeper has SASL and TLS, and whose brokers make znodes that they alone may
+write.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,8 @@ _CLIENT = "org.apache.zookeeper.ClientCnxnSocketNetty"
 class SecuredZooKeeper:
     """A cluster whose ZooKeeper has a port in plain text and one with TLS; both take SASL.
 
-    `way` is how its brokers prove who they are: SASL with a password or a ticket, in plain text, or a certificate.
+    `way` is how its brokers prove who they are: SASL with a password or a ticket, in plain text, or
+    a certificate.
     """
 
     sandbox: Sandbox
@@ -98,11 +101,17 @@ class SecuredZooKeeper:
             client.close()
 
     def make_topic(self, *replicas: Replicas) -> str:
-        """Have brokers create a topic with these replicas of its partitions, and wait for its full ISRs."""
+        """Have brokers create a topic with these replicas of its partitions, and wait for its full
+        ISRs.
+        """
         name, wanted = f"topic-{next(_numbers)}", dict(enumerate(replicas))
         with KafkaConnection(Servers(self.sandbox.bootstrap)) as connection:
-            admin_client(connection).create_topics({name: {"assignments": {n: list(ids) for n, ids in wanted.items()}}})
-            wait_assigned(connection, {TopicPartition(name, number): ids for number, ids in wanted.items()})
+            admin_client(connection).create_topics(
+                {name: {"assignments": {n: list(ids) for n, ids in wanted.items()}}}
+            )
+            wait_assigned(
+                connection, {TopicPartition(name, number): ids for number, ids in wanted.items()}
+            )
         return name
 
     def own(self, name: str, authority: Authority | None = None) -> dict[str, str]:
@@ -111,7 +120,9 @@ class SecuredZooKeeper:
         return {"ca": self.authority.ca, "certificate": file, "key": file}
 
     def fingerprint(self) -> dict[str, tuple[int, int]]:
-        """Return mzxid and cversion of every znode of the cluster; brokers' own ISR messages come and go."""
+        """Return mzxid and cversion of every znode of the cluster; brokers' own ISR messages come
+        and go.
+        """
         found: dict[str, tuple[int, int]] = {}
         waiting = [CHROOT]
         with self.client(is_super=True) as client:
@@ -125,7 +136,9 @@ class SecuredZooKeeper:
 
 
 @contextmanager
-def secured_zookeeper(folder: Path, version: str, way: str, realm: Realm | None = None) -> Iterator[SecuredZooKeeper]:
+def secured_zookeeper(
+    folder: Path, version: str, way: str, realm: Realm | None = None
+) -> Iterator[SecuredZooKeeper]:
     """Run a cluster of three brokers; its chroot, too, is theirs to write and everybody's to read.
 
     With a realm its servers and brokers prove themselves by Kerberos.
@@ -150,11 +163,20 @@ def secured_zookeeper(folder: Path, version: str, way: str, realm: Realm | None 
     with pytest.MonkeyPatch.context() as patch:
         zookeeper, broker = settings.zookeeper_config, settings.broker_config
 
-        def with_ports(of: Path, port: int, ensemble: Sequence[tuple[int, int]], *, four_letter_words: bool) -> str:
+        def with_ports(
+            of: Path, port: int, ensemble: Sequence[tuple[int, int]], *, four_letter_words: bool
+        ) -> str:
             config = zookeeper(of, port, ensemble, four_letter_words=four_letter_words)
             return config + "".join(f"{key}={value}\n" for key, value in served.items())
 
-        def with_tls(number: int, rack: str, port: int, _connect: str, data: Path, overrides: Mapping[str, str]) -> str:
+        def with_tls(
+            number: int,
+            rack: str,
+            port: int,
+            _connect: str,
+            data: Path,
+            overrides: Mapping[str, str],
+        ) -> str:
             return broker(number, rack, port, f"{HOST}:{tls_port}{CHROOT}", data, overrides)
 
         patch.setattr(zookeeper_mode, "zookeeper_config", with_ports)
@@ -165,12 +187,18 @@ def secured_zookeeper(folder: Path, version: str, way: str, realm: Realm | None 
         java = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -Djava.security.auth.login.config={jaas}"
         java += f" -Dzookeeper.DigestAuthenticationProvider.superDigest={super_user}"
         if realm is not None:
-            java += f" -Djava.security.krb5.conf={realm.config} -Dzookeeper.server.principal={named(SERVER)}"
+            java += (
+                f" -Djava.security.krb5.conf={realm.config} "
+                f"-Dzookeeper.server.principal={named(SERVER)}"
+            )
         patch.setenv("JDK_JAVA_OPTIONS", java)
         found = SecuredZooKeeper(Sandbox.up(spec), way, authority, tls_port, jaas, realm)
     try:
         # Brokers of 3.x register before they listen.
-        wait_until(lambda: all(listener_at(each) is Listener.BROKER for each in found.sandbox.bootstrap), 60)
+        wait_until(
+            lambda: all(listener_at(each) is Listener.BROKER for each in found.sandbox.bootstrap),
+            60,
+        )
         with found.client() as anybody:
             anybody.set_acls(CHROOT, found.own_acl)
         yield found

@@ -1,9 +1,10 @@
 """Reads the transaction log of a ZooKeeper server: every committed write in order.
 
-A file is a header of 16 bytes (magic ZKLG, version, database id) and records: checksum (8), length (4), then a
-transaction header (session 8, cxid 4, zxid 8, time 8, type 4), a body, and an end mark (1). The file is padded with
-zeros. A multi is one record that holds the others; one that was refused is in the log too, with an error among them.
-What a transaction checks and does not write is not in it.
+A file is a header of 16 bytes (magic ZKLG, version, database id) and records: checksum (8), length
+(4), then a transaction header (session 8, cxid 4, zxid 8, time 8, type 4), a body, and an end mark
+(1). The file is padded with zeros. A multi is one record that holds the others; one that was
+refused is in the log too, with an error among them. What a transaction checks and does not write is
+not in it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ _HEADER = struct.Struct("!qiqqi")
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One write: by which session, in which transaction, `op` one of CREATE, SET_DATA, DELETE; deletes have no data."""
+    """One write: by which session, in which transaction, `op` one of CREATE, SET_DATA, DELETE;
+    deletes have no data.
+    """
 
     session_id: int
     zxid: int
@@ -54,10 +57,14 @@ class TransactionLog:
                 self._file, self._position = file, _FILE_HEADER
             with file.open("rb") as log:
                 found += self._records(log)
-        return [write for write in found if write.path == below or write.path.startswith(f"{below}/")]
+        return [
+            write for write in found if write.path == below or write.path.startswith(f"{below}/")
+        ]
 
     def _files(self) -> list[Path]:
-        files = sorted(self._folder.glob("zookeeper-*/**/log.*"), key=lambda each: int(each.suffix[1:], 16))
+        files = sorted(
+            self._folder.glob("zookeeper-*/**/log.*"), key=lambda each: int(each.suffix[1:], 16)
+        )
         return files[files.index(self._file) :] if self._file is not None else files
 
     def _records(self, log: BinaryIO) -> Iterator[Write]:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.operations import operation_troubles
 from kadmin.wording import brokers_in_words, name_some
-from kadmin.worlds.kafka.doctor.move_troubles import late_targets, move_troubles, unanswered_requests
+from kadmin.worlds.kafka.doctor.move_troubles import (
+    late_targets,
+    move_troubles,
+    unanswered_requests,
+)
 from kadmin.worlds.kafka.doctor.partition_troubles import partition_troubles, standing_troubles
 from kadmin.worlds.kafka.doctor.record_topic_troubles import record_topic_troubles
 from kadmin.worlds.kafka.doctor.server_troubles import server_troubles
@@ -24,7 +28,8 @@ _KINDS = (
     {Trouble.NO_QUORUM, Trouble.LAGGING_CONTROLLER},
     {Trouble.FENCED_BROKER, Trouble.MISSING_BROKERS, Trouble.UNREGISTERED_BROKER},
 )
-"""Troubles that count as the same in two looks: a broker that is stopped seems to run for some seconds."""
+"""Troubles that count as the same in two looks: a broker that is stopped seems to run for some
+seconds."""
 
 
 def diagnose(evidence: KafkaEvidence) -> tuple[Finding, ...]:
@@ -60,13 +65,18 @@ def passing_troubles(evidence: KafkaEvidence, look: ClusterLook) -> tuple[Findin
 
 
 def unchecked(evidence: KafkaEvidence) -> tuple[str, ...]:
-    """Return a sentence for each missing check, so that an empty list of findings is not read as health."""
+    """Return a sentence for each missing check.
+
+    An empty list of findings is then not read as health.
+    """
     unknown = (
         ("which brokers are registered and fenced: brokers report it from Kafka 4.0 on",)
         if evidence.state.fenced_brokers is None
         else ()
     )
-    silent = ("moves in flight: no controller answers",) if evidence.looks[-1].controllers_silent else ()
+    silent = (
+        ("moves in flight: no controller answers",) if evidence.looks[-1].controllers_silent else ()
+    )
     elsewhere = (evidence.records_elsewhere,) if evidence.records_elsewhere else ()
     return (*evidence.unavailable, *elsewhere, *silent, *unknown, *_stray(evidence))
 
@@ -74,11 +84,12 @@ def unchecked(evidence: KafkaEvidence) -> tuple[str, ...]:
 def _stray(evidence: KafkaEvidence) -> Iterator[str]:
     if evidence.stray:
         where = name_some(
-            f"{each.topic} on {brokers_in_words(each.brokers)}, by {each.operation_id}" for each in evidence.stray
+            f"{each.topic} on {brokers_in_words(each.brokers)}, by {each.operation_id}"
+            for each in evidence.stray
         )
         yield (
-            f"folders of topics that were deleted while a broker was away ({where}): brokers do not list them; "
-            "find LOG_DIR -maxdepth 1 -name '*-stray' does"
+            f"folders of topics that were deleted while a broker was away ({where}): brokers do "
+            "not list them; find LOG_DIR -maxdepth 1 -name '*-stray' does"
         )
 
 
@@ -92,7 +103,11 @@ def rights_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
 def _missing(evidence: KafkaEvidence, found: LackingRight) -> Finding:
     topics = found.topics
     resource = " ".join(f"--topic {shlex.quote(each)}" for each in found.grant_on) or "--cluster"
-    where = f"on {'topic' if len(topics) == 1 else 'topics'} {name_some(topics)}" if topics else "on the cluster"
+    where = (
+        f"on {'topic' if len(topics) == 1 else 'topics'} {name_some(topics)}"
+        if topics
+        else "on the cluster"
+    )
     return Finding(
         Trouble.MISSING_RIGHT,
         f"The right {found.operation} {where} is missing.",

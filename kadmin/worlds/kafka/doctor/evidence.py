@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from kadmin.next_step import NextStep
 
 STAYS_S = 5.0
-"""Seconds between two looks: longer than the passing troubles of a server's start or a controller election."""
+"""Seconds between two looks: longer than the passing troubles of a server's start or a controller
+election."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterLook:
     """The cluster at one moment.
 
-    `controllers_silent` is the error of controllers that did not answer, empty where they did. With an error the moves
-    in flight, and the quorum, are unknown.
+    `controllers_silent` is the error of controllers that did not answer, empty where they did. With
+    an error the moves in flight, and the quorum, are unknown.
     """
 
     state: ClusterState
@@ -31,11 +32,12 @@ class ClusterLook:
 
 @dataclass(frozen=True, slots=True)
 class RecordTopic:
-    """The topic of records: `problem` names the setting that could lose records, `next_step` repairs it.
+    """The topic of records: `problem` is a setting that could lose records, `next_step` repairs it.
 
     `lost` names records that the topic lacks now; `next_step` then continues without them.
-    `grants` are its ACLs, None where brokers check none or do not report them; `open_by_default`: brokers have a
-    setting that opens every topic without ACLs, with a value that they do not report.
+    `grants` are its ACLs, None where brokers check none or do not report them; `open_by_default`:
+    brokers have a setting that opens every topic without ACLs, with a value that they do not
+    report.
     """
 
     name: str
@@ -48,7 +50,10 @@ class RecordTopic:
 
 @dataclass(frozen=True, slots=True)
 class UnansweredRequest:
-    """A request of an operation that got no answer, with its targets; a topic created again has another id."""
+    """A request of an operation that got no answer, with its targets.
+
+    A topic created again has another id.
+    """
 
     operation_id: str
     finished: bool
@@ -59,7 +64,10 @@ class UnansweredRequest:
 
 @dataclass(frozen=True, slots=True)
 class StrayFolders:
-    """A topic that an operation deleted, and the brokers with replicas of it that were not alive when it began."""
+    """A topic that an operation deleted.
+
+    It also has the brokers with replicas of it that were not alive when it began.
+    """
 
     topic: str
     brokers: tuple[int, ...]
@@ -68,17 +76,19 @@ class StrayFolders:
 
 @dataclass(frozen=True, slots=True)
 class KafkaEvidence:
-    """The whole input of `diagnose`; findings on the state of servers and partitions must show in every look.
+    """The whole input of `diagnose`.
 
-    `tool_options` lead Kafka's own tools to the brokers; `principal` is the one that rights are granted to.
-    `records_elsewhere` is the missing check where operations on record could not be read, else empty. Without them no
-    move in flight is called foreign, and no throttle left over. `operations` are those unfinished, `past` those
-    finished that asked for a move which is in flight; `asked` has the latest operation that sent each such target.
-    `unanswered` are requests of the last hour, `late` those of finished operations whose target is reached although the
-    record says otherwise. `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be
-    described. `unused_copies` are bytes by broker and partition. `rights` are None where they were not read, or are not
-    reported. `stray` holds topics that operations on record deleted while a broker was away. `unavailable` has a
-    sentence for each failed reading.
+    Findings on the state of servers and partitions must show in every look. `tool_options` lead
+    Kafka's own tools to the brokers; `principal` is the one that rights are granted to.
+    `records_elsewhere` is the missing check where operations on record could not be read, else
+    empty. Without them no move in flight is called foreign, and no throttle left over. `operations`
+    are those unfinished, `past` those finished that asked for a move which is in flight; `asked`
+    has the latest operation that sent each such target. `unanswered` are requests of the last hour,
+    `late` those of finished operations whose target is reached although the record says otherwise.
+    `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be
+    described. `unused_copies` are bytes by broker and partition. `rights` are None where they were
+    not read, or are not reported. `stray` holds topics that operations on record deleted while a
+    broker was away. `unavailable` has a sentence for each failed reading.
     """
 
     looks: tuple[ClusterLook, ...]

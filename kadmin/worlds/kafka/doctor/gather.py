@@ -1,6 +1,7 @@
 """Reads the evidence for `doctor` through the brokers; nothing is written.
 
-Each question has its own deadline. One without an answer is reported, and hides no answer to the others.
+Each question has its own deadline. One without an answer is reported, and hides no answer to the
+others.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ RECENT_S = 3_600.0
 def gather(context: KafkaContext) -> KafkaEvidence:
     """Read the evidence, whatever state the cluster is in; nothing is written.
 
-    Looks at servers, partitions and moves twice, STAYS_S apart, where the first look is not that of a healthy cluster.
-    Raises UnreachableError where no broker answers.
+    Looks at servers, partitions and moves twice, STAYS_S apart, where the first look is not that of
+    a healthy cluster. Raises UnreachableError where no broker answers.
     """
     return _Examination(context).evidence()
 
@@ -81,7 +82,12 @@ class _Examination:
         """Read all evidence from the brokers."""
         first, servers = self._look(), self._connection.servers
         evidence = self._with_operations(
-            KafkaEvidence((first,), servers.options, servers.principal, record_topic=self._record_topic(first.state))
+            KafkaEvidence(
+                (first,),
+                servers.options,
+                servers.principal,
+                record_topic=self._record_topic(first.state),
+            )
         )
         if passing_troubles(evidence, first) and not first.controllers_silent:
             self._pause()
@@ -101,7 +107,9 @@ class _Examination:
             refused = isinstance(error, NotAuthorizedError)
             if refused:
                 self._unavailable.append(f"moves in flight: {error.message}")
-            return ClusterLook(read_without_controllers(self._connection), "" if refused else error.message)
+            return ClusterLook(
+                read_without_controllers(self._connection), "" if refused else error.message
+            )
 
     def _pause(self) -> None:
         self._context.clock.wait(STAYS_S)
@@ -109,16 +117,25 @@ class _Examination:
         self._context.clock.stop_if_asked("nothing was changed", command("doctor"))
 
     def _with_operations(self, evidence: KafkaEvidence) -> KafkaEvidence:
-        """Read the operations on record; of finished ones only those that asked for a move in flight."""
+        """Read the operations on record.
+
+        Of finished ones only those that asked for a move in flight.
+        """
         operations, state = self._context.operations, evidence.state
         if self._context.backend.capabilities.mode is MetadataMode.ZOOKEEPER:
             return replace(evidence, records_elsewhere=RECORDS_ELSEWHERE)
         lock = self._ask("the lock", lambda: lock_held(self._context))
         listings = self._ask("operations on record", operations.listings) or ()
-        steps = {each.operation_id: found for each in listings if (found := self._steps(each.operation_id)) is not None}
+        steps = {
+            each.operation_id: found
+            for each in listings
+            if (found := self._steps(each.operation_id)) is not None
+        }
         unanswered = tuple(found for each in listings for found in self._unanswered(each, steps))
         asked = askers(moves_in_flight(state), listings, partial(self._lists, state, steps))
-        past = dict.fromkeys(each.operation_id for each in asked.values() if each.status.state.finished)
+        past = dict.fromkeys(
+            each.operation_id for each in asked.values() if each.status.state.finished
+        )
         late: tuple[LateRequest, ...] = ()
         if len(steps) == len(listings):  # otherwise the last request is unknown
             question = partial(late_among, self._context, listings, steps, state, lambda _: asked)
@@ -126,8 +143,12 @@ class _Examination:
         return replace(
             evidence,
             lock=lock,
-            operations=self._recorded((each for each in listings if not each.status.state.finished), lock, state),
-            past=self._recorded((each for each in listings if each.operation_id in past), None, state),
+            operations=self._recorded(
+                (each for each in listings if not each.status.state.finished), lock, state
+            ),
+            past=self._recorded(
+                (each for each in listings if each.operation_id in past), None, state
+            ),
             asked={partition: each.operation_id for partition, each in asked.items()},
             unanswered=unanswered,
             late=tuple(each for each in late if each.last is not None),
@@ -143,27 +164,40 @@ class _Examination:
             return {}
 
         def question() -> Mapping[TopicPartition, frozenset[Replicas]]:
-            return sent_lists(self._context.operations.record(operation_id), steps[operation_id], state)
+            return sent_lists(
+                self._context.operations.record(operation_id), steps[operation_id], state
+            )
 
         return self._ask(f"requests of {operation_id}", question) or {}
 
     def _steps(self, operation_id: str) -> tuple[Step, ...] | None:
-        return self._ask(f"steps of {operation_id}", lambda: self._context.operations.steps(operation_id))
+        return self._ask(
+            f"steps of {operation_id}", lambda: self._context.operations.steps(operation_id)
+        )
 
-    def _unanswered(self, listing: Listing, steps: Mapping[str, Iterable[Step]]) -> Iterator[UnansweredRequest]:
-        operation_id, now = listing.operation_id, datetime.fromisoformat(self._context.clock.timestamp())
+    def _unanswered(
+        self, listing: Listing, steps: Mapping[str, Iterable[Step]]
+    ) -> Iterator[UnansweredRequest]:
+        operation_id, now = (
+            listing.operation_id,
+            datetime.fromisoformat(self._context.clock.timestamp()),
+        )
         for step, intent in intents(steps.get(operation_id, ())):
             recent = (now - datetime.fromisoformat(step.at)).total_seconds() <= RECENT_S
             if step.sending is Sending.UNANSWERED and recent:
                 finished = listing.status.state.finished
-                yield UnansweredRequest(operation_id, finished, step.at, intent.targets, intent.topic_ids)
+                yield UnansweredRequest(
+                    operation_id, finished, step.at, intent.targets, intent.topic_ids
+                )
 
     def _stray(self, listing: Listing, state: ClusterState) -> Iterator[StrayFolders]:
         """Find topics of a deletion on record that had replicas on brokers which were not alive."""
         operation_id = listing.operation_id
         if listing.kind != OperationKind.DELETION or not listing.status.state.has_record:
             return
-        record = self._ask(f"operation {operation_id}", lambda: self._context.operations.record(operation_id))
+        record = self._ask(
+            f"operation {operation_id}", lambda: self._context.operations.record(operation_id)
+        )
         if record is None or record.health is None:
             return
         for recipe in record.recipes:
@@ -177,7 +211,10 @@ class _Examination:
         self, listings: Iterable[Listing], lock: LockHeld | None, state: ClusterState
     ) -> tuple[OpenOperation, ...]:
         found = (
-            self._ask(f"operation {each.operation_id}", partial(open_operation, self._context, each, lock, state))
+            self._ask(
+                f"operation {each.operation_id}",
+                partial(open_operation, self._context, each, lock, state),
+            )
             for each in listings
         )
         return tuple(each for each in found if each is not None)
@@ -194,7 +231,9 @@ class _Examination:
         if topics := {partition.topic for sizes in unused.values() for partition in sizes}:
             read = self._ask("unused copies", lambda: self._context.backend.read(topics))
             unused = {} if read is None else unused_copies(read, disks.sizes)
-        strange = {partition.topic for sizes in disks.sizes.values() for partition in sizes} - state.topics.keys()
+        strange = {
+            partition.topic for sizes in disks.sizes.values() for partition in sizes
+        } - state.topics.keys()
         hidden = self._ask("hidden topics", lambda: hidden_topics(connection, strange)) or ()
         return replace(evidence, unused_copies=unused, hidden_topics=hidden)
 
@@ -208,13 +247,19 @@ class _Examination:
             pass  # what is asked next says so
         if RECORD_TOPIC not in state.topics or not state.brokers:
             return None
-        grants = self._ask(f"ACLs of topic {RECORD_TOPIC}", lambda: topic_acls(connection, RECORD_TOPIC))
+        grants = self._ask(
+            f"ACLs of topic {RECORD_TOPIC}", lambda: topic_acls(connection, RECORD_TOPIC)
+        )
         opened = grants is not None and self._ask(
             OPENS_TOPICS, lambda: opens_without_acls(connection, min(state.brokers))
         )
         found = RecordTopic(RECORD_TOPIC, grants=grants, open_by_default=bool(opened))
         try:
-            check_topic(connection, RECORD_TOPIC, read_metadata(connection, (RECORD_TOPIC,)).topics[RECORD_TOPIC])
+            check_topic(
+                connection,
+                RECORD_TOPIC,
+                read_metadata(connection, (RECORD_TOPIC,)).topics[RECORD_TOPIC],
+            )
         except UnreachableError as error:
             self._unavailable.append(f"settings of topic {RECORD_TOPIC}: {error.message}")
         except NotCompletedError as error:

@@ -1,4 +1,4 @@
-"""Finds moves in flight that wait for a broker, and those that no unfinished operation asked for."""
+"""Finds moves in flight that wait for a broker, and moves of no unfinished operation."""
 
 from __future__ import annotations
 
@@ -23,20 +23,26 @@ _SHOWN = 5
 
 
 def move_troubles(evidence: KafkaEvidence, state: ClusterState) -> Iterator[Finding]:
-    """Find troubles of the moves in flight; one of another tool, or of a finished operation, stops every apply.
+    """Find troubles of the moves in flight.
 
-    One that has nothing to copy from waits for a broker, and stops no apply.
+    One of another tool, or of a finished operation, stops every apply. One that has nothing to copy
+    from waits for a broker, and stops no apply.
     """
     moves = moves_in_flight(state)
     unfinished = {each.operation_id for each in evidence.operations}
-    ours = {each: found for each in moves if (found := evidence.asked.get(each)) in unfinished and found is not None}
+    ours = {
+        each: found
+        for each in moves
+        if (found := evidence.asked.get(each)) in unfinished and found is not None
+    }
     foreign = sorted(moves.keys() - evidence.asked.keys())
     yield from _stalled(evidence, state, moves, ours)
     for operation in evidence.past:
         late = sorted(each for each in moves if evidence.asked.get(each) == operation.operation_id)
         yield Finding(
             Trouble.LATE_MOVE,
-            f"Moves are in flight that operation {operation.operation_id} asked for, which is over: {name_some(late)}.",
+            f"Moves are in flight that operation {operation.operation_id} asked for, which is "
+            f"over: {name_some(late)}.",
             _end_of(late, state),
             severity=_severity(late, state),
             evidence=(operation.words, *_shown(state, late)),
@@ -44,36 +50,52 @@ def move_troubles(evidence: KafkaEvidence, state: ClusterState) -> Iterator[Find
     if foreign and not evidence.records_elsewhere:
         yield Finding(
             Trouble.FOREIGN_MOVE,
-            "Partitions are being reassigned, and no operation on record asked for it: another tool or operator is at "
-            f"work: {name_some(foreign)}.",
-            "wait until they are done: " + command("inspect admin") + "; or " + _end_of(foreign, state),
+            "Partitions are being reassigned, and no operation on record asked for it: another "
+            f"tool or operator is at work: {name_some(foreign)}.",
+            "wait until they are done: "
+            + command("inspect admin")
+            + "; or "
+            + _end_of(foreign, state),
             severity=_severity(foreign, state),
             evidence=_shown(state, foreign),
         )
 
 
 def unanswered_requests(evidence: KafkaEvidence) -> Iterator[Finding]:
-    """Find requests that got no answer and whose targets are neither in flight nor reached: they may come late."""
+    """Find requests that got no answer and whose targets are neither in flight nor reached.
+
+    They may come late.
+    """
     for request in evidence.unanswered:
-        waiting = sorted(each for each in request.targets if _may_come(request, each, evidence.state))
+        waiting = sorted(
+            each for each in request.targets if _may_come(request, each, evidence.state)
+        )
         if waiting:
             yield Finding(
                 Trouble.UNANSWERED_REQUEST,
-                f"A request of operation {request.operation_id} got no answer, and may still be applied: "
-                f"{name_some(waiting)}.",
-                command("doctor") + ", again in a few minutes; a move that begins then ends with " + _END
+                f"A request of operation {request.operation_id} got no answer, and may still be "
+                f"applied: {name_some(waiting)}.",
+                command("doctor")
+                + ", again in a few minutes; a move that begins then ends with "
+                + _END
                 if request.finished
                 else command("resume", request.operation_id),
                 severity="warning",
                 evidence=(
                     f"sent at {request.sent_at}",
-                    *(f"{each}: asked for {list(request.targets[each] or ())}" for each in waiting[:_SHOWN]),
+                    *(
+                        f"{each}: asked for {list(request.targets[each] or ())}"
+                        for each in waiting[:_SHOWN]
+                    ),
                 ),
             )
 
 
 def late_targets(evidence: KafkaEvidence) -> Iterator[Finding]:
-    """Find partitions that a late request brought to its target; those in flight are among the moves."""
+    """Find partitions that a late request brought to its target.
+
+    Those in flight are among the moves.
+    """
     for late in evidence.late:
         yield Finding(
             Trouble.LATE_MOVE,
@@ -86,7 +108,12 @@ def late_targets(evidence: KafkaEvidence) -> Iterator[Finding]:
 def _may_come(request: UnansweredRequest, partition: TopicPartition, state: ClusterState) -> bool:
     topic, target = state.topics.get(partition.topic), request.targets[partition]
     same = topic is not None and topic.topic_id == request.topic_ids.get(topic.name)
-    return same and target is not None and topic is not None and topic.target(partition.partition) != target
+    return (
+        same
+        and target is not None
+        and topic is not None
+        and topic.target(partition.partition) != target
+    )
 
 
 def _stalled(
@@ -104,7 +131,10 @@ def _stalled(
     if not waits:
         return
     away = sorted({broker for brokers in waits.values() for broker in brokers})
-    dead, gone = [each for each in away if each in fenced], [each for each in away if each not in fenced]
+    dead, gone = (
+        [each for each in away if each in fenced],
+        [each for each in away if each not in fenced],
+    )
     operations = dict.fromkeys(ours[each] for each in waits if each in ours)
     ends = [command("cancel", each, "--now") for each in operations]
     ends += [_END] if waits.keys() - ours.keys() else []
@@ -118,7 +148,11 @@ def _stalled(
         severity="warning",
         evidence=(
             *((f"fenced: {name_some(dead)}",) if dead else ()),
-            *((f"{'not alive' if unknown else 'not registered'}: {name_some(gone)}",) if gone else ()),
+            *(
+                (f"{'not alive' if unknown else 'not registered'}: {name_some(gone)}",)
+                if gone
+                else ()
+            ),
             *_shown(state, sorted(waits)),
         ),
     )
@@ -134,13 +168,21 @@ def _end_of(moves: Iterable[TopicPartition], state: ClusterState) -> NextStep:
     if not stuck:
         return "end them: " + _END
     away = {broker for each in stuck for broker in awaited(each, state)}
-    return f"start {brokers_in_words(away)}, without which {name_some(stuck)} cannot go back; then end them: " + _END
+    return (
+        f"start {brokers_in_words(away)}, without which {name_some(stuck)} cannot go back; "
+        "then end them: "
+    ) + _END
 
 
 def _shown(state: ClusterState, partitions: list[TopicPartition]) -> tuple[str, ...]:
     lines = []
     for each in partitions[:_SHOWN]:
         topic, number = state.topics[each.topic], each.partition
-        adding, removing = (list(found.get(number, ())) for found in (topic.adding_replicas, topic.removing_replicas))
-        lines.append(f"{each}: to {list(topic.target(number))}, adding {adding}, removing {removing}")
+        adding, removing = (
+            list(found.get(number, ()))
+            for found in (topic.adding_replicas, topic.removing_replicas)
+        )
+        lines.append(
+            f"{each}: to {list(topic.target(number))}, adding {adding}, removing {removing}"
+        )
     return tuple(lines)

@@ -1,4 +1,7 @@
-"""Finds partitions without a leader or with too few replicas in sync, hidden topics, unused copies and throttles."""
+"""Finds partitions without a leader or with too few replicas in sync.
+
+It also finds hidden topics, unused copies and throttles.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +34,13 @@ def partition_troubles(state: ClusterState, tool_options: str) -> Iterator[Findi
     yield from min_isr_troubles(state, health.under_min_isr, tool_options)
     short = sorted(health.under_min_isr - above_replicas(state, health.under_min_isr))
     if short:
-        away = {broker for each in short for broker in state.replicas(each) or ()} - set(state.brokers)
+        away = {broker for each in short for broker in state.replicas(each) or ()} - set(
+            state.brokers
+        )
         yield Finding(
             Trouble.UNDER_MIN_ISR,
-            f"Partitions with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}: {name_some(short)}.",
+            f"Partitions with fewer in-sync replicas than {MIN_INSYNC_REPLICAS}: "
+            f"{name_some(short)}.",
             f"start {brokers_in_words(away)}"
             if away
             else "the log of a broker that is not in the ISR says why it does not follow: "
@@ -45,21 +51,33 @@ def partition_troubles(state: ClusterState, tool_options: str) -> Iterator[Findi
 
 
 def standing_troubles(evidence: KafkaEvidence) -> Iterator[Finding]:
-    """Find hidden topics, copies that no partition uses, and throttles without a move; none of them stops an apply."""
+    """Find hidden topics, copies that no partition uses, and throttles without a move.
+
+    None of them stops an apply.
+    """
     if evidence.hidden_topics:
         yield Finding(
             Trouble.HIDDEN_TOPICS,
-            f"Topics are on the brokers' disks and are hidden from this user: {name_some(evidence.hidden_topics)}.",
+            "Topics are on the brokers' disks and are hidden from this user: "
+            f"{name_some(evidence.hidden_topics)}.",
             f"grant it the right Describe on them: kafka-acls.sh {evidence.tool_options} --add "
-            f"--allow-principal {evidence.principal} --operation Describe --topic {evidence.hidden_topics[0]}",
+            f"--allow-principal {evidence.principal} --operation Describe --topic "
+            f"{evidence.hidden_topics[0]}",
             severity="warning",
-            evidence=("brokers leave topics that may not be described out of every answer, without an error",),
+            evidence=(
+                (
+                    "brokers leave topics that may not be described out of every answer, without "
+                    "an error"
+                ),
+            ),
         )
     yield from copy_troubles(evidence.unused_copies)
     yield from _throttles(evidence)
 
 
-def _offline(state: ClusterState, partitions: list[TopicPartition], tool_options: str) -> Iterator[Finding]:
+def _offline(
+    state: ClusterState, partitions: list[TopicPartition], tool_options: str
+) -> Iterator[Finding]:
     if not partitions:
         return
     awaited = awaited_leaders(state, partitions)
@@ -87,9 +105,15 @@ def _offline(state: ClusterState, partitions: list[TopicPartition], tool_options
 def _seen(state: ClusterState, partition: TopicPartition) -> str:
     found = state.states[partition]
     elr = f", ELR {list(found.elr)}" if found.elr else ""
-    last = f", last leader {list(found.last_known_elr)}" if found.last_known_elr and not found.elr else ""
+    last = (
+        f", last leader {list(found.last_known_elr)}"
+        if found.last_known_elr and not found.elr
+        else ""
+    )
     replicas = list(state.replicas(partition) or ())
-    return f"{partition}: leader {found.leader}, ISR {list(found.isr)}{elr}{last}, replicas {replicas}"
+    return (
+        f"{partition}: leader {found.leader}, ISR {list(found.isr)}{elr}{last}, replicas {replicas}"
+    )
 
 
 def _throttles(evidence: KafkaEvidence) -> Iterator[Finding]:
@@ -103,7 +127,14 @@ def _throttles(evidence: KafkaEvidence) -> Iterator[Finding]:
         command("throttle audit"),
         severity="warning",
         evidence=(
-            *(f"{escaped(str(each))}: {', '.join(keys)}" for each, keys in list(evidence.throttles.items())[:_SHOWN]),
-            *((MAY_RETURN,) if any(each.broker_id is not None for each in evidence.throttles) else ()),
+            *(
+                f"{escaped(str(each))}: {', '.join(keys)}"
+                for each, keys in list(evidence.throttles.items())[:_SHOWN]
+            ),
+            *(
+                (MAY_RETURN,)
+                if any(each.broker_id is not None for each in evidence.throttles)
+                else ()
+            ),
         ),
     )

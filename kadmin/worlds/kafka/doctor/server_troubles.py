@@ -1,4 +1,7 @@
-"""Finds controllers that do not follow the active one, and brokers that are fenced, missing or not registered."""
+"""Finds controllers that do not follow the active one.
+
+It also finds brokers that are fenced, missing or not registered.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from kadmin.next_step import command
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kadmin.cluster.model import ClusterState, Controller, QuorumMember
     from kadmin.next_step import NextStep
@@ -31,7 +34,10 @@ def server_troubles(look: ClusterLook) -> Iterator[Finding]:
             Trouble.NO_QUORUM,
             "No controller answers: nothing is reassigned, elected, created or deleted.",
             _START_CONTROLLERS,
-            evidence=(f"the brokers answer: {name_some(sorted(look.state.brokers))}", look.controllers_silent),
+            evidence=(
+                f"the brokers answer: {name_some(sorted(look.state.brokers))}",
+                look.controllers_silent,
+            ),
         )
     elif controller is not None:
         yield from _quorum(controller)
@@ -41,7 +47,10 @@ def server_troubles(look: ClusterLook) -> Iterator[Finding]:
 def _quorum(controller: Controller) -> Iterator[Finding]:
     late = {each.server_id: each for each in lagging(controller, SILENT_S)}
     late |= {each.server_id: each for each in controller.voters if not follows(each)}
-    seen = (f"the active controller is {controller.broker_id}", *(_lag(late[each]) for each in sorted(late)))
+    seen = (
+        f"the active controller is {controller.broker_id}",
+        *(_lag(late[each]) for each in sorted(late)),
+    )
     if not has_majority(controller):
         yield Finding(
             Trouble.NO_QUORUM,
@@ -53,7 +62,8 @@ def _quorum(controller: Controller) -> Iterator[Finding]:
         yield Finding(
             Trouble.LAGGING_CONTROLLER,
             f"Controllers do not follow the active one: {name_some(sorted(late))}.",
-            "start them if they are down; else their logs say why they do not follow: " + command("inspect controller"),
+            "start them if they are down; else their logs say why they do not follow: "
+            + command("inspect controller"),
             severity="warning",
             evidence=seen,
         )
@@ -62,48 +72,71 @@ def _quorum(controller: Controller) -> Iterator[Finding]:
 def _lag(voter: QuorumMember) -> str:
     if voter.fetched_s_ago is None:
         return f"controller {voter.server_id} has not fetched since that one was elected"
-    caught_up = "" if voter.caught_up_s_ago is None else f", and was last caught up {voter.caught_up_s_ago:.0f} s ago"
+    caught_up = (
+        ""
+        if voter.caught_up_s_ago is None
+        else f", and was last caught up {voter.caught_up_s_ago:.0f} s ago"
+    )
     return f"controller {voter.server_id} last fetched {voter.fetched_s_ago:.0f} s ago{caught_up}"
 
 
 def _brokers(state: ClusterState) -> Iterator[Finding]:
     held = Counter(
-        broker for topic in state.topics.values() for replicas in topic.replicas.values() for broker in set(replicas)
+        broker
+        for topic in state.topics.values()
+        for replicas in topic.replicas.values()
+        for broker in set(replicas)
     )
     fenced = sorted(state.fenced_brokers or ())
     registered = {*state.brokers, *fenced}
     observers = () if state.controller is None else state.controller.observers
-    live = {each.server_id for each in observers if each.fetched_s_ago is not None and each.fetched_s_ago < RUNS_S}
+    live = {
+        each.server_id
+        for each in observers
+        if each.fetched_s_ago is not None and each.fetched_s_ago < RUNS_S
+    }
     unregistered = sorted(live - registered)
     missing = sorted(held.keys() - registered - set(unregistered))
     if fenced:
         yield _broker_finding(
             Trouble.FENCED_BROKER,
-            f"Brokers are registered and fenced: {name_some(fenced)}. They lead nothing, and plans that name them "
-            "are refused.",
+            f"Brokers are registered and fenced: {name_some(fenced)}. They lead nothing, and "
+            "plans that name them are refused.",
             f"the log of one that runs says why it is fenced; {return_or_replace(fenced)}",
-            (f"broker {each}: {_runs(each, live)}, assigned replicas: {held[each]}" for each in fenced[:10]),
+            _described(fenced, live, held),
         )
     if unregistered:
         yield _broker_finding(
             Trouble.UNREGISTERED_BROKER,
-            f"Servers follow the metadata and do not serve: {name_some(unregistered)}. They are not registered"
+            f"Servers follow the metadata and do not serve: {name_some(unregistered)}. They are "
+            "not registered"
             f"{', or are fenced' if state.fenced_brokers is None else ''}.",
             "restart them: a broker registers when it starts; " + command("inspect brokers"),
-            (f"server {each}: its process runs, assigned replicas: {held[each]}" for each in unregistered[:10]),
+            (
+                f"server {each}: its process runs, assigned replicas: {held[each]}"
+                for each in unregistered[:10]
+            ),
         )
     if missing:
         yield _broker_finding(
             Trouble.MISSING_BROKERS,
-            f"Brokers that hold replicas are not alive: {name_some(missing)}. Plans that name them are refused.",
+            f"Brokers that hold replicas are not alive: {name_some(missing)}. Plans that name "
+            "them are refused.",
             return_or_replace(missing),
-            (f"broker {each}: {_runs(each, live)}, assigned replicas: {held[each]}" for each in missing[:10]),
+            _described(missing, live, held),
         )
+
+
+def _described(brokers: Sequence[int], live: set[int], held: Counter[int]) -> Iterator[str]:
+    for broker in brokers[:10]:
+        yield f"broker {broker}: {_runs(broker, live)}, assigned replicas: {held[broker]}"
 
 
 def _runs(broker: int, live: set[int]) -> str:
     return "its process runs" if broker in live else "its process does not fetch the metadata"
 
 
-def _broker_finding(trouble: Trouble, message: str, next_step: NextStep | str, seen: Iterator[str]) -> Finding:
+def _broker_finding(
+    trouble: Trouble, message: str, next_step: NextStep | str, seen: Iterator[str]
+) -> Finding:
     return Finding(trouble, message, next_step, severity="warning", evidence=tuple(seen))

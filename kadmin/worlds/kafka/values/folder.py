@@ -1,13 +1,14 @@
 """Values in a folder of one machine, for clusters without a topic for records.
 
-While the cluster's own record can be read, its lock and its unfinished operations count here, too. A
-runner whose record is in the topic shares the file `lock` below the copies of its machine: none starts here beside it.
+While the cluster's own record can be read, its lock and its unfinished operations count here, too.
+A runner whose record is in the topic shares the file `lock` below the copies of its machine: none
+starts here beside it.
 
 Layout below `<folder>/<cluster id>`::
 
     lock                       held with flock while an operation runs; names its holder
     fence                      the fencing token: it grows with every taker
-    operations/                the operations, a file for each key (kadmin/operations/record/keys.py)
+    operations/                the operations, a file a key (kadmin/operations/record/keys.py)
 """
 
 from __future__ import annotations
@@ -58,12 +59,17 @@ class WatchedValues(Values, Protocol):
 
 
 class FolderValues:
-    """The lock and the values of one cluster, in `folder`; `topic` is the storage that other runners may use."""
+    """The lock and the values of one cluster, in `folder`.
+
+    `topic` is the storage that other runners may use.
+    """
 
     session_timeout_s = 0.0
     """The lock of a dead holder is free at once."""
 
-    def __init__(self, folder: Path, clock: Clock, topic: WatchedValues | None, tell: EventSink) -> None:
+    def __init__(
+        self, folder: Path, clock: Clock, topic: WatchedValues | None, tell: EventSink
+    ) -> None:
         self._folder = folder
         self._files = ValueFiles(folder)
         self._clock = clock
@@ -78,9 +84,10 @@ class FolderValues:
 
     @_of_files()
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
-        """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
+        """Take the lock, waiting at most `wait_s` for another's.
 
-        Raises BusyError, too, where the cluster's own record is in use.
+        Raises BusyError naming the holder. Raises BusyError, too, where the cluster's own record is
+        in use.
         """
         del avoid
         if self._topic is not None:
@@ -127,7 +134,10 @@ class FolderValues:
         return holder
 
     def _require_no_other(self, topic: WatchedValues) -> None:
-        """Raise BusyError where the topic has a live lock, or an unfinished operation without a copy here."""
+        """Raise BusyError for a topic with a live lock.
+
+        Do so, too, for an unfinished operation without a copy here.
+        """
         try:
             if holder := topic.watched_holder():
                 raise _in_use(f"{holder} holds the lock there")

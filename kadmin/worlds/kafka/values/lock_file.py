@@ -1,4 +1,7 @@
-"""The file `lock` of a folder of records: one runner of the folder holds it alone, runners of the topic share it."""
+"""The file `lock` of a folder of records.
+
+One runner of the folder holds it alone, runners of the topic share it.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ ALONE, SHARED = fcntl.LOCK_EX, fcntl.LOCK_SH
 
 
 def lock_file(folder: Path, kind: int) -> IO[str] | Holder:
-    """Lock the file, ALONE or SHARED, until it is closed; returns it, or the holder that prevents it.
+    """Lock the file, ALONE or SHARED, until it is closed.
 
-    Raises OSError where the file cannot be made.
+    Returns it, or the holder that prevents it. Raises OSError where the file cannot be made.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with suppress(FileNotFoundError):
@@ -35,7 +38,10 @@ def lock_file(folder: Path, kind: int) -> IO[str] | Holder:
 
 
 def holder_of(folder: Path) -> Holder | None:
-    """Return the process with the exclusive lock of the file, None if there is none; the file is only read."""
+    """Return the process with the exclusive lock of the file, None if there is none.
+
+    The file is only read.
+    """
     with suppress(FileNotFoundError):
         require_file(folder / "lock")
         with (folder / "lock").open(encoding="utf-8", errors="replace") as lock:

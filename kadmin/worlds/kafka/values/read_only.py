@@ -1,4 +1,7 @@
-"""Values of a cluster in ZooKeeper mode that is reached through its brokers: lock and record are in ZooKeeper."""
+"""Values of a cluster in ZooKeeper mode that is reached through its brokers.
+
+Their lock and record are in ZooKeeper.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ReadOnlyValues:
-    """Has no values, and refuses every write with UsageError: two stores would permit two runners."""
+    """Has no values, and refuses writes with UsageError: two stores would permit two runners."""
 
     session_timeout_s = 0.0
 
@@ -78,10 +81,13 @@ def in_zookeeper(*, migrating: bool = False) -> UsageError:
     """Build the error for a command that needs lock or record, on a cluster in ZooKeeper mode."""
     if migrating:
         return UsageError(
-            "This cluster migrates to KRaft, with brokers in ZooKeeper mode: kadmin changes nothing through them.",
+            "This cluster migrates to KRaft, with brokers in ZooKeeper mode: kadmin changes "
+            "nothing through them.",
             cause=f"its brokers have {MIGRATION_SETTING}=true",
-            next_step="use -z CONNECT in phase controllers; in phase dual-write go on until brokers are in KRaft "
-            "mode, or roll the migration back; which phase it is: "
+            next_step=(
+                "use -z CONNECT in phase controllers; in phase dual-write go on until brokers are "
+                "in KRaft mode, or roll the migration back; which phase it is: "
+            )
             + command("doctor migration", "-z", "CONNECT", "-b", "BROKERS"),
         )
     return UsageError(

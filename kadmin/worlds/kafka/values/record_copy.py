@@ -1,4 +1,7 @@
-"""A copy of this machine's writes to the topic of the record, in the layout of `--records`: it outlives the topic."""
+"""A copy of this machine's writes to the topic of the record, in the layout of `--records`.
+
+It outlives the topic.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ class LostRecordError(UnknownOutcomeError):
 
 
 class RecordCopy:
-    """The operations of the cluster `cluster_id` that this machine ran, below the folder `records`."""
+    """The operations of cluster `cluster_id` that this machine ran, below the folder `records`."""
 
     def __init__(self, records: Path, cluster_id: str, tell: EventSink) -> None:
         self._records = records
@@ -41,7 +44,10 @@ class RecordCopy:
         self._lock: IO[str] | None = None
 
     def hold(self) -> None:
-        """Share the lock of the folder until `let_go`; raises BusyError while a runner with `--records` holds it."""
+        """Share the lock of the folder until `let_go`.
+
+        Raises BusyError while a runner with `--records` holds it.
+        """
         try:
             lock = lock_file(self._files.folder, SHARED)
         except OSError as error:
@@ -49,7 +55,8 @@ class RecordCopy:
             return
         if isinstance(lock, Holder):
             raise BusyError(
-                f"The lock is held by {lock} for operation {lock.operation_id}, with --records {self._records}.",
+                f"The lock is held by {lock} for operation {lock.operation_id}, with --records "
+                f"{self._records}.",
                 next_step=command("status", "--records", self._records),
             )
         self._lock = lock
@@ -65,16 +72,24 @@ class RecordCopy:
         if lock is not None:
             lock.close()
 
-    def keep(self, written: Mapping[str, bytes | None], values_of: Callable[[str], Mapping[str, bytes]]) -> None:
-        """Write the values that were written to the topic, and all values of an operation whose copy is not whole.
+    def keep(
+        self, written: Mapping[str, bytes | None], values_of: Callable[[str], Mapping[str, bytes]]
+    ) -> None:
+        """Write the values that were written to the topic.
 
-        Where one cannot be written, its status is removed: no copy has a gap, and the next call writes it whole.
+        Write also all values of an operation whose copy is not whole. Where one cannot be written,
+        its status is removed: no copy has a gap, and the next call writes it whole.
         """
-        for operation in sorted({_operation(key) for key in written if key.startswith(f"{OPERATIONS}/")}):
+        for operation in sorted(
+            {_operation(key) for key in written if key.startswith(f"{OPERATIONS}/")}
+        ):
             values = {key: value for key, value in written.items() if _operation(key) == operation}
             status = f"{operation}/status"
             try:
-                if any(value is not None for value in values.values()) and self._files.get(status) is None:
+                if (
+                    any(value is not None for value in values.values())
+                    and self._files.get(status) is None
+                ):
                     values = {**values_of(operation), **values}
                 if status in values:  # comes last
                     values[status] = values.pop(status)
@@ -85,9 +100,10 @@ class RecordCopy:
                     self._files.put([(status, None)])
 
     def check(self, on_record: Mapping[str, bytes]) -> None:
-        """Compare with the topic; raise LostRecordError where it lacks a value of an unfinished operation.
+        """Compare with the topic.
 
-        A status that another machine has changed is copied.
+        Raise LostRecordError where it lacks a value of an unfinished operation. A status that
+        another machine has changed is copied.
         """
         try:
             for name in self._unfinished():
@@ -103,11 +119,15 @@ class RecordCopy:
         unfinished = self._unfinished()
         again = ("--records", self._records)
         ended = (
-            f"an operation that has ended on another machine: remove its folder below {self._files.folder / OPERATIONS}"
+            "an operation that has ended on another machine: remove its folder below "
+            f"{self._files.folder / OPERATIONS}"
         )
         return LostRecordError(
             f"The topic {RECORD_TOPIC} has lost records of operations.",
-            cause=f"{cause}; this machine has a copy of the record of {name_some(unfinished) or 'no operation'}",
+            cause=(
+                f"{cause}; this machine has a copy of the record of "
+                f"{name_some(unfinished) or 'no operation'}"
+            ),
             next_step=command("resume", *again) + ", or " + command("cancel", *again) + f"; {ended}"
             if unfinished
             else command("inspect admin") + ", then " + command("throttle audit"),
@@ -133,13 +153,15 @@ class RecordCopy:
     def _keys(self, operation: str) -> Iterator[str]:
         for name in self._files.names(operation):
             if name == "steps":
-                yield from (f"{operation}/steps/{step}" for step in self._files.names(f"{operation}/steps"))
+                yield from (
+                    f"{operation}/steps/{step}" for step in self._files.names(f"{operation}/steps")
+                )
             elif not is_asked(f"{operation}/{name}"):
                 yield f"{operation}/{name}"
 
 
 def copies_folder() -> Path:
-    """Return the folder for copies of this machine's writes to the records of clusters in KRaft mode."""
+    """Return the folder for copies of this machine's writes to records of KRaft clusters."""
     return user_state_path("kadmin", appauthor=False)
 
 

@@ -1,7 +1,7 @@
 """Values in a compacted topic of the cluster itself: lock, fence and record without ZooKeeper.
 
-One transactional id is the fence: taking the lock begins a producer, and fences every earlier one. The lock is a lease
-that its holder renews. topic_log.py decides which of the topic's records count.
+One transactional id is the fence: taking the lock begins a producer, and fences every earlier one.
+The lock is a lease that its holder renews. topic_log.py decides which of the topic's records count.
 """
 
 from __future__ import annotations
@@ -14,9 +14,20 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import RECORD_TOPIC
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
-from kadmin.operations.record.holder import Lease, LostLockError, changed_lock, held_lock, lost_lock, require_held_for
+from kadmin.operations.record.holder import (
+    Lease,
+    LostLockError,
+    changed_lock,
+    held_lock,
+    lost_lock,
+    require_held_for,
+)
 from kadmin.worlds.kafka.values.topic_log import CONFIRMED
-from kadmin.worlds.kafka.values.topic_reader import LostTopicError, OpenTransactionError, TopicReader
+from kadmin.worlds.kafka.values.topic_reader import (
+    LostTopicError,
+    OpenTransactionError,
+    TopicReader,
+)
 from kadmin.worlds.kafka.values.topic_settings import BODIES, CONTROL, create_topic, topic_to_create
 from kadmin.worlds.kafka.values.topic_writer import AGAIN_S, TopicWriter, decode_offsets, is_body
 from kadmin.worlds.kafka.wire.transactions import FencedError, append_record
@@ -37,7 +48,10 @@ LEASE_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """A lock that is held: its record, the time since which it is watched, and whether it was renewed meanwhile."""
+    """A lock that is held.
+
+    It has its record, the time since which it is watched, and whether it was renewed meanwhile.
+    """
 
     lock: TopicLock
     holder: Holder
@@ -46,16 +60,25 @@ class _Watched:
 
     @property
     def is_recent(self) -> bool:
-        """Whether the broker's timestamp of the last renewal is within one lease of this machine's clock."""
+        """Whether the last renewal is within one lease of this machine's clock.
+
+        Its time is the broker's timestamp.
+        """
         return abs(time.time() - self.lock.timestamp_ms / 1000) <= self.holder.session_timeout_s
 
     @property
     def seems_dead(self) -> bool:
-        """Whether its holder seems to have ended; certain only after a whole lease without a renewal."""
+        """Whether its holder seems to have ended.
+
+        Certain only after a whole lease without a renewal.
+        """
         return not self.renewed and not self.is_recent
 
     def rest_s(self, now: float) -> float:
-        """Return the seconds until the lease has been watched for its whole length; negative afterwards."""
+        """Return the seconds until the lease has been watched for its whole length.
+
+        Negative afterwards.
+        """
         return self.holder.session_timeout_s - (now - self.since)
 
 
@@ -86,8 +109,9 @@ class TopicValues:
     def holder(self) -> Holder | None:
         """Return the holder of the lock, None where it is free.
 
-        Whether a holder that did not renew in time has ended is certain only when its lease expires. Until then the
-        broker's timestamp of the last renewal is compared with this machine's clock.
+        Whether a holder that did not renew in time has ended is certain only when its lease
+        expires. Until then the broker's timestamp of the last renewal is compared with this
+        machine's clock.
         """
         self._watch(self._log())
         watched = self._watched
@@ -96,9 +120,10 @@ class TopicValues:
         return None if watched.seems_dead else watched.holder
 
     def watched_holder(self) -> Holder | None:
-        """Return the holder of the lock; one that seems dead is watched for the length of its lease.
+        """Return the holder of the lock.
 
-        At the command's end it counts as alive still.
+        One that seems dead is watched for the length of its lease. At the command's end it counts
+        as alive still.
         """
         while True:
             self._watch(self._log())
@@ -116,13 +141,16 @@ class TopicValues:
 
         Raises NotCompletedError where its settings would lose records.
         """
-        return "" if self._reader.check_settings() else topic_to_create(self._connection, self._name)
+        return (
+            "" if self._reader.check_settings() else topic_to_create(self._connection, self._name)
+        )
 
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
-        """Take the lock, waiting at most `wait_s` for another's; raises BusyError naming the holder.
+        """Take the lock, waiting at most `wait_s` for another's.
 
-        A topic that does not exist is created; one whose settings would lose records raises NotCompletedError. A holder
-        that seems dead is watched for the length of its lease first.
+        Raises BusyError naming the holder. A topic that does not exist is created; one whose
+        settings would lose records raises NotCompletedError. A holder that seems dead is watched
+        for the length of its lease first.
         """
         if not self._reader.check_settings():
             created = create_topic(self._connection, self._name, avoid)
@@ -149,7 +177,9 @@ class TopicValues:
             if watched is not None and watched.seems_dead:
                 self._tell_watching(watched, began)
             if watched is None or watched.rest_s(began) < 0:
-                lease = self._try_take(replace(holder, session_timeout_s=self.session_timeout_s), log.lock)
+                lease = self._try_take(
+                    replace(holder, session_timeout_s=self.session_timeout_s), log.lock
+                )
                 if lease is not None:
                     return lease
                 clock.wait(AGAIN_S)
@@ -163,7 +193,10 @@ class TopicValues:
         """Do nothing: a read sees all that was written before it."""
 
     def retake(self, lease: Lease, holder: Holder) -> Lease:
-        """Raise LostLockError: a fenced holder that can take its lock again does so in its next write (`write`)."""
+        """Raise LostLockError, unless this holder can go on.
+
+        A fenced holder that can take its lock again does so in its next write (`write`).
+        """
         del holder
         raise lost_lock(self._reader.log.successor(lease.token))
 
@@ -215,7 +248,9 @@ class TopicValues:
         if watched.lock != self._told_of:
             self._told_of = watched.lock
             seems = f"its holder {watched.holder} seems to be dead"
-            self._tell(events.Note(f"waiting {max(0.0, watched.rest_s(now)):.0f} s for the lock: {seems}"))
+            self._tell(
+                events.Note(f"waiting {max(0.0, watched.rest_s(now)):.0f} s for the lock: {seems}")
+            )
 
     def _watch(self, log: TopicLog) -> None:
         lock, watched = log.lock, self._watched
@@ -227,10 +262,11 @@ class TopicValues:
             self._watched = _Watched(lock, lock.holder, self._clock.now(), renewed=True)
 
     def _log(self) -> TopicLog:
-        """Return the log up to its end; records that an open transaction hides for too long are left out, with a note.
+        """Return the log up to its end.
 
-        Raises LostLockError in a process whose lock another one holds now, because it must not act on later records;
-        LostRecordError where the topic lacks what is in the copy on this machine.
+        Records that an open transaction hides for too long are left out, with a note. Raises
+        LostLockError in a process whose lock another one holds now, because it must not act on
+        later records; LostRecordError where the topic lacks what is in the copy on this machine.
         """
         if self._writer is not None:
             self._writer.touch()
@@ -259,17 +295,24 @@ class TopicValues:
         """Return the values of `<parent>/<name><leaf>` by name, sorted, as they are at one time."""
         begin = len(parent) + 1
         below = sorted(self._below(parent).items())
-        return {key[begin : len(key) - len(leaf)]: value for key, value in below if key.endswith(leaf)}
+        return {
+            key[begin : len(key) - len(leaf)]: value for key, value in below if key.endswith(leaf)
+        }
 
     def _values_of(self, operation: str) -> Mapping[str, bytes]:
         found = {key: self.get(key) for key in self._below(operation)}
         return {key: value for key, value in found.items() if value is not None}
 
     def _below(self, parent: str) -> Mapping[str, bytes]:
-        return {key: value for key, value in self._log().values.items() if key.startswith(f"{parent}/")}
+        return {
+            key: value for key, value in self._log().values.items() if key.startswith(f"{parent}/")
+        }
 
     def put(self, values: Sequence[tuple[str, bytes | None]], lease: Lease) -> None:
-        """Write the last value of each key, all of them or none; without values, a record that changes nothing."""
+        """Write the last value of each key, all of them or none.
+
+        Without values, a record that changes nothing.
+        """
         del lease
         if self._writer is None:
             raise lost_lock()

@@ -1,16 +1,18 @@
-"""State of the topic by its records: the writes that count, the holder of the lock, the success of a taker. Pure.
+"""State of the topic by its records.
 
-Partition 0 holds values by key. A taker gets a producer of its own, which fences every earlier one, and writes CLAIM.
-From there on only its writes count, until the next claim; requests of others (`request`, `throttle`) always count.
-A claim alone is not the lock. The taker reads up to its claim, judges once more, and writes LOCK, or withdraws. The
-holder renews LOCK; a holder that was fenced by a taker that withdrew claims again and finds its own LOCK still the last
-one.
+It has the writes that count, the holder of the lock, the success of a taker. Pure. Partition 0
+holds values by key. A taker gets a producer of its own, which fences every earlier one, and writes
+CLAIM. From there on only its writes count, until the next claim; requests of others (`request`,
+`throttle`) always count. A claim alone is not the lock. The taker reads up to its claim, judges
+once more, and writes LOCK, or withdraws. The holder renews LOCK; a holder that was fenced by a
+taker that withdrew claims again and finds its own LOCK still the last one.
 
-A claim counts from kadmin's transactional id alone: its producer id is the `owner` of the log. Where the owner is
-unknown every claim counts.
+A claim counts from kadmin's transactional id alone: its producer id is the `owner` of the log.
+Where the owner is unknown every claim counts.
 
-Compaction keeps the last record of each key, also one that never counted, and removes the claims that would show that.
-So a taker writes overwritten values again, and where the owner has records, those of other ids do not count.
+Compaction keeps the last record of each key, also one that never counted, and removes the claims
+that would show that. So a taker writes overwritten values again, and where the owner has records,
+those of other ids do not count.
 """
 
 from __future__ import annotations
@@ -45,10 +47,11 @@ class Ignored(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicLock:
-    """The last lock record: its offset, its timestamp by the broker, the token of the lock, and the holder.
+    """The last lock record.
 
-    `holder` took the lock and did not give it back, dead or alive. The token is the offset of the claim by which it was
-    taken: it grows with every taker, and stays when the lock is renewed.
+    It has its offset, its timestamp by the broker, the token of the lock, and the holder. `holder`
+    took the lock and did not give it back, dead or alive. The token is the offset of the claim by
+    which it was taken: it grows with every taker, and stays when the lock is renewed.
     """
 
     offset: int
@@ -58,7 +61,10 @@ class TopicLock:
 
 
 class TopicLog:
-    """The records of partition 0 of the topic, applied in order; the lock and the values that they leave."""
+    """The records of partition 0 of the topic, applied in order.
+
+    The lock and the values that they leave.
+    """
 
     def __init__(self, owner: int | None = None) -> None:
         self.owner = owner
@@ -74,8 +80,9 @@ class TopicLog:
     def add(self, entry: LogEntry) -> Ignored | None:
         """Add the next record; returns the reason where it does not count.
 
-        Compaction removes claims. So records in transactions before the first claim that is left count where they are
-        of the owner, or precede all of the owner's, as those of an expired id of kadmin's do.
+        Compaction removes claims. So records in transactions before the first claim that is left
+        count where they are of the owner, or precede all of the owner's, as those of an expired id
+        of kadmin's do.
         """
         if entry.key not in {CLAIM, LOCK, CONFIRMED} and not is_key(entry.key):
             return Ignored.NO_KEY
@@ -97,25 +104,31 @@ class TopicLog:
 
     @property
     def lock(self) -> TopicLock | None:
-        """The last lock record that counts; raises NotCompletedError where it is of a newer kadmin's layout."""
+        """The last lock record that counts.
+
+        Raises NotCompletedError where it is of a newer kadmin's layout.
+        """
         if self._unreadable is not None:
             raise NotCompletedError(
-                f"The lock record at offset {self._unreadable} cannot be read; another version of kadmin wrote it.",
+                f"The lock record at offset {self._unreadable} cannot be read; another version of "
+                "kadmin wrote it.",
                 next_step="use that version of kadmin",
             )
         return self._lock
 
     def may_take(self, claimant: Producer, judged: TopicLock | None) -> bool:
-        """Whether a claimant that has read its claim gets the lock, which `judged` showed free before.
+        """Whether a claimant that has read its claim gets the lock, which `judged` showed free.
 
-        Another lock record since then means that the holder renewed it, or that another process took the lock.
+        Another lock record since then means that the holder renewed it, or that another process
+        took the lock.
         """
         return self.writer == claimant and self.lock == judged
 
     def overwritten(self) -> dict[str, bytes | None]:
-        """Return the value that counts, None for none, under each key of an operation whose last record does not count.
+        """Return the value that counts under each key whose last record does not.
 
-        Compaction would keep that record alone.
+        The keys are those of an operation, and None is no value. Compaction would keep that record
+        alone.
         """
         return {key: self.values.get(key) for key in sorted(self._overwritten) if is_key(key)}
 
@@ -128,7 +141,8 @@ class TopicLog:
         return None if self.lock is None or self.lock.token == token else self.lock.holder
 
     def _keep_lock(self, entry: LogEntry) -> None:
-        # Whether a record counts may be judged anew, so that one that cannot be read is no error yet.
+        # Whether a record counts may be judged anew, so that one that cannot be read is no error
+        # yet.
         self._lock, self._unreadable = None, None
         if entry.value is None:
             return
@@ -158,5 +172,9 @@ class TopicLog:
 
 def encode_lock(holder: Holder | None, token: int) -> bytes:
     """Encode a lock record; without a holder the lock is free."""
-    value = {"min_reader": RECORD_VERSION, "token": token, "holder": None if holder is None else asdict(holder)}
+    value = {
+        "min_reader": RECORD_VERSION,
+        "token": token,
+        "holder": None if holder is None else asdict(holder),
+    }
     return json.dumps(value, sort_keys=True).encode()

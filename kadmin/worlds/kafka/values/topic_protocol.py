@@ -1,7 +1,9 @@
-"""Protocol of the lock in the topic: the requests to brokers that take it, renew it and write under it. Pure.
+"""Protocol of the lock in the topic.
 
-Each function yields requests and gets their answers; a request of a producer that was fenced raises FencedError. The
-writer carries them out on live brokers, and the model of the protocol on modelled ones, in every order.
+It has the requests to brokers that take it, renew it and write under it. Pure. Each function yields
+requests and gets their answers; a request of a producer that was fenced raises FencedError. The
+writer carries them out on live brokers, and the model of the protocol on modelled ones, in every
+order.
 """
 
 from __future__ import annotations
@@ -30,9 +32,10 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Write values in the open transaction; the answer is the offset of the first. None removes a value.
+    """Write values in the open transaction; the answer is the offset of the first.
 
-    `again`: the values are on record already, and are written once more unchanged.
+    None removes a value. `again`: the values are on record already, and are written once more
+    unchanged.
     """
 
     values: Mapping[str, bytes | None]
@@ -60,9 +63,10 @@ Steps: TypeAlias = Generator[Request, Any, T]
 
 
 def take(holder: Holder, judged: TopicLock | None) -> Steps[int | None]:
-    """Take the lock that was `judged` to be free; returns its token, None where that is no longer true.
+    """Take the lock that was `judged` to be free.
 
-    Raises FencedError where another process claims meanwhile.
+    Returns its token, None where that is no longer true. Raises FencedError where another process
+    claims meanwhile.
     """
     claimant, token = yield from _claim()
     log: TopicLog = yield CatchUp()
@@ -76,17 +80,19 @@ def take(holder: Holder, judged: TopicLock | None) -> Steps[int | None]:
 
 
 def write(values: Mapping[str, bytes | None], token: int, *, begun: bool) -> Steps[bool]:
-    """Write values under the lock with this token, all of them or none; returns False where the lock is lost.
+    """Write values under the lock with this token, all of them or none.
 
-    `begun` is whether the producer of the last write can go on. Where it cannot, or was fenced, this process claims
-    again, and writes if the lock is still the same: a taker that withdraws leaves it unchanged.
+    Returns False where the lock is lost. `begun` is whether the producer of the last write can go
+    on. Where it cannot, or was fenced, this process claims again, and writes if the lock is still
+    the same: a taker that withdraws leaves it unchanged.
     """
     for _ in range(_CLAIMS):
         try:
             if not begun:
                 claimant, _ = yield from _claim()
                 log: TopicLog = yield CatchUp()
-                # A log without our claim proves nothing: another process claimed, or a deposed leader answered.
+                # A log without our claim proves nothing: another process claimed, or a deposed
+                # leader answered.
                 begun = log.writer == claimant
                 if begun and not log.is_held(token):
                     return False
@@ -101,7 +107,10 @@ def write(values: Mapping[str, bytes | None], token: int, *, begun: bool) -> Ste
 
 
 def _claim() -> Steps[tuple[Producer, int]]:
-    """Fence every other process and write a claim; a reader of the claim has read all earlier records, too."""
+    """Fence every other process and write a claim.
+
+    A reader of the claim has read all earlier records, too.
+    """
     claimant: Producer = yield Begin()
     offset: int = yield Add({CLAIM: b"{}"})
     yield Commit()

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
-from kadmin.errors import KadminError, NotAuthorizedError, NotCompletedError, UnknownOutcomeError, UnreachableError
+from kadmin.errors import (
+    KadminError,
+    NotAuthorizedError,
+    NotCompletedError,
+    UnknownOutcomeError,
+    UnreachableError,
+)
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.waiting import poll
@@ -19,7 +25,12 @@ from kadmin.worlds.kafka.values.topic_log import TopicLog
 from kadmin.worlds.kafka.values.topic_settings import CONTROL, check_topic
 from kadmin.worlds.kafka.wire.catch_up import caught_up_broker
 from kadmin.worlds.kafka.wire.metadata import read_metadata
-from kadmin.worlds.kafka.wire.partition_log import MOST_BYTES, NoSuchOffsetError, fetch_committed, open_transactions
+from kadmin.worlds.kafka.wire.partition_log import (
+    MOST_BYTES,
+    NoSuchOffsetError,
+    fetch_committed,
+    open_transactions,
+)
 from kadmin.worlds.kafka.wire.transactions import producer_id_of
 
 if TYPE_CHECKING:
@@ -31,7 +42,8 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.partition_log import Fetched
 
 PATIENCE_S = 30.0
-"""Longer than an abandoned transaction blocks readers: its timeout, 10 s, and the brokers' next check, 10 s."""
+"""Longer than an abandoned transaction blocks readers: its timeout, 10 s, and the brokers' next
+check, 10 s."""
 
 _PAUSE_S = 0.03
 _MOST_TOLD = 10
@@ -79,14 +91,20 @@ class TopicReader:
         return self._exists
 
     def check_settings(self) -> bool:
-        """Whether the topic exists; raises NotCompletedError where its settings would lose records."""
+        """Whether the topic exists.
+
+        Raises NotCompletedError where its settings would lose records.
+        """
         found = self._look()
         if found is not None:
             check_topic(self._connection, self._control.topic, found)
         return found is not None
 
     def own(self, producer_id: int) -> None:
-        """Set the producer id of kadmin's transactional id; where others wrote, all records are judged again."""
+        """Set the producer id of kadmin's transactional id.
+
+        Where others wrote, all records are judged again.
+        """
         with self._mutex:
             self._own(producer_id)
 
@@ -116,15 +134,19 @@ class TopicReader:
         self._told |= self._ignored.keys()
 
     def reach(self, end: int) -> None:
-        """Read to this end at least from now on: the rightful leader's log has the records that this process wrote."""
+        """Read to this end at least from now on.
+
+        The rightful leader's log has the records that this process wrote.
+        """
         self._least_end = max(self._least_end, end)
 
     def catch_up(self) -> TopicLog:
         """Read all records that were committed before this call.
 
-        Raises OpenTransactionError naming the producer where an open transaction hides it for PATIENCE_S, once for each
-        transaction: earlier records are in `log`, and later calls do not wait for the same one again. Raises
-        LostTopicError where the topic is gone, or its offsets do not match the records that were read.
+        Raises OpenTransactionError naming the producer where an open transaction hides it for
+        PATIENCE_S, once for each transaction: earlier records are in `log`, and later calls do not
+        wait for the same one again. Raises LostTopicError where the topic is gone, or its offsets
+        do not match the records that were read.
         """
         with self._mutex:
             if self.find():
@@ -136,15 +158,27 @@ class TopicReader:
             return self.log
 
     def body(self, partition: int, offset: int) -> bytes:
-        """Return the value of the record at an offset; raises NotCompletedError where there is none."""
-        where, deadline = TopicPartition(self._control.topic, partition), time.monotonic() + PATIENCE_S
+        """Return the value of the record at an offset.
+
+        Raises NotCompletedError where there is none.
+        """
+        where, deadline = (
+            TopicPartition(self._control.topic, partition),
+            time.monotonic() + PATIENCE_S,
+        )
         for _ in poll(PATIENCE_S, _PAUSE_S):
             # What was committed in both partitions may be seen in one of them a moment earlier.
             fetched = self._fetch(where, offset, deadline, most_bytes=1)
             if fetched.entries or fetched.next_offset > offset:
                 break
-        if not fetched.entries or fetched.entries[0].offset != offset or fetched.entries[0].value is None:
-            raise NotCompletedError(f"{where} has no record at offset {offset}.", next_step=command("history"))
+        if (
+            not fetched.entries
+            or fetched.entries[0].offset != offset
+            or fetched.entries[0].value is None
+        ):
+            raise NotCompletedError(
+                f"{where} has no record at offset {offset}.", next_step=command("history")
+            )
         return fetched.entries[0].value
 
     def _read_to_end(self) -> None:
@@ -162,37 +196,54 @@ class TopicReader:
             self._next = fetched.next_offset
             if self._next >= end:
                 return
-            if not fetched.entries and (fetched.stable == self._held_up_at or time.monotonic() >= deadline):
+            if not fetched.entries and (
+                fetched.stable == self._held_up_at or time.monotonic() >= deadline
+            ):
                 self._held_up_at = fetched.stable
                 raise self._held_up(fetched)
             if not fetched.entries:
                 time.sleep(_PAUSE_S)
 
     def _leave_leader(self, end: int, deadline: float) -> None:
-        """Look up the leader again: a deposed leader that has not seen its successor still answers without an error."""
+        """Look up the leader again.
+
+        A deposed leader that has not seen its successor still answers without an error.
+        """
         self._leaders = {}
         if time.monotonic() >= deadline:
             raise UnreachableError(
-                f"{self._control} ends at offset {end}, before what this process wrote up to {self._least_end}.",
-                cause="the broker that answers does not lead it any more, and its leader does not answer",
+                f"{self._control} ends at offset {end}, before what this process wrote up to "
+                f"{self._least_end}.",
+                cause=(
+                    "the broker that answers does not lead it any more, and its leader does not "
+                    "answer"
+                ),
                 next_step=command("status") + ", then " + command("resume"),
             )
         time.sleep(_PAUSE_S)
 
-    def _fetch(self, partition: TopicPartition, offset: int, deadline: float, most_bytes: int = MOST_BYTES) -> Fetched:
+    def _fetch(
+        self, partition: TopicPartition, offset: int, deadline: float, most_bytes: int = MOST_BYTES
+    ) -> Fetched:
         began = time.monotonic()
         while True:
             try:
-                return fetch_committed(self._connection, partition, self._leader(partition), offset, most_bytes)
+                return fetch_committed(
+                    self._connection, partition, self._leader(partition), offset, most_bytes
+                )
             except NoSuchOffsetError:
-                raise LostTopicError(f"{partition} has no offset {offset}", next_step=command("history")) from None
+                raise LostTopicError(
+                    f"{partition} has no offset {offset}", next_step=command("history")
+                ) from None
             except NotAuthorizedError:
                 raise
             except UnreachableError:
                 self._leaders = {}
                 now = time.monotonic()
                 if now - began > _GONE_S and self._look() is None:
-                    raise LostTopicError(f"topic {partition.topic} was deleted", next_step=command("history")) from None
+                    raise LostTopicError(
+                        f"topic {partition.topic} was deleted", next_step=command("history")
+                    ) from None
                 if now >= deadline:
                     raise
                 time.sleep(_PAUSE_S)
@@ -203,19 +254,25 @@ class TopicReader:
             self._look()
             led = self._leaders.get(partition.partition)
         if led is None:
-            raise UnreachableError(f"{partition} has no leader.", next_step=command("inspect partitions"))
+            raise UnreachableError(
+                f"{partition} has no leader.", next_step=command("inspect partitions")
+            )
         return led
 
     def _look(self) -> TopicMetadata | None:
-        """Return the topic, None where there is none, from a broker that has caught up with the controller.
+        """Return the topic, None if there is none, from a broker level with the controller.
 
-        Any broker is asked where no controller answers, because pausing an operation needs none. Raises
-        UnreachableError where that broker shows no topic.
+        Any broker is asked where no controller answers, because pausing an operation needs none.
+        Raises UnreachableError where that broker shows no topic.
         """
         at, lost = None, None
         try:
             quorum = read_quorum(self._connection)
-            at = None if quorum is None else caught_up_broker(self._connection, quorum.high_watermark)
+            at = (
+                None
+                if quorum is None
+                else caught_up_broker(self._connection, quorum.high_watermark)
+            )
         except UnreachableError as error:
             lost = error
         topic = self._control.topic
@@ -227,10 +284,15 @@ class TopicReader:
         return found
 
     def _held_up(self, fetched: Fetched) -> OpenTransactionError:
-        found = open_transactions(self._connection, self._control, self._leader(self._control).leader)
+        found = open_transactions(
+            self._connection, self._control, self._leader(self._control).leader
+        )
         names = [f"{each.producer_id} (epoch {each.epoch})" for each in found]
         return OpenTransactionError(
-            f"Records of {self._control} from offset {fetched.stable} on are hidden by an open transaction.",
-            cause=f"it was begun by producer {name_some(names)}" if names else "the brokers name no producer",
+            f"Records of {self._control} from offset {fetched.stable} on are hidden by an open "
+            "transaction.",
+            cause=f"it was begun by producer {name_some(names)}"
+            if names
+            else "the brokers name no producer",
             next_step="kafka-transactions.sh find-hanging and abort, then repeat the command",
         )

@@ -1,4 +1,4 @@
-"""Creates the topic of lock and record, and checks the settings without which it would lose records."""
+"""Creates the topic of lock and record, and checks the settings that protect its records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ CONTROL = 0
 BODIES = 1
 """The partition of the records of operations, which are read by offset when they are wanted."""
 BATCH_BYTES = 900_000
-"""Bytes of keys and values in one batch of records; one larger than `max.message.bytes` is refused."""
+"""Bytes of keys and values in one batch of records; one larger than `max.message.bytes` is
+refused."""
 
 _MESSAGE_BYTES = 1_048_588
 """`max.message.bytes` of the topic: Kafka's default, whatever the brokers' is."""
@@ -35,20 +36,22 @@ SETTINGS = {
     "unclean.leader.election.enable": "false",
     "message.timestamp.type": "LogAppendTime",
     "max.message.bytes": str(_MESSAGE_BYTES),
-    "segment.ms": "3600000",  # the lease is renewed every few seconds, and only closed segments are compacted
+    # The lease is renewed every few seconds, and only closed segments are compacted.
+    "segment.ms": "3600000",
     "min.cleanable.dirty.ratio": "0.1",
 }
 
 
 def topic_to_create(connection: KafkaConnection, name: str) -> str:
-    """Return the topic's name for messages, with the replication factor that it would be created with now."""
+    """Return the topic's name for messages, with the replication factor it would get now."""
     return _named(name, replication_factor(_racks(connection)))
 
 
 def create_topic(connection: KafkaConnection, name: str, avoid: Collection[int] = ()) -> str:
-    """Create the topic and wait until it has leaders; returns its name and replication factor, as messages have them.
+    """Create the topic and wait until it has leaders.
 
-    It is placed on none of the brokers to `avoid` where others are enough.
+    Returns its name and replication factor, as messages have them. It is placed on none of the
+    brokers to `avoid` where others are enough.
     """
     placed = choose_brokers(_racks(connection), avoid, _PARTITIONS)
     copies = len(placed[CONTROL])
@@ -58,12 +61,22 @@ def create_topic(connection: KafkaConnection, name: str, avoid: Collection[int] 
         found = read_metadata(connection, (name,)).topics.get(name)
         if found is not None and len(found.partitions) >= _PARTITIONS and _led(found):
             return _named(name, copies)
-    raise UnreachableError(f"Topic {name} was created, and has no leaders.", next_step="repeat the command")
+    raise UnreachableError(
+        f"Topic {name} was created, and has no leaders.", next_step="repeat the command"
+    )
 
 
 def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) -> None:
-    """Raise NotCompletedError, with the commands that mend it, where the topic could lose records or takes none."""
-    needed = {"cleanup.policy", "max.message.bytes", "min.insync.replicas", "unclean.leader.election.enable"}
+    """Raise NotCompletedError where the topic could lose records or takes none.
+
+    The error has the commands that mend it.
+    """
+    needed = {
+        "cleanup.policy",
+        "max.message.bytes",
+        "min.insync.replicas",
+        "unclean.leader.election.enable",
+    }
     settings = _wrong_settings(found, read_topic_settings(connection, name, sorted(needed)))
     few = len(found.partitions) < _PARTITIONS
     wrong = [*([f"it has fewer than {_PARTITIONS} partitions"] if few else []), *settings.values()]
@@ -71,12 +84,17 @@ def check_topic(connection: KafkaConnection, name: str, found: TopicMetadata) ->
         return
     options, commands = connection.servers.options, []
     if few:
-        commands.append(f"kafka-topics.sh {options} --alter --topic {name} --partitions {_PARTITIONS}")
+        commands.append(
+            f"kafka-topics.sh {options} --alter --topic {name} --partitions {_PARTITIONS}"
+        )
     if settings:
         entity = f"--entity-type topics --entity-name {name}"
-        commands.append(f"kafka-configs.sh {options} --alter {entity} --add-config {','.join(settings)}")
+        commands.append(
+            f"kafka-configs.sh {options} --alter {entity} --add-config {','.join(settings)}"
+        )
     raise NotCompletedError(
-        f"Topic {name} keeps kadmin's lock and record, and {'; '.join(wrong)}.", next_step="; then ".join(commands)
+        f"Topic {name} keeps kadmin's lock and record, and {'; '.join(wrong)}.",
+        next_step="; then ".join(commands),
     )
 
 
@@ -90,11 +108,15 @@ def _wrong_settings(found: TopicMetadata, settings: Mapping[str, str]) -> dict[s
     if in_sync < least:
         wrong[f"min.insync.replicas={least}"] = f"its min.insync.replicas is below {least}"
     elif in_sync > copies:
-        wrong[f"min.insync.replicas={least}"] = f"its min.insync.replicas is {in_sync}, above the replication factor"
+        wrong[f"min.insync.replicas={least}"] = (
+            f"its min.insync.replicas is {in_sync}, above the replication factor"
+        )
     if settings.get("unclean.leader.election.enable") != "false":
         wrong["unclean.leader.election.enable=false"] = "it allows unclean leader elections"
     if int(settings.get("max.message.bytes", _MESSAGE_BYTES)) < _LEAST_MESSAGE_BYTES:
-        wrong[f"max.message.bytes={_MESSAGE_BYTES}"] = f"its max.message.bytes is below {_LEAST_MESSAGE_BYTES}"
+        wrong[f"max.message.bytes={_MESSAGE_BYTES}"] = (
+            f"its max.message.bytes is below {_LEAST_MESSAGE_BYTES}"
+        )
     return wrong
 
 

@@ -1,4 +1,7 @@
-"""Holds the lock in the topic: one producer for all writes of this process, and a thread that renews the lease."""
+"""Holds the lock in the topic.
+
+It has one producer for all writes of this process, and a thread that renews the lease.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kadmin.errors import KadminError
 from kadmin.operations.record.holder import LostLockError, lost_lock
 from kadmin.worlds.kafka.values.topic_log import LOCK, encode_lock
-from kadmin.worlds.kafka.values.topic_protocol import Add, Begin, CatchUp, Commit, Pause, take, write
+from kadmin.worlds.kafka.values.topic_protocol import (
+    Add,
+    Begin,
+    CatchUp,
+    Commit,
+    Pause,
+    take,
+    write,
+)
 from kadmin.worlds.kafka.values.topic_settings import BATCH_BYTES, BODIES, CONTROL
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.transactions import FencedError, TransactionalProducer
@@ -39,8 +50,8 @@ T = TypeVar("T")
 class TopicWriter:
     """Writes to the topic under the lock: `take` the lock and write, or `free` it; then close.
 
-    After `until`, the command's end, a write is tried for a moment; where it cannot be made, the command ends as
-    unreachable.
+    After `until`, the command's end, a write is tried for a moment; where it cannot be made, the
+    command ends as unreachable.
     """
 
     def __init__(self, servers: Servers, name: str, reader: TopicReader, until: float) -> None:
@@ -62,27 +73,35 @@ class TopicWriter:
     def take(self, holder: Holder, judged: TopicLock | None) -> int | None:
         """Take the lock that was `judged` to be free, and keep renewing it; returns its token.
 
-        None where that judgement is no longer true. Raises FencedError where another process claims meanwhile.
+        None where that judgement is no longer true. Raises FencedError where another process claims
+        meanwhile.
         """
         token = self._carry_out(take(holder, judged))
         if token is not None:
             self.token, self._holder = token, holder
             self._thread = threading.Thread(
-                target=self._renew, args=(holder.session_timeout_s,), name="kadmin lease", daemon=True
+                target=self._renew,
+                args=(holder.session_timeout_s,),
+                name="kadmin lease",
+                daemon=True,
             )
             self._thread.start()
         return token
 
     def write(self, values: Mapping[str, bytes | None]) -> None:
-        """Write values, all of them or none, and renew the lease; raises LostLockError once another one holds the lock.
+        """Write values, all of them or none, and renew the lease.
 
-        A request that is sent soon after a write is within the lease, though renewals before it may have failed.
+        Raises LostLockError once another one holds the lock. A request that is sent soon after a
+        write is within the lease, though renewals before it may have failed.
         """
         with self._mutex:
             self._write({**values, LOCK: encode_lock(self._holder, self.token)})
 
     def free(self, token: int) -> None:
-        """Write a lock record without a holder; raises LostLockError where the lock is not that of this token."""
+        """Write a lock record without a holder.
+
+        Raises LostLockError where the lock is not that of this token.
+        """
         self._closed.set()
         with self._mutex:
             self.token = token
@@ -111,15 +130,21 @@ class TopicWriter:
                 except LostLockError:
                     return
                 except KadminError:
-                    continue  # the next renewal may succeed; a write meanwhile raises the same error
+                    # The next renewal may succeed; a write meanwhile raises the same error.
+                    continue
 
     def _write(self, values: Mapping[str, bytes | None]) -> None:
-        if self._lost or not self._carry_out(write(values, self.token, begun=self._producer is not None)):
+        if self._lost or not self._carry_out(
+            write(values, self.token, begun=self._producer is not None)
+        ):
             self._lost = True
             raise lost_lock(self._reader.log.successor(self.token))
 
     def _carry_out(self, steps: Steps[T]) -> T:
-        """Carry out the requests of a protocol; after any error but a fence, the producer is not used again."""
+        """Carry out the requests of a protocol.
+
+        After any error but a fence, the producer is not used again.
+        """
         try:
             request = next(steps)
             while True:
@@ -139,7 +164,9 @@ class TopicWriter:
     def _answer(self, request: Request) -> Any:  # noqa: ANN401 - each request has an answer of its own
         match request:
             case Begin():
-                self._producer = TransactionalProducer(self._connection, self._name, self._name, until=self._until)
+                self._producer = TransactionalProducer(
+                    self._connection, self._name, self._name, until=self._until
+                )
                 self._reader.own(self._producer.identity.producer_id)
                 return self._producer.identity
             case Add() if self._producer is not None:
@@ -155,7 +182,9 @@ class TopicWriter:
                 return time.sleep(AGAIN_S)
         raise KadminError(f"{request} comes before a producer began.")
 
-    def _add(self, producer: TransactionalProducer, control: Iterable[tuple[str, bytes | None]]) -> int:
+    def _add(
+        self, producer: TransactionalProducer, control: Iterable[tuple[str, bytes | None]]
+    ) -> int:
         """Write values, in as many batches as it takes, and return the first offset."""
         added = [(producer.add(CONTROL, batch), len(batch)) for batch in batches(control)]
         self._written_end = sum(added[-1])
@@ -164,11 +193,20 @@ class TopicWriter:
     def _with_bodies(
         self, producer: TransactionalProducer, values: Iterable[tuple[str, bytes | None]]
     ) -> Iterator[tuple[str, bytes | None]]:
-        """Write bodies in parts to their partition; yields the values, with the offsets of bodies instead of them."""
+        """Write bodies in parts to their partition.
+
+        Yields the values, with the offsets of bodies instead of them.
+        """
         for key, value in values:
             if is_body(key) and value is not None:
-                parts = [value[start : start + BATCH_BYTES] for start in range(0, len(value), BATCH_BYTES)]
-                offsets = [producer.add(BODIES, [(f"{key}/{number}", part)]) for number, part in enumerate(parts)]
+                parts = [
+                    value[start : start + BATCH_BYTES]
+                    for start in range(0, len(value), BATCH_BYTES)
+                ]
+                offsets = [
+                    producer.add(BODIES, [(f"{key}/{number}", part)])
+                    for number, part in enumerate(parts)
+                ]
                 yield key, json.dumps(offsets).encode()
                 continue
             if is_body(key) and (gone := decode_offsets(self._reader.log.values.get(key, b"[]"))):
@@ -176,7 +214,9 @@ class TopicWriter:
             yield key, value
 
 
-def batches(records: Iterable[tuple[str, bytes | None]]) -> Iterator[list[tuple[str, bytes | None]]]:
+def batches(
+    records: Iterable[tuple[str, bytes | None]],
+) -> Iterator[list[tuple[str, bytes | None]]]:
     """Cut records into batches of at most BATCH_BYTES, the overhead of the format included."""
     batch, left = list[tuple[str, bytes | None]](), BATCH_BYTES
     for key, value in records:
@@ -190,7 +230,7 @@ def batches(records: Iterable[tuple[str, bytes | None]]) -> Iterator[list[tuple[
 
 
 def is_body(key: str) -> bool:
-    """Whether a key holds a whole record, whose value is stored in parts in the partition BODIES."""
+    """Whether a key holds a whole record, with its value in parts in the partition BODIES."""
     return key.endswith("/record")
 
 

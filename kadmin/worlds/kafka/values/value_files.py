@@ -23,7 +23,10 @@ def require_file(path: Path) -> None:
 
 
 class ValueFiles:
-    """The values below `folder`, which need not exist; every method raises OSError as the file system does."""
+    """The values below `folder`, which need not exist.
+
+    Every method raises OSError as the file system does.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -37,7 +40,10 @@ class ValueFiles:
         return path.read_bytes()
 
     def names(self, parent: str) -> Sequence[str]:
-        """Return the names directly below a parent of keys, sorted; files that are not of the record are left out."""
+        """Return the names directly below a parent of keys, sorted.
+
+        Files that are not of the record are left out.
+        """
         folder = self._path(parent)
         found = (each.name for each in folder.iterdir()) if folder.is_dir() else ()
         return sorted(name for name in found if leads_to_keys(f"{parent}/{name}"))
@@ -48,7 +54,10 @@ class ValueFiles:
         return {name: value for name, value in values.items() if value is not None}
 
     def put(self, values: Iterable[tuple[str, bytes | None]]) -> None:
-        """Write values in this order; remove those that are None, and folders that are empty then."""
+        """Write values in this order.
+
+        Remove those that are None, and folders that are empty then.
+        """
         for key, value in values:
             path = self._path(key)
             if value is not None:

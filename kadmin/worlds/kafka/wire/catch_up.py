@@ -1,8 +1,9 @@
 """Finds a broker whose copy of the metadata has caught up with the controller (KRaft mode).
 
-Brokers apply the metadata log some time after the controller committed it: milliseconds when idle, seconds under load.
-A broker answers ApiVersions with the offset that its copy has reached, as `finalized_features_epoch`, and answers
-Metadata and DescribeConfigs from the same copy (KRaftMetadataCache.features in KRaftMetadataCache.scala).
+Brokers apply the metadata log some time after the controller committed it: milliseconds when idle,
+seconds under load. A broker answers ApiVersions with the offset that its copy has reached, as
+`finalized_features_epoch`, and answers Metadata and DescribeConfigs from the same copy
+(KRaftMetadataCache.features in KRaftMetadataCache.scala).
 """
 
 from __future__ import annotations
@@ -43,19 +44,24 @@ def caught_up_broker(connection: KafkaConnection, high_watermark: int) -> int:
             behind.add(broker_id)
     raise UnreachableError(
         f"No broker that answers caught up with the controller within {CATCH_UP_S:g} s.",
-        cause=f"the controller committed {high_watermark} records of metadata; behind: {name_some(sorted(behind))}",
+        cause=(
+            f"the controller committed {high_watermark} records of metadata; behind: "
+            f"{name_some(sorted(behind))}"
+        ),
         next_step=command("inspect controller"),
     )
 
 
 def catches_up(connection: KafkaConnection, broker_id: int, high_watermark: int) -> bool:
-    """Wait a moment until a broker has applied every record below `high_watermark`, and return whether it has.
+    """Wait a moment until a broker has applied every record below `high_watermark`.
 
-    Raises as `KafkaConnection.ask` does.
+    Return whether it has. Raises as `KafkaConnection.ask` does.
     """
     what = "report the age of their metadata"
     for _ in poll(_PATIENCE_S, _PAUSE_S):
-        answer = connection.ask(what, ApiVersionsRequest(**_CLIENT), broker_id=broker_id, timeout_s=ATTEMPT_S)
+        answer = connection.ask(
+            what, ApiVersionsRequest(**_CLIENT), broker_id=broker_id, timeout_s=ATTEMPT_S
+        )
         if answer.finalized_features_epoch + 1 >= high_watermark:
             return True
     return False

@@ -49,7 +49,8 @@ _SERVED = (
     "ssl.endpoint.identification.algorithm",
 )
 _SECURITY = ("security.", "sasl.", "ssl.", "config.providers")
-"""Prefixes of keys that decide on identity and trust; an unknown key with one of them is an error."""
+"""Prefixes of keys that decide on identity and trust; an unknown key with one of them is an
+error."""
 _NAMES_CHECKED = "https"
 _VALUE = r'(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))'
 _JAAS = re.compile(rf"[\w.$]+\s+\w+(?P<options>(?:\s+[\w.]+\s*=\s*{_VALUE})*)\s*;")
@@ -58,9 +59,10 @@ _JAAS_OPTION = re.compile(rf"([\w.]+)\s*=\s*{_VALUE}")
 
 @dataclass(frozen=True, slots=True)
 class ClientProperties:
-    """Security settings of a file; `unused` are its other keys with their lines, as `client.properties:3: acks`.
+    """Security settings of a file.
 
-    `warnings` name settings that are accepted and expose a secret, a sentence each.
+    `unused` are its other keys with their lines, as `client.properties:3: acks`. `warnings` name
+    settings that are accepted and expose a secret, a sentence each.
     """
 
     security: Security
@@ -69,7 +71,10 @@ class ClientProperties:
 
 
 def read_client_properties(path: Path) -> ClientProperties:
-    """Read a file; raises InvalidInputError, which names the line and never a value that may be a secret."""
+    """Read a file.
+
+    Raises InvalidInputError, which names the line and never a value that may be a secret.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
@@ -102,7 +107,9 @@ class _Properties:
         if key not in _SERVED and (near or key.startswith(_SECURITY)):
             raise InvalidInputError(
                 f"{self.path}:{line}: the key {key} is not served.",
-                next_step=f"write {near[0]}" if near else "leave it out, or see docs/security.md for what is served",
+                next_step=f"write {near[0]}"
+                if near
+                else "leave it out, or see docs/security.md for what is served",
             )
         self._values[key], self._lines[key] = value.strip(), line
 
@@ -120,7 +127,9 @@ class _Properties:
     def need(self, key: str, why: str) -> str:
         found = self.get(key)
         if found is None:
-            raise InvalidInputError(f"{self.path}: {key} is missing.", cause=why, next_step=f"add {key} to {self.path}")
+            raise InvalidInputError(
+                f"{self.path}: {key} is missing.", cause=why, next_step=f"add {key} to {self.path}"
+            )
         return found
 
     def of_login(self, options: Mapping[str, str]) -> _Properties:
@@ -136,13 +145,17 @@ class _Properties:
 
     def refuse(self, key: str, problem: str, next_step: str) -> InvalidInputError:
         """Return the error of a key; `problem` must not name a secret."""
-        return InvalidInputError(f"{self.path}:{self._lines[key]}: {key} {problem}.", next_step=next_step)
+        return InvalidInputError(
+            f"{self.path}:{self._lines[key]}: {key} {problem}.", next_step=next_step
+        )
 
 
 def _security(given: _Properties) -> Security:
     name = given.get("security.protocol") or SecurityProtocol.PLAINTEXT.value
     if name.upper() not in SecurityProtocol.__members__:
-        raise given.refuse("security.protocol", f"is {name!r}", f"write one of {', '.join(SecurityProtocol)}")
+        raise given.refuse(
+            "security.protocol", f"is {name!r}", f"write one of {', '.join(SecurityProtocol)}"
+        )
     protocol = SecurityProtocol(name.upper())
     tls = _tls(given) if protocol.has_tls else None
     sasl = _sasl(given, protocol) if protocol.has_sasl else None
@@ -153,7 +166,11 @@ def _tls(given: _Properties) -> ssl.SSLContext:
     key = "ssl.endpoint.identification.algorithm"
     algorithm = given.get(key) if given.has(key) else _NAMES_CHECKED
     if algorithm not in {None, _NAMES_CHECKED}:
-        raise given.refuse(key, f"is {algorithm!r}", f"write {_NAMES_CHECKED}, or nothing: names are not checked then")
+        raise given.refuse(
+            key,
+            f"is {algorithm!r}",
+            f"write {_NAMES_CHECKED}, or nothing: names are not checked then",
+        )
     trusted, own = _trusted(given), _own(given)
     try:
         return client_context(trusted, own, check_names=algorithm is not None)
@@ -162,11 +179,15 @@ def _tls(given: _Properties) -> ssl.SSLContext:
 
 
 def _trusted(given: _Properties) -> KeyStore | None:
-    return _store(given, "ssl.truststore.location", "ssl.truststore.certificates", "ssl.truststore.password")
+    return _store(
+        given, "ssl.truststore.location", "ssl.truststore.certificates", "ssl.truststore.password"
+    )
 
 
 def _own(given: _Properties) -> KeyStore | None:
-    found = _store(given, "ssl.keystore.location", "ssl.keystore.certificate.chain", "ssl.keystore.password")
+    found = _store(
+        given, "ssl.keystore.location", "ssl.keystore.certificate.chain", "ssl.keystore.password"
+    )
     if found is None:
         return None
     text = found.content
@@ -192,10 +213,14 @@ def _store(given: _Properties, location: str, inline: str, password: str) -> Key
 def _sasl(given: _Properties, protocol: SecurityProtocol) -> Mechanism:
     mechanism = given.need("sasl.mechanism", f"security.protocol is {protocol}")
     if mechanism not in _MECHANISMS:
-        raise given.refuse("sasl.mechanism", f"is {mechanism!r}", f"write one of {', '.join(_MECHANISMS)}")
+        raise given.refuse(
+            "sasl.mechanism", f"is {mechanism!r}", f"write one of {', '.join(_MECHANISMS)}"
+        )
     options = _jaas(given)
     if mechanism in _PASSWORDS:
-        return Password(mechanism, *(_option(given, options, name) for name in ("username", "password")))
+        return Password(
+            mechanism, *(_option(given, options, name) for name in ("username", "password"))
+        )
     if mechanism == "OAUTHBEARER":
         return _oauth(given, options)
     package = "gssapi" if mechanism == "GSSAPI" else "botocore"
@@ -216,7 +241,11 @@ def _oauth(given: _Properties, options: Mapping[str, str]) -> OAuthBearer:
     if not endpoint.startswith(("https://", "http://")):
         raise given.refuse(key, "is no URL", "write https://HOST/PATH")
     if endpoint.startswith("http://"):
-        given.warn(key, "has no TLS", "the client's secret and the tokens are sent unencrypted; write https://")
+        given.warn(
+            key,
+            "has no TLS",
+            "the client's secret and the tokens are sent unencrypted; write https://",
+        )
     return OAuthBearer(
         endpoint,
         given.get(f"{prefix}.client.id") or _option(given, options, "clientId"),
@@ -246,7 +275,9 @@ def _jaas(given: _Properties) -> Mapping[str, str]:
     found = _JAAS.fullmatch(text)
     if found is None:
         raise given.refuse(
-            "sasl.jaas.config", "cannot be read", 'write MODULE required username="NAME" password="...";'
+            "sasl.jaas.config",
+            "cannot be read",
+            'write MODULE required username="NAME" password="...";',
         )
     options = _JAAS_OPTION.findall(found["options"])
     return {name: re.sub(r"\\(.)", r"\1", quoted) or plain for name, quoted, plain in options}

@@ -1,4 +1,4 @@
-"""Effective settings of brokers, and dynamic configs (DescribeConfigs, IncrementalAlterConfigs, Kafka 2.3)."""
+"""Brokers' settings, and dynamic configs (DescribeConfigs, IncrementalAlterConfigs, Kafka 2.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from kafka.protocol.admin import DescribeConfigsRequest, IncrementalAlterConfigs
 from kadmin.cluster.config_entity import BROKER_KIND, DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.rights import Right
 from kadmin.errors import NotCompletedError
-from kadmin.worlds.kafka.wire.connection import REQUEST_S, KafkaConnection
+from kadmin.worlds.kafka.wire.client import REQUEST_S
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.errors import raise_for
 from kadmin.worlds.kafka.wire.from_brokers import ask_each
 from kadmin.worlds.kafka.wire.refusals import CHANGE_S, NOT_AUTHORIZED, refusal, require_confirmed
@@ -32,13 +33,17 @@ OPENS_TOPICS = "allow.everyone.if.no.acl.found"
 
 _DESCRIBE, _ALTER = "describe settings", "alter configs"
 _OWN_SOURCES = {1, 2}
-"""ConfigSource of DescribeConfigs: DYNAMIC_TOPIC_CONFIG and DYNAMIC_BROKER_CONFIG, an entity's own values."""
+"""ConfigSource of DescribeConfigs: DYNAMIC_TOPIC_CONFIG and DYNAMIC_BROKER_CONFIG, an entity's own
+values."""
 _DEFAULT_SOURCE = 3
 _UNKNOWN_TOPIC = 3
 
 
 class ConfigOperation(IntEnum):
-    """An operation of IncrementalAlterConfigs on a value; APPEND and SUBTRACT are for lists, and idempotent."""
+    """An operation of IncrementalAlterConfigs on a value.
+
+    APPEND and SUBTRACT are for lists, and idempotent.
+    """
 
     SET = 0
     DELETE = 1
@@ -54,11 +59,14 @@ class ConfigEdit:
     value: str | None = None
 
 
-def describe_settings(servers: Servers, brokers: Iterable[int], names: Sequence[str]) -> FromBrokers[Mapping[str, str]]:
-    """Return the effective settings of brokers, defaults included; a setting that a broker lacks is left out.
+def describe_settings(
+    servers: Servers, brokers: Iterable[int], names: Sequence[str]
+) -> FromBrokers[Mapping[str, str]]:
+    """Return the effective settings of brokers, defaults included.
 
-    Brokers before 0.11, or that deny DESCRIBE_CONFIGS, have an error in the result. Raises UnreachableError where none
-    of the addresses answers, NotCompletedError where there is none.
+    A setting that a broker lacks is left out. Brokers before 0.11, or that deny DESCRIBE_CONFIGS,
+    have an error in the result. Raises UnreachableError where none of the addresses answers,
+    NotCompletedError where there is none.
     """
     with KafkaConnection(servers) as connection:
         requests = {broker: _request([ConfigEntity.of_broker(broker)], names) for broker in brokers}
@@ -70,20 +78,33 @@ def describe_settings(servers: Servers, brokers: Iterable[int], names: Sequence[
         return ask_each(connection, _DESCRIBE, requests, read, REQUEST_S)()
 
 
-def read_settings(connection: KafkaConnection, broker_id: int, names: Sequence[str]) -> dict[str, str]:
-    """Return the effective settings of a broker as `describe_settings` does; raises as `KafkaConnection.ask` does."""
+def read_settings(
+    connection: KafkaConnection, broker_id: int, names: Sequence[str]
+) -> dict[str, str]:
+    """Return the effective settings of a broker as `describe_settings` does.
+
+    Raises as `KafkaConnection.ask` does.
+    """
     entity = ConfigEntity.of_broker(broker_id)
     return _values(_describe(connection, [entity], names, broker_id=broker_id)[entity])
 
 
-def read_topic_settings(connection: KafkaConnection, topic: str, names: Sequence[str]) -> dict[str, str]:
-    """Return the effective settings of a topic, defaults included; raises as `KafkaConnection.ask` does."""
+def read_topic_settings(
+    connection: KafkaConnection, topic: str, names: Sequence[str]
+) -> dict[str, str]:
+    """Return the effective settings of a topic, defaults included.
+
+    Raises as `KafkaConnection.ask` does.
+    """
     entity = ConfigEntity.of_topic(topic)
     return _values(_describe(connection, [entity], names)[entity])
 
 
 def opens_without_acls(connection: KafkaConnection, broker_id: int) -> bool:
-    """Whether a broker has the setting that opens topics without ACLs; the broker does not report its value."""
+    """Whether a broker has the setting that opens topics without ACLs.
+
+    The broker does not report its value.
+    """
     entity = ConfigEntity.of_broker(broker_id)
     return any(
         each.name == OPENS_TOPICS
@@ -98,10 +119,11 @@ def read_own_configs(
     keys: Iterable[str] | None = None,
     broker_id: int | None = None,
 ) -> dict[ConfigEntity, dict[str, str]]:
-    """Return the dynamic configs that entities have of their own, without defaults; of topics that do not exist none.
+    """Return the dynamic configs that entities have of their own, without defaults.
 
-    `keys` limits the answer to some. Only a broker gives its own configs: `broker_id` is the broker to ask. Other
-    configs come from a broker's copy of the metadata, which may lag. Raises as `KafkaConnection.ask` does.
+    Of topics that do not exist none. `keys` limits the answer to some. Only a broker gives its own
+    configs: `broker_id` is the broker to ask. Other configs come from a broker's copy of the
+    metadata, which may lag. Raises as `KafkaConnection.ask` does.
     """
     found = _describe(connection, entities, keys, broker_id=broker_id, pass_over=_UNKNOWN_TOPIC)
     return {entity: _own(entity, configs) for entity, configs in found.items()}
@@ -116,9 +138,9 @@ def alter_configs(
 ) -> dict[ConfigEntity, Refusal | None]:
     """Change configs in one request; returns None for each entity that was changed.
 
-    The edits of one entity are applied together or not at all; entities are independent. A broker's own configs take
-    that broker, `broker_id`. Raises NotCompletedError for a value that is too long, and as `KafkaConnection.change`
-    does; what was not answered may still be applied.
+    The edits of one entity are applied together or not at all; entities are independent. A broker's
+    own configs take that broker, `broker_id`. Raises NotCompletedError for a value that is too
+    long, and as `KafkaConnection.change` does; what was not answered may still be applied.
     """
     for entity, keys in edits.items():
         for key, edit in keys.items():
@@ -130,21 +152,27 @@ def alter_configs(
             resource_type=kind,
             resource_name=name,
             configs=[
-                resource.AlterableConfig(name=key, config_operation=int(edit.operation), value=edit.value)
+                resource.AlterableConfig(
+                    name=key, config_operation=int(edit.operation), value=edit.value
+                )
                 for key, edit in edits[entity].items()
             ],
         )
         for (kind, name), entity in by_resource.items()
     ]
     request = IncrementalAlterConfigsRequest(resources=asked, validate_only=False)
-    answer = connection.change(_ALTER, request, timeout_s=CHANGE_S, broker_id=broker_id, send_by=send_by)
+    answer = connection.change(
+        _ALTER, request, timeout_s=CHANGE_S, broker_id=broker_id, send_by=send_by
+    )
     require_confirmed([each.error_code for each in answer.responses], "changes of configs")
     for each in answer.responses:
         if each.error_code in NOT_AUTHORIZED:
             right = _right("AlterConfigs", by_resource[each.resource_type, each.resource_name])
             raise_for(each.error_code, each.error_message, connection.servers, _ALTER, right)
     return {
-        by_resource[each.resource_type, each.resource_name]: refusal(each.error_code, each.error_message)
+        by_resource[each.resource_type, each.resource_name]: refusal(
+            each.error_code, each.error_message
+        )
         for each in answer.responses
     }
 
@@ -157,13 +185,19 @@ def _describe(
     broker_id: int | None = None,
     pass_over: int = 0,
 ) -> dict[ConfigEntity, list[Any]]:
-    """Return the answer's settings of each entity; `pass_over` is the error code of an entity that has none."""
+    """Return the answer's settings of each entity.
+
+    `pass_over` is the error code of an entity that has none.
+    """
     answer = connection.ask(_DESCRIBE, _request(entities, names), broker_id=broker_id)
     return _configs_of(connection, answer, pass_over)
 
 
 def _request(entities: Iterable[ConfigEntity], names: Iterable[str] | None) -> Any:  # noqa: ANN401 - kafka-python ships no types
-    wanted, resource = None if names is None else sorted(names), DescribeConfigsRequest.DescribeConfigsResource
+    wanted, resource = (
+        None if names is None else sorted(names),
+        DescribeConfigsRequest.DescribeConfigsResource,
+    )
     asked = [
         resource(resource_type=kind, resource_name=name, configuration_keys=wanted)
         for kind, name in map(_resource, dict.fromkeys(entities))
@@ -171,7 +205,11 @@ def _request(entities: Iterable[ConfigEntity], names: Iterable[str] | None) -> A
     return DescribeConfigsRequest(resources=asked)
 
 
-def _configs_of(connection: KafkaConnection, answer: Any, pass_over: int = 0) -> dict[ConfigEntity, list[Any]]:  # noqa: ANN401 - kafka-python ships no types
+def _configs_of(
+    connection: KafkaConnection,
+    answer: Any,  # noqa: ANN401 - kafka-python ships no types
+    pass_over: int = 0,
+) -> dict[ConfigEntity, list[Any]]:
     found: dict[ConfigEntity, list[Any]] = {}
     for result in answer.results:
         entity = _entity(result.resource_type, result.resource_name)
@@ -211,6 +249,7 @@ def _require_short(entity: ConfigEntity, key: str, edit: ConfigEdit) -> None:
     length = len((edit.value or "").encode())
     if length > MOST_VALUE_BYTES:
         raise NotCompletedError(
-            f"{key} of {entity} would have {length} bytes; brokers take at most {MOST_VALUE_BYTES}.",
+            f"{key} of {entity} would have {length} bytes; brokers take at most "
+            f"{MOST_VALUE_BYTES}.",
             next_step="use * for every replica of the topic",
         )

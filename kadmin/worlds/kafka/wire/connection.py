@@ -1,20 +1,19 @@
-"""Connections to the brokers of a cluster: bootstrap, requests with deadlines, and errors translated once.
+"""Connections to a cluster's brokers: bootstrap, requests with deadlines, errors translated once.
 
-Requests and answers are kafka-python's protocol classes, since its admin client drops messages and error codes. Each
-version of a request is negotiated with the broker; a field that an older broker lacks is left out without an error.
+Requests and answers are kafka-python's protocol classes, since its admin client drops messages and
+error codes. Each version of a request is negotiated with the broker; a field that an older broker
+lacks is left out without an error.
 """
 
 from __future__ import annotations
 
-import logging
 import math
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 from kafka import errors
-from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
 from kafka.protocol.metadata import FindCoordinatorResponse, MetadataRequest
@@ -23,26 +22,38 @@ from kafka.protocol.sasl import SaslHandshakeRequest
 from kadmin.cluster.ports import ASK_AFTER_S
 from kadmin.cluster.servers import PLAIN
 from kadmin.errors import NotCompletedError, UnknownOutcomeError, UnreachableError
-from kadmin.worlds.kafka.wire.errors import LOST, not_brokers, reason_of, refusal_of, translated, unanswered
+from kadmin.worlds.kafka.wire.client import (
+    REQUEST_S,
+    ConnectionManager,
+    client_settings,
+    logged,
+    named,
+)
+from kadmin.worlds.kafka.wire.errors import (
+    LOST,
+    TooLateError,
+    not_brokers,
+    reason_of,
+    refusal_of,
+    translated,
+    unanswered,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection
 
     from kadmin.cluster.servers import Servers
     from kadmin.errors import NotAuthorizedError
 
 BOOTSTRAP_S = 5.0
 """Seconds to look for a first broker that answers."""
-REQUEST_S = 10.0
-"""Seconds that an answer may take."""
 ATTEMPT_S = 5.0
 """Seconds without an answer after which a request for any broker goes to another one."""
 
 LAST_REQUEST_S = 0.3
-"""Seconds for the answer to a request that begins after the command's end: enough to release a lock."""
+"""Seconds for the answer to a request that begins after the command's end: enough to release a
+lock."""
 
-_LOG = logging.getLogger(__name__)
-"""Names of requests, brokers and times: never what a request holds, which may be secret."""
 
 _PAUSE_S = 0.05
 _BOOTSTRAPS = 3
@@ -50,38 +61,29 @@ _MOST_BYTES = 100_000_000
 _NOT_CONTROLLER = 41
 
 
-def client_settings(servers: Servers) -> dict[str, Any]:
-    """Return the settings of every client of kafka-python."""
-    return {
-        "bootstrap_servers": list(servers.addresses),
-        "request_timeout_ms": int(REQUEST_S * 1000),
-        "reconnect_backoff_max_ms": 1_000,
-        **servers.security.settings(),
-    }
-
-
-class TooLateError(UnreachableError):
-    """A request was not sent, because its time had passed before it could be."""
-
-
 class KafkaConnection:
-    """Connections to the brokers of one cluster, opened when a request needs them; close it, or use `with`.
+    """Connections to the brokers of one cluster, opened when a request needs them.
 
-    `until`, in monotonic seconds, ends every request: one that begins later has LAST_REQUEST_S. Raises UnreachableError
-    when no bootstrap broker answers, naming what listens there instead of one.
+    Close it, or use `with`. `until`, in monotonic seconds, ends every request: one that begins
+    later has LAST_REQUEST_S. Raises UnreachableError when no bootstrap broker answers, naming what
+    listens there instead of one.
     """
 
-    def __init__(self, servers: Servers, *, bootstrap_s: float | None = None, until: float = math.inf) -> None:
+    def __init__(
+        self, servers: Servers, *, bootstrap_s: float | None = None, until: float = math.inf
+    ) -> None:
         servers.require()
         self.servers = servers
         self._until = until
         settings = client_settings(servers)
         self._net = NetworkSelector(**settings)
-        self._manager = _Manager(self._net, receive_message_max_bytes=_MOST_BYTES, **settings)
+        self._manager = ConnectionManager(
+            self._net, receive_message_max_bytes=_MOST_BYTES, **settings
+        )
         self._net.start()
         try:
             patience_s = BOOTSTRAP_S if bootstrap_s is None else bootstrap_s
-            with _logged(f"connect to {servers}"):
+            with logged(f"connect to {servers}"):
                 self._connect_to_any(max(LAST_REQUEST_S, min(patience_s, until - time.monotonic())))
         except BaseException:
             self.close()
@@ -111,13 +113,18 @@ class KafkaConnection:
             return found
 
     def add_node(self, node_id: int, host: str, port: int) -> None:
-        """Make a server that Metadata does not name, as a controller, one that requests can go to by its id."""
+        """Let requests go by its id to a server that Metadata does not name, as a controller."""
         found = FindCoordinatorResponse(error_code=0, node_id=node_id, host=host, port=port)
-        self._manager.cluster.add_coordinator(found, "group", f"node {node_id}", synthesize_node_id=False)
+        self._manager.cluster.add_coordinator(
+            found, "group", f"node {node_id}", synthesize_node_id=False
+        )
 
     @property
     def broker_version(self) -> str:
-        """The version of Kafka that a broker has by the requests that it serves, `4.1`; `4.3 or later` for the last."""
+        """The version of Kafka that a broker has by the requests that it serves, `4.1`.
+
+        `4.3 or later` for the last.
+        """
         found: tuple[int, ...] = self._manager.broker_version
         text = ".".join(map(str, found[:2]))
         return f"{text} or later" if found == max(BROKER_API_VERSIONS) else text
@@ -126,34 +133,55 @@ class KafkaConnection:
         """Whether the broker that listed the others serves a kind of request; nothing is sent."""
         return request.API_KEY in self._manager.broker_version_data.api_versions
 
-    def ask(self, what: str, request: Any, *, broker_id: int | None = None, timeout_s: float = REQUEST_S) -> Any:  # noqa: ANN401 - as serves
+    def ask(
+        self,
+        what: str,
+        request: Any,  # noqa: ANN401 - as serves
+        *,
+        broker_id: int | None = None,
+        timeout_s: float = REQUEST_S,
+    ) -> Any:  # noqa: ANN401 - as serves
         """Send a request that changes nothing, to one broker or to any, and return the answer.
 
-        `what` completes "No broker answered in time to ...". A request for any broker goes to another one when the
-        first does not answer. Raises UnreachableError, NotAuthorizedError or NotCompletedError.
+        `what` completes "No broker answered in time to ...". A request for any broker goes to
+        another one when the first does not answer. Raises UnreachableError, NotAuthorizedError or
+        NotCompletedError.
         """
         return self.send(what, request, broker_id=broker_id, timeout_s=timeout_s)()
 
-    def send(self, what: str, request: Any, *, broker_id: int | None, timeout_s: float) -> Callable[[], Any]:  # noqa: ANN401 - as serves
-        """Send a request as `ask` does, and return the call that waits for the answer and raises as `ask` does."""
+    def send(
+        self,
+        what: str,
+        request: Any,  # noqa: ANN401 - as serves
+        *,
+        broker_id: int | None,
+        timeout_s: float,
+    ) -> Callable[[], Any]:
+        """Send a request as `ask` does.
+
+        Return the call that waits for the answer and raises as `ask` does.
+        """
         answer = self._manager.call_soon(self._ask, request, broker_id, self._deadline(timeout_s))
 
         def wait() -> Any:  # noqa: ANN401 - as serves
-            with _logged(_named(request, broker_id)), translated(self.servers, what):
+            with logged(named(request, broker_id)), translated(self.servers, what):
                 return self._manager.run(answer)
 
         return wait
 
     def ask_controller(self, what: str, request: Any) -> Any:  # noqa: ANN401 - as serves
-        """Send a request that only the controller answers, and return the answer; raises as `ask` does.
+        """Send a request that only the controller answers, and return the answer.
 
-        In KRaft mode Metadata names any broker as the controller, and that broker forwards the request. A broker that
-        failed or lost the controllership a moment ago may still be named: then the next one is asked.
+        Raises as `ask` does. In KRaft mode Metadata names any broker as the controller, and that
+        broker forwards the request. A broker that failed or lost the controllership a moment ago
+        may still be named: then the next one is asked.
         """
         deadline = self._deadline(REQUEST_S)
         while True:
             try:
-                answer = self.ask(what, request, broker_id=self._controller_id(what), timeout_s=ATTEMPT_S)
+                answer = self.ask(
+                    what, request, broker_id=self._controller_id(what), timeout_s=ATTEMPT_S
+                )
             except UnreachableError:
                 if time.monotonic() >= deadline:
                     raise
@@ -171,17 +199,21 @@ class KafkaConnection:
         broker_id: int | None = None,
         send_by: float = math.inf,
     ) -> Any:  # noqa: ANN401 - as serves
-        """Send a request that changes the cluster, once, to one broker or to any, and return the answer.
+        """Send a request that changes the cluster, once, to one broker or any; return the answer.
 
-        `send_by` is in seconds of `uptime_s`. Raises UnreachableError when the request was not sent, TooLateError when
-        that is because `send_by` had passed, and UnknownOutcomeError when the answer is missing.
+        `send_by` is in seconds of `uptime_s`. Raises UnreachableError when the request was not
+        sent, TooLateError when that is because `send_by` had passed, and UnknownOutcomeError when
+        the answer is missing.
         """
-        with _logged(_named(request, broker_id)), translated(self.servers, what):
+        with logged(named(request, broker_id)), translated(self.servers, what):
             try:
-                return self._manager.run(self._change, request, broker_id, self._deadline(timeout_s), send_by)
+                return self._manager.run(
+                    self._change, request, broker_id, self._deadline(timeout_s), send_by
+                )
             except _UnansweredError as error:
                 raise UnknownOutcomeError(
-                    f"The broker that was asked to {what} did not answer in time; the change may still be applied.",
+                    f"The broker that was asked to {what} did not answer in time; the change may "
+                    "still be applied.",
                     cause=reason_of(error.__cause__),
                 ) from error
 
@@ -190,7 +222,10 @@ class KafkaConnection:
         return min(now + timeout_s, max(self._until, now + LAST_REQUEST_S))
 
     def _connect_to_any(self, patience_s: float) -> None:
-        """Bootstrap; where that takes long or fails, the kind of listener at each address is checked."""
+        """Bootstrap.
+
+        Where that takes long or fails, the kind of listener at each address is checked.
+        """
         first_s = min(patience_s, ASK_AFTER_S)
         for part_s in (first_s, patience_s - first_s):
             try:
@@ -199,7 +234,11 @@ class KafkaConnection:
             except (UnreachableError, NotCompletedError) as error:
                 if (reason := self._reason()) is not None:
                     raise reason from error
-                if not isinstance(error, UnreachableError) or part_s == patience_s or part_s != first_s:
+                if (
+                    not isinstance(error, UnreachableError)
+                    or part_s == patience_s
+                    or part_s != first_s
+                ):
                     if isinstance(error.__cause__, errors.KafkaTimeoutError):
                         raise unanswered(self.servers, error) from error
                     raise
@@ -207,14 +246,20 @@ class KafkaConnection:
                 return
 
     def _reason(self) -> UnreachableError | None:
-        """Return the reason that no bootstrap server takes a connection; None where it is unknown."""
+        """Return the reason that no bootstrap server takes a connection.
+
+        None where it is unknown.
+        """
         found = not_brokers(self.servers)
         if found is None and self.servers.security is not PLAIN:
             found = self._manager.run(self._refusal, ASK_AFTER_S)
         return found
 
     def _bootstrap(self, patience_s: float) -> None:
-        """Get the brokers' addresses, in a few attempts: kafka-python spends one attempt on one frozen broker."""
+        """Get the brokers' addresses, in a few attempts.
+
+        kafka-python spends one attempt on one frozen broker.
+        """
         attempts = min(_BOOTSTRAPS, len(self.servers.addresses))
         for _ in range(attempts - 1):
             with suppress(errors.KafkaTimeoutError):
@@ -223,12 +268,17 @@ class KafkaConnection:
         self._manager.bootstrap(patience_s / attempts * 1000)
 
     async def _refusal(self, patience_s: float) -> NotAuthorizedError | None:
-        """Return the reason that a bootstrap server takes no connection, which kafka-python only logs."""
+        """Return the reason that a bootstrap server takes no connection.
+
+        kafka-python only logs it.
+        """
         node_id, limit_ms = self._manager.cluster.bootstrap_brokers()[0].node_id, patience_s * 1000
         self._manager.reset_backoff(node_id)
         try:
-            # The failure is kept from the manager, so that it begins no bootstrap of its own, which has no deadline.
-            connection = self._manager.get_connection(node_id, limit_ms, refresh_metadata_on_err=False)
+            # The failure is kept from the manager: a bootstrap of its own would have no deadline.
+            connection = self._manager.get_connection(
+                node_id, limit_ms, refresh_metadata_on_err=False
+            )
             await self._manager.wait_for(connection.init_future, limit_ms)
             if not self.servers.security.protocol.has_sasl:
                 asked = SaslHandshakeRequest(mechanism="", max_version=1)
@@ -241,7 +291,9 @@ class KafkaConnection:
         return None
 
     def _controller_id(self, what: str) -> int:
-        found: int = self.ask(what, MetadataRequest(topics=[], allow_auto_topic_creation=False)).controller_id
+        found: int = self.ask(
+            what, MetadataRequest(topics=[], allow_auto_topic_creation=False)
+        ).controller_id
         if found < 0:
             raise NotCompletedError(f"The brokers at {self.servers} know no controller.")
         return found
@@ -250,28 +302,42 @@ class KafkaConnection:
         silent = set[int]()
         while True:
             connection = await self._connect(broker_id, deadline, silent)
-            # A request keeps the version that was negotiated first; another broker may have another one.
+            # A request keeps the version that was negotiated first; another broker may have another
+            # one.
             sent, limit = copy(request), _attempt(broker_id, deadline)
             try:
-                return await connection.send_request(sent, request_timeout_ms=_milliseconds_until(limit))
+                return await connection.send_request(
+                    sent, request_timeout_ms=_milliseconds_until(limit)
+                )
             except LOST:
                 if broker_id is not None or time.monotonic() >= deadline:
                     raise
                 silent.add(connection.node_id)
 
-    async def _change(self, request: Any, broker_id: int | None, deadline: float, send_by: float) -> Any:  # noqa: ANN401 - as serves
+    async def _change(
+        self,
+        request: Any,  # noqa: ANN401 - as serves
+        broker_id: int | None,
+        deadline: float,
+        send_by: float,
+    ) -> Any:  # noqa: ANN401 - as serves
         while True:
             connection = await self._connect(broker_id, deadline, set())
             if uptime_s() >= send_by:
-                raise TooLateError("The request was not sent: the readings that it is based on are too old.")
+                raise TooLateError(
+                    "The request was not sent: the readings that it is based on are too old."
+                )
             if not connection._reauth.is_reauthenticating:  # noqa: SLF001 - no public way exists
                 break
-            # Meanwhile the connection keeps requests, and sends them afterwards, however late that is.
+            # Meanwhile the connection keeps requests, and sends them afterwards, however late that
+            # is.
             if time.monotonic() >= deadline:
                 raise errors.KafkaTimeoutError("the broker did not answer to SASL")
             await self._net.sleep(_PAUSE_S)
         try:
-            return await connection.send_request(request, request_timeout_ms=_milliseconds_until(deadline))
+            return await connection.send_request(
+                request, request_timeout_ms=_milliseconds_until(deadline)
+            )
         except LOST as error:
             raise _UnansweredError from error
 
@@ -285,15 +351,18 @@ class KafkaConnection:
     async def _connect(self, broker_id: int | None, deadline: float, silent: set[int]) -> Any:  # noqa: ANN401 - as serves
         """Return a connection on which a request is sent at once, and not at some later time.
 
-        Where any broker will do, those in `silent` come last; one that does not answer is added. An unknown broker
-        may have joined the cluster since its brokers were listed: they are listed once more.
+        Where any broker will do, those in `silent` come last; one that does not answer is added. An
+        unknown broker may have joined the cluster since its brokers were listed: they are listed
+        once more.
         """
         listed_again = False
         while True:
             limit = _attempt(broker_id, deadline)
             node_id = self._least_loaded(silent) if broker_id is None else broker_id
             try:
-                connection = self._manager.get_connection(node_id, timeout_ms=_milliseconds_until(limit))
+                connection = self._manager.get_connection(
+                    node_id, timeout_ms=_milliseconds_until(limit)
+                )
                 await self._manager.wait_for(connection.init_future, _milliseconds_until(limit))
             except errors.NodeNotReadyError:
                 if time.monotonic() >= deadline:
@@ -312,44 +381,9 @@ class KafkaConnection:
             await self._net.sleep(_PAUSE_S)
 
 
-@contextmanager
-def _logged(what: str) -> Iterator[None]:
-    """Log a request, its result and its duration."""
-    began, result = time.monotonic(), "answered"
-    try:
-        yield
-    except Exception as error:
-        result = type(error).__name__
-        raise
-    finally:
-        _LOG.debug("kafka: %s: %s (%.0f ms)", what, result, (time.monotonic() - began) * 1000)
-
-
-def _named(request: Any, broker_id: int | None) -> str:  # noqa: ANN401 - as serves
-    return f"{type(request).__name__} to {'any broker' if broker_id is None else f'broker {broker_id}'}"
-
-
 def uptime_s() -> float:
-    """Return seconds since boot, including time in suspension, which a monotonic clock leaves out."""
+    """Return seconds since boot with time in suspension, which a monotonic clock leaves out."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-
-class _Manager(KafkaConnectionManager):  # type: ignore[misc] # kafka-python ships no types
-    """Works around kafka-python 3.0.12, which drops bytes received together with EOF: the SASL error text."""
-
-    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:  # noqa: ANN401 - as serves
-        transport = await super()._build_transport(node, timeout_at=timeout_at)
-        receive, ends = transport._sock_recv, list[Exception]()  # noqa: SLF001 - the only place to mend it
-
-        def data_before_end() -> tuple[bytes, Exception | None]:
-            data, error = (b"", ends[0]) if ends else receive()
-            if data and error:
-                ends.append(error)
-                return data, None
-            return data, error
-
-        transport._sock_recv = data_before_end  # noqa: SLF001 - as above
-        return transport
 
 
 class _UnansweredError(Exception):

@@ -24,10 +24,11 @@ _BY_ID = 6
 def delete_topics(
     connection: KafkaConnection, topic_ids: Mapping[str, str], *, send_by: float = math.inf
 ) -> dict[str, Refusal | None]:
-    """Ask the controller to delete the topics with these ids, by name; topics made again under the names are kept.
+    """Ask the controller to delete the topics with these ids, by name.
 
-    Returns None for each topic that was deleted. Replicas on brokers that are not alive stay there as stray folders.
-    Raises as `KafkaConnection.change` does; what was not answered may still be deleted.
+    Topics made again under the names are kept. Returns None for each topic that was deleted.
+    Replicas on brokers that are not alive stay there as stray folders. Raises as
+    `KafkaConnection.change` does; what was not answered may still be deleted.
     """
     state = DeleteTopicsRequest.DeleteTopicState
     names = {_decode(topic_id): name for name, topic_id in topic_ids.items()}
@@ -39,7 +40,9 @@ def delete_topics(
     answer = connection.change("delete topics", request, timeout_s=CHANGE_S, send_by=send_by)
     require_confirmed([each.error_code for each in answer.responses], "deletions")
     return {
-        (name := names[each.topic_id]): refusal(each.error_code, each.error_message, Right("Delete", name))
+        (name := names[each.topic_id]): refusal(
+            each.error_code, each.error_message, Right("Delete", name)
+        )
         for each in answer.responses
     }
 

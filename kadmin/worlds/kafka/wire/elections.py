@@ -24,19 +24,25 @@ _ELECTION_NOT_NEEDED = 84
 
 
 def elect_preferred_leaders(
-    connection: KafkaConnection, partitions: Collection[TopicPartition], *, send_by: float = math.inf
+    connection: KafkaConnection,
+    partitions: Collection[TopicPartition],
+    *,
+    send_by: float = math.inf,
 ) -> dict[TopicPartition, Refusal | None]:
-    """Ask the controller to elect the preferred leaders of these partitions; a request without a list would elect all.
+    """Ask the controller to elect the preferred leaders of these partitions.
 
-    Returns None for each partition that is led by its preferred replica, by the state of the controller, which may
-    count a broker that failed a moment ago. Raises as `KafkaConnection.change` does; an election may still happen then.
+    A request without a list would elect all. Returns None for each partition that is led by its
+    preferred replica, by the state of the controller, which may count a broker that failed a moment
+    ago. Raises as `KafkaConnection.change` does; an election may still happen then.
     """
     what, topic = "elect leaders", ElectLeadersRequest.TopicPartitions
     asked = [
         topic(topic=name, partitions=[each.partition for each in group])
         for name, group in groupby(sorted(partitions), key=lambda each: each.topic)
     ]
-    request = ElectLeadersRequest(election_type=_PREFERRED, topic_partitions=asked, timeout_ms=int(CHANGE_S * 1000))
+    request = ElectLeadersRequest(
+        election_type=_PREFERRED, topic_partitions=asked, timeout_ms=int(CHANGE_S * 1000)
+    )
     answer = connection.change(what, request, timeout_s=CHANGE_S, send_by=send_by)
     require_confirmed([answer.error_code], "elections")
     raise_for(answer.error_code, None, connection.servers, what, Right("Alter"))

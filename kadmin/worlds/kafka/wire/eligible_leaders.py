@@ -1,4 +1,7 @@
-"""Eligible leader replicas (KIP-966): they lead without a loss while the ISR is empty (DescribeTopicPartitions)."""
+"""Eligible leader replicas (KIP-966).
+
+They lead without a loss while the ISR is empty (DescribeTopicPartitions).
+"""
 
 from __future__ import annotations
 
@@ -22,16 +25,22 @@ _PAGE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class EligibleLeaders:
-    """Replicas that hold every acknowledged record though they are not in the ISR, and the last known leader."""
+    """Replicas that hold every acknowledged record though they are not in the ISR.
+
+    It also has the last known leader.
+    """
 
     elr: Replicas
     last_known_elr: Replicas
 
 
-def read_eligible_leaders(connection: KafkaConnection, topics: Iterable[str]) -> dict[TopicPartition, EligibleLeaders]:
-    """Return the partitions of topics that have eligible or last known leaders; none where brokers serve none.
+def read_eligible_leaders(
+    connection: KafkaConnection, topics: Iterable[str]
+) -> dict[TopicPartition, EligibleLeaders]:
+    """Return the partitions of topics that have eligible or last known leaders.
 
-    Pages are read one after the other and are no consistent snapshot. Raises as `KafkaConnection.ask` does.
+    None where brokers serve none. Pages are read one after the other and are no consistent
+    snapshot. Raises as `KafkaConnection.ask` does.
     """
     request, found = DescribeTopicPartitionsRequest, dict[TopicPartition, EligibleLeaders]()
     names, cursor = [request.TopicRequest(name=name) for name in sorted(topics)], None
@@ -43,7 +52,9 @@ def read_eligible_leaders(connection: KafkaConnection, topics: Iterable[str]) ->
             return {}
         for topic in answer.topics:
             for each in topic.partitions:
-                leaders = EligibleLeaders(tuple(each.eligible_leader_replicas or ()), tuple(each.last_known_elr or ()))
+                leaders = EligibleLeaders(
+                    tuple(each.eligible_leader_replicas or ()), tuple(each.last_known_elr or ())
+                )
                 if leaders.elr or leaders.last_known_elr:
                     found[TopicPartition(topic.name, each.partition_index)] = leaders
         if answer.next_cursor is None:

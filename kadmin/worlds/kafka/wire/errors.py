@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from kadmin.cluster.servers import Servers
     from kadmin.errors import KadminError
 
-LOST = (errors.KafkaConnectionError, errors.KafkaTimeoutError, errors.RequestTimedOutError, errors.Cancelled)
+LOST = (
+    errors.KafkaConnectionError,
+    errors.KafkaTimeoutError,
+    errors.RequestTimedOutError,
+    errors.Cancelled,
+)
 CREDENTIALS = (
     errors.SaslAuthenticationFailedError,
     errors.UnsupportedSaslMechanismError,
@@ -35,7 +40,10 @@ _TLS_NEXT_STEPS = {
         name="name the brokers as their certificate does: it must have the host of each listener",
         expired="have the certificate renewed that the brokers show",
         authority="name the authority's certificate in {source}: ssl.truststore.location",
-        own="show a certificate that the brokers trust, with its key: ssl.keystore.location in {source}",
+        own=(
+            "show a certificate that the brokers trust, with its key: ssl.keystore.location in "
+            "{source}"
+        ),
     ),
 }
 _KERBEROS_NEXT_STEPS = kerberos_next_steps(
@@ -46,9 +54,16 @@ _NAMES = {-1: "UNKNOWN_SERVER_ERROR", 39: "INVALID_REPLICA_ASSIGNMENT"}
 """Kafka's names of error codes that kafka-python names differently."""
 
 
+class TooLateError(UnreachableError):
+    """A request was not sent, because its time had passed before it could be."""
+
+
 @contextmanager
 def translated(servers: Servers, what: str) -> Iterator[None]:
-    """Raise kadmin's errors for those of kafka-python; `what` completes "The brokers did not ..."."""
+    """Raise kadmin's errors for those of kafka-python.
+
+    `what` completes "The brokers did not ...".
+    """
     try:
         yield
     except errors.IncompatibleBrokerVersion as error:
@@ -60,7 +75,9 @@ def translated(servers: Servers, what: str) -> Iterator[None]:
     except CREDENTIALS as error:
         raise refusal_of(servers, error) or error from error
     except errors.AuthorizationError as error:
-        raise NotAuthorizedError(f"The brokers at {servers} do not allow to {what}.", cause=reason_of(error)) from error
+        raise NotAuthorizedError(
+            f"The brokers at {servers} do not allow to {what}.", cause=reason_of(error)
+        ) from error
     except (*LOST, errors.NodeNotReadyError, errors.UnknownBrokerIdError) as error:
         raise UnreachableError(
             f"No Kafka broker at {servers} answered in time to {what}.",
@@ -68,11 +85,16 @@ def translated(servers: Servers, what: str) -> Iterator[None]:
             next_step="check the addresses, and that the brokers run",
         ) from error
     except errors.KafkaError as error:
-        raise NotCompletedError(f"The brokers at {servers} did not {what}.", cause=reason_of(error)) from error
+        raise NotCompletedError(
+            f"The brokers at {servers} did not {what}.", cause=reason_of(error)
+        ) from error
 
 
 def unanswered(servers: Servers, error: KadminError) -> UnreachableError:
-    """Return the error with each bootstrap server's behaviour as its cause; a closed port is no slow server."""
+    """Return the error with each bootstrap server's behaviour as its cause.
+
+    A closed port is no slow server.
+    """
     found = complaints(servers.addresses)
     silent = set(found.values()) != {REFUSED}
     return UnreachableError(
@@ -83,7 +105,10 @@ def unanswered(servers: Servers, error: KadminError) -> UnreachableError:
 
 
 def not_brokers(servers: Servers) -> UnreachableError | None:
-    """Return the error for addresses where something else listens; None where that is not so, or unknown."""
+    """Return the error for addresses where something else listens.
+
+    None where that is not so, or unknown.
+    """
     protocol = servers.security.protocol
     wanted: tuple[Listener, ...] = (Listener.BROKER, Listener.KRAFT_BROKER)
     if protocol.has_tls or protocol.has_sasl:
@@ -96,7 +121,8 @@ def not_brokers(servers: Servers) -> UnreachableError | None:
         next_step = f"correct the address, or security.protocol in {source}"
     elif {Listener.TLS, Listener.SASL} & set(found.values()):
         next_step = (
-            "give the address of a listener without TLS and SASL, or --command-config FILE: Kafka's client.properties"
+            "give the address of a listener without TLS and SASL, or --command-config FILE: "
+            "Kafka's client.properties"
         )
     else:
         next_step = "name brokers of the cluster: -b BROKERS"
@@ -107,8 +133,13 @@ def not_brokers(servers: Servers) -> UnreachableError | None:
     )
 
 
-def raise_for(code: int, message: str | None, servers: Servers, what: str, right: Right | None = None) -> None:
-    """Raise the error of an answer's code; 0 is none. `right` is the one that is missing where that is the error."""
+def raise_for(
+    code: int, message: str | None, servers: Servers, what: str, right: Right | None = None
+) -> None:
+    """Raise the error of an answer's code; 0 is none.
+
+    `right` is the one that is missing where that is the error.
+    """
     if not code:
         return
     error = errors.for_code(code)(message or error_name(code))
@@ -132,7 +163,10 @@ class NotServedError(NotCompletedError):
 
 
 def refusal_of(servers: Servers, error: errors.KafkaError) -> NotAuthorizedError | None:
-    """Return the error for a connection that TLS or SASL refused; None where that was not the reason."""
+    """Return the error for a connection that TLS or SASL refused.
+
+    None where that was not the reason.
+    """
     source = servers.security.source or "FILE"
     said = reason_of(error)
     if isinstance(error, CREDENTIALS):

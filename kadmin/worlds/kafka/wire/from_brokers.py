@@ -23,9 +23,10 @@ def ask_each(
     read: Callable[[Any], Answer],
     timeout_s: float,
 ) -> Callable[[], FromBrokers[Answer]]:
-    """Send each broker its request, all at once; returns the call that waits for the answers and reads them.
+    """Send each broker its request, all at once.
 
-    `what` completes "Broker 1 did not ...". Nothing is raised for a broker that does not answer.
+    Returns the call that waits for the answers and reads them. `what` completes "Broker 1 did not
+    ...". Nothing is raised for a broker that does not answer.
     """
     waits = {
         broker: connection.send(what, request, broker_id=broker, timeout_s=timeout_s)
@@ -41,7 +42,9 @@ def ask_each(
             except (NotCompletedError, UnreachableError) as error:
                 silent = type(error) is UnreachableError
                 failed[broker] = (
-                    UnreachableError(f"Broker {broker} did not {what}.", cause=error.cause) if silent else error
+                    UnreachableError(f"Broker {broker} did not {what}.", cause=error.cause)
+                    if silent
+                    else error
                 )
         return FromBrokers(given, failed)
 

@@ -1,4 +1,7 @@
-"""Members of groups of every kind: classic groups, the consumer protocol (KIP-848), share and streams groups."""
+"""Members of groups of every kind.
+
+They are classic groups, the consumer protocol (KIP-848), share and streams groups.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,8 @@ if TYPE_CHECKING:
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 _CONSUMER = "consumer"
-"""The protocol type of consumers; other classic groups (Connect's workers, schema registries) subscribe to no topic."""
+"""The protocol type of consumers; other classic groups (Connect's workers, schema registries)
+subscribe to no topic."""
 
 
 def _newer(message: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - kafka-python ships no types
@@ -44,7 +48,7 @@ _REQUESTS: Mapping[str, Callable[[Sequence[str]], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """The number of a group's members, the topics that they subscribe to or read, and the group's state."""
+    """A group's number of members, the topics that they subscribe to or read, and its state."""
 
     members: int
     topics: frozenset[str]
@@ -53,7 +57,10 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Memberships:
-    """The members of each group; `refused` has the reasons where members, or some of their topics, are unknown."""
+    """The members of each group.
+
+    `refused` has the reasons where members, or some of their topics, are unknown.
+    """
 
     by_group: dict[str, Membership] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
@@ -62,9 +69,10 @@ class Memberships:
 def ask_members(
     connection: KafkaConnection, listed: Mapping[int, Iterable[ListedGroup]], timeout_s: float
 ) -> Callable[[], Memberships]:
-    """Ask each broker for the members of the groups that it coordinates; nothing is raised for one without an answer.
+    """Ask each broker for the members of the groups that it coordinates.
 
-    A group that subscribes by a pattern is refused, since only brokers can match it.
+    Nothing is raised for one without an answer. A group that subscribes by a pattern is refused,
+    since only brokers can match it.
     """
     found = Memberships()
     asked: dict[str, dict[int, list[str]]] = {kind: {} for kind in _REQUESTS}
@@ -105,9 +113,13 @@ def _read(kind: str, answer: Any) -> Memberships:  # noqa: ANN401 - kafka-python
     for group in answer.groups:
         topics = None if group.error_code else _topics(kind, group)
         if topics is not None:
-            found.by_group[group.group_id] = Membership(len(group.members), frozenset(topics), group.group_state or "")
+            found.by_group[group.group_id] = Membership(
+                len(group.members), frozenset(topics), group.group_state or ""
+            )
         else:
-            found.refused[group.group_id] = error_name(group.error_code) if group.error_code else _UNREADABLE[kind]
+            found.refused[group.group_id] = (
+                error_name(group.error_code) if group.error_code else _UNREADABLE[kind]
+            )
     return found
 
 
@@ -123,15 +135,21 @@ def _topics(kind: str, group: Any) -> set[str] | None:  # noqa: ANN401 - kafka-p
     if kind == CLASSIC:
         return subscribed_topics(member.member_metadata for member in group.members)
     if kind == "streams":
-        return _topics_of_topology(group.topology.subtopologies or ()) if group.topology is not None else None
+        return (
+            _topics_of_topology(group.topology.subtopologies or ())
+            if group.topology is not None
+            else None
+        )
     if kind == "consumer" and any(member.subscribed_topic_regex for member in group.members):
         return None
     subscribed = {topic for member in group.members for topic in member.subscribed_topic_names}
-    return subscribed | {each.topic_name for member in group.members for each in member.assignment.topic_partitions}
+    return subscribed | {
+        each.topic_name for member in group.members for each in member.assignment.topic_partitions
+    }
 
 
 def subscribed_topics(found: Iterable[bytes]) -> set[str] | None:
-    """Return the topics of members' subscriptions (ConsumerProtocol), None where one cannot be read.
+    """Return the topics of members' subscriptions (ConsumerProtocol), None if one is unreadable.
 
     Members send what they like, and a group that rebalances shows empty ones.
     """
@@ -146,5 +164,7 @@ def _topics_of_topology(subtopologies: Iterable[Any]) -> set[str]:
     topics: set[str] = set()
     for each in subtopologies:
         topics.update(each.source_topics, each.repartition_sink_topics)
-        topics.update(topic.name for topic in (*each.state_changelog_topics, *each.repartition_source_topics))
+        topics.update(
+            topic.name for topic in (*each.state_changelog_topics, *each.repartition_source_topics)
+        )
     return topics

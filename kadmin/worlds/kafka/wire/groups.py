@@ -10,7 +10,8 @@ from kadmin.cluster.groups import ConsumerGroup, Groups
 from kadmin.cluster.offsets import GroupOffsets
 from kadmin.cluster.rights import Right
 from kadmin.errors import NotCompletedError, UnreachableError
-from kadmin.worlds.kafka.wire.connection import REQUEST_S, KafkaConnection
+from kadmin.worlds.kafka.wire.client import REQUEST_S
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.group_members import ask_members
 from kadmin.worlds.kafka.wire.offsets import ask_group_offsets, ask_groups, commit_offsets
 from kadmin.worlds.kafka.wire.rights import lists_every_group
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 def describe_groups(servers: Servers, brokers: Iterable[int]) -> Groups:
     """Ask each of the brokers for the groups that it coordinates, their offsets and their members.
 
-    A missing answer of one broker, or a refusal for one group, hides no other. Raises UnreachableError where none of
-    the addresses answers, NotCompletedError where there is none.
+    A missing answer of one broker, or a refusal for one group, hides no other. Raises
+    UnreachableError where none of the addresses answers, NotCompletedError where there is none.
     """
     with KafkaConnection(servers) as connection:
         listed = ask_groups(connection, brokers, REQUEST_S)()
@@ -44,7 +45,9 @@ def describe_groups(servers: Servers, brokers: Iterable[int]) -> Groups:
 
 
 def _groups(
-    listed: Mapping[int, Sequence[ListedGroup]], offsets: FromBrokers[GroupOffsets], members: Memberships
+    listed: Mapping[int, Sequence[ListedGroup]],
+    offsets: FromBrokers[GroupOffsets],
+    members: Memberships,
 ) -> Iterator[ConsumerGroup]:
     for broker, groups in listed.items():
         answer, failure = offsets.given.get(broker, GroupOffsets()), offsets.failed.get(broker)

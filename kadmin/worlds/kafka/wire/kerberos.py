@@ -22,12 +22,15 @@ class BrokerKerberos(Kerberos):
     __slots__ = ()
 
     def settings(self) -> dict[str, Any]:
-        """Return kafka-python's settings: they have none for a key table, and hand on this value as it is."""
+        """Return kafka-python's settings: without one for a key table, they pass this value on."""
         return {"sasl_kerberos_name": self}
 
 
 class _Gssapi(SaslMechanismGSSAPI):  # type: ignore[misc] # kafka-python ships no types
-    """kafka-python's mechanism with these credentials; refusals of Kerberos become authentication errors."""
+    """kafka-python's mechanism with these credentials.
+
+    Refusals of Kerberos become authentication errors.
+    """
 
     def __init__(self, *, host: str, sasl_kerberos_name: BrokerKerberos, **_: object) -> None:
         self._is_done = self._is_authenticated = False
@@ -42,7 +45,7 @@ class _Gssapi(SaslMechanismGSSAPI):  # type: ignore[misc] # kafka-python ships n
             super().receive(auth_bytes)
 
     def auth_details(self) -> str:
-        """Name the requested identity: the library has none for a context whose ticket has just ended."""
+        """Name the requested identity: the library has none for a context with an ended ticket."""
         return f"Authenticated to {self.auth_id} via SASL / GSSAPI"
 
 

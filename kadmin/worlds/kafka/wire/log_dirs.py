@@ -1,4 +1,4 @@
-"""Sizes of replicas on the brokers' disks, and the free disk space (DescribeLogDirs, Kafka 1.1 and later)."""
+"""Sizes of replicas on brokers' disks, and free disk space (DescribeLogDirs, from Kafka 1.1 on)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from kadmin.cluster.log_dirs import LogDirs
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.rights import Right
 from kadmin.errors import NotCompletedError, UnreachableError
-from kadmin.worlds.kafka.wire.connection import REQUEST_S, KafkaConnection
+from kadmin.worlds.kafka.wire.client import REQUEST_S
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.errors import error_name, raise_for
 
 if TYPE_CHECKING:
@@ -25,11 +26,14 @@ _NO_BYTES = -1
 """The size of a directory's file system in the answer of a broker before Kafka 3.3."""
 
 
-def describe_log_dirs(servers: Servers, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
+def describe_log_dirs(
+    servers: Servers, brokers: Iterable[int], *, bootstrap_s: float | None = None
+) -> LogDirs:
     """Return replica sizes and disk space of brokers, asking all at once.
 
-    When none of them gives sizes, raises UnreachableError when no broker answers, NotAuthorizedError without the right
-    DESCRIBE on the cluster, NotCompletedError for brokers before 1.1.
+    When none of them gives sizes, raises UnreachableError when no broker answers,
+    NotAuthorizedError without the right DESCRIBE on the cluster, NotCompletedError for brokers
+    before 1.1.
     """
     with KafkaConnection(servers, bootstrap_s=bootstrap_s) as connection:
         return ask_log_dirs(connection, brokers)()
@@ -50,8 +54,14 @@ def ask_log_dirs(
 def describe_replicas(
     connection: KafkaConnection, wanted: Mapping[int, Iterable[TopicPartition]], timeout_s: float
 ) -> LogDirs:
-    """Return sizes of some partitions' replicas, asking all brokers at once; raises as `describe_log_dirs` does."""
-    answers = {broker: _ask(connection, broker, _request(wanted[broker]), timeout_s) for broker in sorted(wanted)}
+    """Return sizes of some partitions' replicas, asking all brokers at once.
+
+    Raises as `describe_log_dirs` does.
+    """
+    answers = {
+        broker: _ask(connection, broker, _request(wanted[broker]), timeout_s)
+        for broker in sorted(wanted)
+    }
     return log_dirs_by(lambda broker: answers[broker](), wanted)
 
 
@@ -60,7 +70,9 @@ def _request(partitions: Iterable[TopicPartition]) -> Any:  # noqa: ANN401 - kaf
     for each in sorted(partitions):
         numbers.setdefault(each.topic, []).append(each.partition)
     topic = DescribeLogDirsRequest.DescribableLogDirTopic
-    return DescribeLogDirsRequest(topics=[topic(topic=name, partitions=found) for name, found in numbers.items()])
+    return DescribeLogDirsRequest(
+        topics=[topic(topic=name, partitions=found) for name, found in numbers.items()]
+    )
 
 
 def _ask(
@@ -86,9 +98,10 @@ def _ask(
 
 
 def _plain(directory: Any) -> dict[str, Any]:  # noqa: ANN401 - kafka-python ships no types
-    """Return the fields of a log directory that are read; the client's own conversion takes eight times as long.
+    """Return the fields of a log directory that are read.
 
-    A cordoned one (KIP-1066, Kafka 4.3 and later) takes no new replicas, whatever its free disk space.
+    The client's own conversion takes eight times as long. A cordoned one (KIP-1066, Kafka 4.3 and
+    later) takes no new replicas, whatever its free disk space.
     """
     return {
         "log_dir": directory.log_dir,
@@ -112,7 +125,10 @@ def _plain(directory: Any) -> dict[str, Any]:  # noqa: ANN401 - kafka-python shi
 
 
 def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int]) -> LogDirs:
-    """Read the answers to DescribeLogDirs as kafka-python gives them; copies between directories do not count."""
+    """Read the answers to DescribeLogDirs as kafka-python gives them.
+
+    Copies between directories do not count.
+    """
     sizes: dict[int, dict[TopicPartition, int]] = {}
     failed: dict[int, KadminError] = {}
     usable: dict[int, int] = {}
@@ -136,7 +152,11 @@ def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int])
 
 
 def _usable_bytes(described: Mapping[str, Any]) -> int | None:
-    rooms = [each.get("usable_bytes", _NO_BYTES) for each in described["log_dirs"] if not each["error_code"]]
+    rooms = [
+        each.get("usable_bytes", _NO_BYTES)
+        for each in described["log_dirs"]
+        if not each["error_code"]
+    ]
     return sum(rooms) if rooms and _NO_BYTES not in rooms else None
 
 
@@ -144,7 +164,8 @@ def _failed_dirs(described: Mapping[str, Any]) -> Iterator[NotCompletedError]:
     for directory in described["log_dirs"]:
         if directory["error_code"]:
             yield NotCompletedError(
-                f"Broker {described['broker']} cannot read its log directory {directory['log_dir']}.",
+                f"Broker {described['broker']} cannot read its log directory "
+                f"{directory['log_dir']}.",
                 cause=error_name(directory["error_code"]),
             )
 

@@ -25,7 +25,7 @@ _REDIRECTS = range(300, 400)
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Follows no redirect: the next request would send the secret to an address that the answer chooses."""
+    """Follows no redirect: it would send the secret to an address that the answer chooses."""
 
     def redirect_request(self, *_: object) -> None:
         """Return None, which leaves the answer an error."""
@@ -62,16 +62,19 @@ class AwsIam:
 
 
 class OAuthBearer(AbstractTokenProvider):  # type: ignore[misc] # kafka-python ships no types
-    """OAUTHBEARER: tokens of a client, by the client credentials grant (RFC 6749, 4.4) at a token endpoint.
+    """OAUTHBEARER: tokens of a client.
 
-    Each new connection gets a token; a new one is asked for before the old one ends. `tls` is the context for an
-    endpoint with https.
+    They come by the client credentials grant (RFC 6749, 4.4) at a token endpoint. Each new
+    connection gets a token; a new one is asked for before the old one ends. `tls` is the context
+    for an endpoint with https.
     """
 
     mechanism = "OAUTHBEARER"
     principal = None
 
-    def __init__(self, endpoint: str, client_id: str, secret: str, scope: str | None, tls: ssl.SSLContext) -> None:
+    def __init__(
+        self, endpoint: str, client_id: str, secret: str, scope: str | None, tls: ssl.SSLContext
+    ) -> None:
         super().__init__()
         self._endpoint = endpoint
         self._client = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
@@ -86,7 +89,10 @@ class OAuthBearer(AbstractTokenProvider):  # type: ignore[misc] # kafka-python s
         return {"sasl_oauth_token_provider": self}
 
     def token(self) -> str:
-        """Return a token; raises SaslAuthenticationFailedError, which contains neither secret nor token."""
+        """Return a token.
+
+        Raises SaslAuthenticationFailedError, which contains neither secret nor token.
+        """
         with self._mutex:
             now = time.monotonic()
             if now >= self._until:
@@ -96,7 +102,9 @@ class OAuthBearer(AbstractTokenProvider):  # type: ignore[misc] # kafka-python s
 
     def _ask(self) -> tuple[str, float]:
         where = f"the token endpoint {self._endpoint.partition('?')[0]}"
-        form = {"grant_type": "client_credentials"} | ({} if self._scope is None else {"scope": self._scope})
+        form = {"grant_type": "client_credentials"} | (
+            {} if self._scope is None else {"scope": self._scope}
+        )
         headers = {"Authorization": f"Basic {base64.b64encode(self._client.encode()).decode()}"}
         asked = Request(self._endpoint, urlencode(form).encode(), headers)  # noqa: S310 - its scheme was checked
         try:
@@ -105,8 +113,12 @@ class OAuthBearer(AbstractTokenProvider):  # type: ignore[misc] # kafka-python s
             return str(found["access_token"]), float(found.get("expires_in", 0))
         except HTTPError as error:
             if error.code in _REDIRECTS:
-                raise SaslAuthenticationFailedError(f"{where} redirects, which is not followed: {error.code}") from None
-            raise SaslAuthenticationFailedError(f"{where} refused: {error.code} {_reason(error)}") from None
+                raise SaslAuthenticationFailedError(
+                    f"{where} redirects, which is not followed: {error.code}"
+                ) from None
+            raise SaslAuthenticationFailedError(
+                f"{where} refused: {error.code} {_reason(error)}"
+            ) from None
         except OSError as error:
             if isinstance(reason := getattr(error, "reason", None), ssl.SSLCertVerificationError):
                 raise SaslAuthenticationFailedError(

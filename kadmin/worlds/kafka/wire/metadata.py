@@ -1,6 +1,7 @@
 """Brokers, topics and partitions in one broker's copy of the metadata (Metadata, DescribeCluster).
 
-The copy may lag behind the controller, by seconds on a busy cluster. Reassignments in flight are in reassignments.py.
+The copy may lag behind the controller, by seconds on a busy cluster. Reassignments in flight are in
+reassignments.py.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ _WITH_FENCED = 2
 
 @dataclass(frozen=True, slots=True)
 class BrokerMetadata:
-    """A broker and its address on the listener that was asked; a fenced one is not `alive` (listed from 4.0 on)."""
+    """A broker and its address on the listener that was asked.
+
+    A fenced one is not `alive` (listed from 4.0 on).
+    """
 
     broker_id: int
     rack: str | None
@@ -46,9 +50,11 @@ class BrokerMetadata:
 
 @dataclass(frozen=True, slots=True)
 class PartitionMetadata:
-    """A partition: ordered replicas, leader (or NO_LEADER), ISR, leader epoch (-1 before 2.1), replicas on dead disks.
+    """A partition as Metadata has it.
 
-    While a reassignment is in flight, the replicas hold the added and the removed ones too.
+    It has ordered replicas, leader (or NO_LEADER), ISR, leader epoch (-1 before 2.1), replicas on
+    dead disks. While a reassignment is in flight, the replicas hold the added and the removed ones
+    too.
     """
 
     replicas: Replicas
@@ -70,8 +76,8 @@ class TopicMetadata:
 class ClusterMetadata:
     """A cluster in the metadata of one broker.
 
-    `controller_id` is the controller of a cluster in ZooKeeper mode (-1: none), any broker in KRaft mode.
-    `fenced_known`: brokers that are registered and not alive are listed, too.
+    `controller_id` is the controller of a cluster in ZooKeeper mode (-1: none), any broker in KRaft
+    mode. `fenced_known`: brokers that are registered and not alive are listed, too.
     """
 
     cluster_id: str | None
@@ -91,20 +97,36 @@ class ClusterMetadata:
 
 
 def read_metadata(
-    connection: KafkaConnection, topics: Iterable[str] | None = None, *, broker_id: int | None = None
+    connection: KafkaConnection,
+    topics: Iterable[str] | None = None,
+    *,
+    broker_id: int | None = None,
 ) -> ClusterMetadata:
-    """Return the brokers, and the topics that are named or all of them; topics that do not exist are left out.
+    """Return the brokers, and the topics that are named or all of them.
 
-    `broker_id` names the broker to ask. A reading of all leaves out topics that may not be described; a named one
-    raises NotAuthorizedError. Raises as `KafkaConnection.ask` does.
+    Topics that do not exist are left out. `broker_id` names the broker to ask. A reading of all
+    leaves out topics that may not be described; a named one raises NotAuthorizedError. Raises as
+    `KafkaConnection.ask` does.
     """
-    named = None if topics is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(topics)]
+    named = (
+        None
+        if topics is None
+        else [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(topics)]
+    )
     what = "describe topics"
-    answer = connection.ask(what, MetadataRequest(topics=named, allow_auto_topic_creation=False), broker_id=broker_id)
+    answer = connection.ask(
+        what, MetadataRequest(topics=named, allow_auto_topic_creation=False), broker_id=broker_id
+    )
     found = {}
     for topic in answer.topics:
         if topic.error_code != _UNKNOWN_TOPIC:
-            raise_for(topic.error_code, topic.name, connection.servers, what, Right("Describe", topic.name))
+            raise_for(
+                topic.error_code,
+                topic.name,
+                connection.servers,
+                what,
+                Right("Describe", topic.name),
+            )
             found[topic.name] = _topic(topic)
     fenced = _fenced(connection, broker_id)
     brokers = (fenced or {}) | {
@@ -120,23 +142,32 @@ def read_metadata(
     )
 
 
-def internal_topics(connection: KafkaConnection, topics: Iterable[str]) -> Mapping[str, bool | None]:
+def internal_topics(
+    connection: KafkaConnection, topics: Iterable[str]
+) -> Mapping[str, bool | None]:
     """Return whether a broker flags topics as internal; None where they may not be described.
 
-    A topic that the broker does not have yet has no flag. Raises as `KafkaConnection.ask` does; brokers before 0.11 are
-    not asked, since they may create the topic.
+    A topic that the broker does not have yet has no flag. Raises as `KafkaConnection.ask` does;
+    brokers before 0.11 are not asked, since they may create the topic.
     """
     named = [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(topics)]
-    request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=_CREATES_NOTHING)
+    request = MetadataRequest(
+        topics=named, allow_auto_topic_creation=False, min_version=_CREATES_NOTHING
+    )
     answer = connection.ask("describe topics", request)
-    return {each.name: None if each.error_code == _NOT_AUTHORIZED else each.is_internal for each in answer.topics}
+    return {
+        each.name: None if each.error_code == _NOT_AUTHORIZED else each.is_internal
+        for each in answer.topics
+    }
 
 
 def leader_of(connection: KafkaConnection, partition: TopicPartition) -> int:
     """Return the broker that leads a partition; raises UnreachableError where there is none."""
     found = read_metadata(connection, (partition.topic,)).partitions.get(partition)
     if found is None or found.leader < 0:
-        raise UnreachableError(f"{partition} has no leader.", next_step=command("inspect partitions"))
+        raise UnreachableError(
+            f"{partition} has no leader.", next_step=command("inspect partitions")
+        )
     return found.leader
 
 
@@ -172,7 +203,10 @@ def _fenced(connection: KafkaConnection, broker_id: int | None) -> dict[int, Bro
 
 
 def _base64(topic_id: UUID | None) -> str | None:
-    """Encode an id as Kafka prints it; None for no id or zero, the answers of brokers without topic ids."""
+    """Encode an id as Kafka prints it.
+
+    None for no id or zero, the answers of brokers without topic ids.
+    """
     if topic_id is None or not topic_id.int:
         return None
     return base64.urlsafe_b64encode(topic_id.bytes).decode("ascii").rstrip("=")

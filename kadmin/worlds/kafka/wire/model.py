@@ -9,9 +9,10 @@ from kadmin.cluster.model import Controller, QuorumMember
 
 @dataclass(frozen=True, slots=True)
 class QuorumReplica:
-    """A replica of the metadata log: its last offset (-1: unknown), and when it last fetched and was last caught up.
+    """A replica of the metadata log.
 
-    Times are the active controller's, in ms since 1970; -1 where it has none, and before Kafka 3.3.
+    It has its last offset (-1: unknown), and when it last fetched and was last caught up. Times are
+    the active controller's, in ms since 1970; -1 where it has none, and before Kafka 3.3.
     """
 
     replica_id: int
@@ -22,9 +23,10 @@ class QuorumReplica:
 
 @dataclass(frozen=True, slots=True)
 class Quorum:
-    """The active controller (-1: none), its epoch, every voter by id, and the observers (brokers among them).
+    """The active controller (-1: none), its epoch, and every voter by id.
 
-    What is below `high_watermark` in the metadata log is committed.
+    The observers (brokers among them) are beside them. What is below `high_watermark` in the
+    metadata log is committed.
     """
 
     leader_id: int
@@ -36,7 +38,10 @@ class Quorum:
     @property
     def controller(self) -> Controller | None:
         """The active controller with those that follow it; None where there is none."""
-        now_ms = next((each.last_fetch_ms for each in self.voter_states if each.replica_id == self.leader_id), -1)
+        now_ms = next(
+            (each.last_fetch_ms for each in self.voter_states if each.replica_id == self.leader_id),
+            -1,
+        )
         if now_ms < 0:
             return None
         voters, observers = (
@@ -47,7 +52,10 @@ class Quorum:
 
 
 def _ago(replica: QuorumReplica, now_ms: int) -> tuple[float | None, float | None]:
-    """Return the seconds since a replica fetched and was caught up; the active controller's own time is now."""
+    """Return the seconds since a replica fetched and was caught up.
+
+    The active controller's own time is now.
+    """
     fetched, caught_up = (
         max(0, now_ms - each) / 1000 if each >= 0 else None
         for each in (replica.last_fetch_ms, replica.last_caught_up_ms)

@@ -1,9 +1,9 @@
-"""Start and end offsets of partitions, end offsets of leader epochs, and committed offsets of groups.
+"""Start and end offsets of partitions, end offsets of leader epochs, groups' committed offsets.
 
 Requests: ListOffsets, OffsetForLeaderEpoch, ListGroups, OffsetFetch.
 
-Each `ask_` function sends its requests to all brokers at once, and returns the call that waits for the answers. Nothing
-is raised for a broker that does not answer: its error is in `failed`.
+Each `ask_` function sends its requests to all brokers at once, and returns the call that waits for
+the answers. Nothing is raised for a broker that does not answer: its error is in `failed`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from kafka.protocol.admin import ListGroupsRequest
-from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest, OffsetForLeaderEpochRequest
+from kafka.protocol.consumer import (
+    ListOffsetsRequest,
+    OffsetFetchRequest,
+    OffsetForLeaderEpochRequest,
+)
 
 from kadmin.cluster.from_brokers import FromBrokers
 from kadmin.cluster.groups import CLASSIC, ListedGroup
@@ -41,7 +45,10 @@ _DELETED_GROUP = 69
 
 
 def ask_log_offsets(
-    connection: KafkaConnection, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, timeout_s: float
+    connection: KafkaConnection,
+    led: Mapping[int, Iterable[TopicPartition]],
+    at: LogEnd,
+    timeout_s: float,
 ) -> Callable[[], FromBrokers[LogOffsets]]:
     """Ask each broker for the first or last offsets of the partitions that it leads."""
     requests = {broker: _offsets_request(partitions, at) for broker, partitions in led.items()}
@@ -49,11 +56,14 @@ def ask_log_offsets(
 
 
 def ask_epoch_ends(
-    connection: KafkaConnection, epochs: Mapping[int, Mapping[TopicPartition, int]], timeout_s: float
+    connection: KafkaConnection,
+    epochs: Mapping[int, Mapping[TopicPartition, int]],
+    timeout_s: float,
 ) -> Callable[[], FromBrokers[LogOffsets]]:
-    """Ask each broker for the end offsets of leader epochs, and all before them, in the logs that it leads.
+    """Ask brokers for the end offsets of leader epochs, and all before, in the logs that they lead.
 
-    Records of these epochs from there on are not in the log (KIP-320): consumers find truncated logs by that.
+    Records of these epochs from there on are not in the log (KIP-320): consumers find truncated
+    logs by that.
     """
     requests = {broker: _epochs_request(asked) for broker, asked in epochs.items()}
     return ask_each(connection, "report where leader epochs end", requests, _epoch_ends, timeout_s)
@@ -64,7 +74,8 @@ def ask_groups(
 ) -> Callable[[], FromBrokers[Sequence[ListedGroup]]]:
     """Ask each broker for the groups that it coordinates.
 
-    Groups that may not be described are left out without an error, where Describe on the cluster is missing, too.
+    Groups that may not be described are left out without an error, where Describe on the cluster is
+    missing, too.
     """
     what = "list consumer groups"
 
@@ -72,7 +83,9 @@ def ask_groups(
         raise_for(answer.error_code, None, connection.servers, what, Right("Describe"))
         return sorted((_listed(each) for each in answer.groups), key=lambda each: each.name)
 
-    return ask_each(connection, what, {broker: ListGroupsRequest() for broker in brokers}, read, timeout_s)
+    return ask_each(
+        connection, what, {broker: ListGroupsRequest() for broker in brokers}, read, timeout_s
+    )
 
 
 def commit_offsets(groups: Iterable[ListedGroup]) -> list[str]:
@@ -88,7 +101,9 @@ def ask_group_offsets(
     groups = {broker: commit_offsets(found) for broker, found in listed.items()}
     requests = {
         broker: OffsetFetchRequest(
-            groups=[asked(group_id=name, topics=None) for name in names], min_version=_MANY_GROUPS, max_version=_BY_NAME
+            groups=[asked(group_id=name, topics=None) for name in names],
+            min_version=_MANY_GROUPS,
+            max_version=_BY_NAME,
         )
         for broker, names in groups.items()
         if names
@@ -98,12 +113,16 @@ def ask_group_offsets(
     def collect() -> FromBrokers[GroupOffsets]:
         found = wait()
         given, failed = dict(found.given), dict(found.failed)
-        for broker in [broker for broker, error in failed.items() if isinstance(error, NotServedError)]:
+        for broker in [
+            broker for broker, error in failed.items() if isinstance(error, NotServedError)
+        ]:
             del failed[broker]
             given[broker] = GroupOffsets()
             for name in groups[broker]:
                 request = OffsetFetchRequest(group_id=name, topics=None, max_version=_ONE_GROUP)
-                one = ask_each(connection, what, {broker: request}, lambda answer: answer, timeout_s)()
+                one = ask_each(
+                    connection, what, {broker: request}, lambda answer: answer, timeout_s
+                )()
                 if one.failed:
                     failed |= one.failed
                     break

@@ -23,13 +23,16 @@ def has_quorum(connection: KafkaConnection) -> bool:
 
 
 def describe_quorum(connection: KafkaConnection) -> Quorum:
-    """Return the quorum; raises as `KafkaConnection.ask` does, NotServedError on a cluster in ZooKeeper mode.
+    """Return the quorum.
 
-    A controller that was elected a moment ago has no high watermark yet: UnreachableError.
+    Raises as `KafkaConnection.ask` does, NotServedError on a cluster in ZooKeeper mode. A
+    controller that was elected a moment ago has no high watermark yet: UnreachableError.
     """
     found = _ask(connection).topics[0].partitions[0]
     if found.high_watermark < 0:
-        raise UnreachableError(f"Controller {found.leader_id} was only just elected.", next_step="try again")
+        raise UnreachableError(
+            f"Controller {found.leader_id} was only just elected.", next_step="try again"
+        )
     return Quorum(
         found.leader_id,
         found.leader_epoch,
@@ -40,9 +43,10 @@ def describe_quorum(connection: KafkaConnection) -> Quorum:
 
 
 def reach_controller(connection: KafkaConnection) -> int:
-    """Return the id of the active controller, to whose own listener `connection` can send requests from now on.
+    """Return the id of the active controller.
 
-    Raises as `describe_quorum` does, and NotCompletedError where brokers do not give its address (before Kafka 3.9).
+    To its own listener `connection` can send requests from now on. Raises as `describe_quorum`
+    does, and NotCompletedError where brokers do not give its address (before Kafka 3.9).
     """
     answer = _ask(connection)
     leader: int = answer.topics[0].partitions[0].leader_id
@@ -51,7 +55,8 @@ def reach_controller(connection: KafkaConnection) -> int:
             connection.add_node(leader, node.listeners[0].host, node.listeners[0].port)
             return leader
     raise NotCompletedError(
-        f"The brokers do not report the address of controller {leader}.", cause="Kafka 3.9 and later report it"
+        f"The brokers do not report the address of controller {leader}.",
+        cause="Kafka 3.9 and later report it",
     )
 
 
@@ -60,7 +65,8 @@ def _ask(connection: KafkaConnection) -> Any:  # noqa: ANN401 - kafka-python shi
     topic = DescribeQuorumRequest.TopicData
     partition = topic.PartitionData(partition_index=0)
     answer = connection.ask(
-        what, DescribeQuorumRequest(topics=[topic(topic_name=_METADATA_TOPIC, partitions=[partition])])
+        what,
+        DescribeQuorumRequest(topics=[topic(topic_name=_METADATA_TOPIC, partitions=[partition])]),
     )
     raise_for(answer.error_code, answer.error_message, connection.servers, what, Right("Describe"))
     found = answer.topics[0].partitions[0]
@@ -70,7 +76,12 @@ def _ask(connection: KafkaConnection) -> Any:  # noqa: ANN401 - kafka-python shi
 
 def _replicas(states: Any) -> tuple[QuorumReplica, ...]:  # noqa: ANN401 - kafka-python ships no types
     found = (
-        QuorumReplica(each.replica_id, each.log_end_offset, each.last_fetch_timestamp, each.last_caught_up_timestamp)
+        QuorumReplica(
+            each.replica_id,
+            each.log_end_offset,
+            each.last_fetch_timestamp,
+            each.last_caught_up_timestamp,
+        )
         for each in states
     )
     return tuple(sorted(found, key=lambda each: each.replica_id))

@@ -10,7 +10,7 @@ import kafka
 
 from kadmin.errors import StalePlanError, UnreachableError
 from kadmin.wording import name_some
-from kadmin.worlds.kafka.wire.connection import client_settings
+from kadmin.worlds.kafka.wire.client import client_settings
 from kadmin.worlds.kafka.wire.errors import translated
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 BOOTSTRAP_S = 15.0
 DELIVERY_S = 120.0
-"""Seconds that a record may wait for its acknowledgement: it is queued behind all that are written with it."""
+"""Seconds that a record may wait for its acknowledgement: it is queued behind all that are written
+with it."""
 CLOSE_S = 30.0
 _POLL_S = 0.05
 
@@ -32,8 +33,8 @@ _POLL_S = 0.05
 def produce(servers: Servers, records: Records) -> None:
     """Write values to partitions, in order, and wait until all in-sync replicas have them.
 
-    Raises UnreachableError when no broker answers, StalePlanError for a partition that does not exist, and
-    NotCompletedError when a record was not acknowledged. Brokers of 0.10.2 and later.
+    Raises UnreachableError when no broker answers, StalePlanError for a partition that does not
+    exist, and NotCompletedError when a record was not acknowledged. Brokers of 0.10.2 and later.
     """
     with producing(servers) as write:
         write(records)
@@ -48,7 +49,9 @@ def producing(servers: Servers) -> Iterator[Callable[[Records], None]]:
         "max_block_ms": int(BOOTSTRAP_S * 1000),
     }
     with translated(servers, "write records"):
-        producer = kafka.KafkaProducer(acks="all", linger_ms=5, **client_settings(servers), **limits)
+        producer = kafka.KafkaProducer(
+            acks="all", linger_ms=5, **client_settings(servers), **limits
+        )
         try:
             yield lambda records: _write(producer, records)
         finally:
@@ -58,7 +61,9 @@ def producing(servers: Servers) -> Iterator[Callable[[Records], None]]:
 def _write(producer: Any, records: Records) -> None:  # noqa: ANN401 - kafka-python ships no types
     for topic in sorted({partition.topic for partition in records}):
         present = producer.partitions_for(topic) or ()
-        absent = sorted(each for each in records if each.topic == topic and each.partition not in present)
+        absent = sorted(
+            each for each in records if each.topic == topic and each.partition not in present
+        )
         if absent:
             raise StalePlanError(f"The cluster does not have {name_some(absent)}.")
     pending = [
@@ -71,12 +76,19 @@ def _write(producer: Any, records: Records) -> None:  # noqa: ANN401 - kafka-pyt
 
 
 class GroupReader:
-    """Reads partitions as the only member of a group, from their ends on, and commits what it has read; close it."""
+    """Reads partitions as the only member of a group, from their ends on.
+
+    It commits what it has read; close it.
+    """
 
     def __init__(self, servers: Servers, group: str, partitions: Sequence[TopicPartition]) -> None:
         self._servers = servers
-        self._places = {each: kafka.TopicPartition(each.topic, each.partition) for each in partitions}
-        self._consumer = kafka.KafkaConsumer(group_id=group, enable_auto_commit=False, **client_settings(servers))
+        self._places = {
+            each: kafka.TopicPartition(each.topic, each.partition) for each in partitions
+        }
+        self._consumer = kafka.KafkaConsumer(
+            group_id=group, enable_auto_commit=False, **client_settings(servers)
+        )
         with translated(servers, "read records"):
             self._consumer.assign(list(self._places.values()))
             self._consumer.seek_to_end()
@@ -90,7 +102,10 @@ class GroupReader:
             self._consumer.commit()
 
     def read_to_end(self) -> None:
-        """Read until nothing is left; raises UnreachableError where that takes longer than DELIVERY_S."""
+        """Read until nothing is left.
+
+        Raises UnreachableError where that takes longer than DELIVERY_S.
+        """
         give_up = time.monotonic() + DELIVERY_S
         with translated(self._servers, "read records"):
             ends = self._consumer.end_offsets(list(self._places.values()))

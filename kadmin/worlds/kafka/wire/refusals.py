@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from kadmin.cluster.rights import Right
 
 CHANGE_S = 30.0
-"""Seconds for the answer to a change: brokers retry to forward it while a controller is being elected."""
+"""Seconds for the answer to a change: brokers retry to forward it while a controller is being
+elected."""
 NOT_AUTHORIZED = frozenset({29, 31})
 """TOPIC_AUTHORIZATION_FAILED and CLUSTER_AUTHORIZATION_FAILED."""
 _UNKNOWN = frozenset({-1, 7, 41})
@@ -30,7 +31,7 @@ class RefusedError(NotCompletedError):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The refusal of an entry: Kafka's error code, its name (INVALID_REPLICA_ASSIGNMENT), its message."""
+    """The refusal of an entry: Kafka's code, its name (INVALID_REPLICA_ASSIGNMENT), its message."""
 
     code: int
     name: str
@@ -41,7 +42,10 @@ class Refusal:
 
 
 def refusal(code: int, message: str | None, right: Right | None = None) -> Refusal | None:
-    """Return the refusal of an entry, None for the code 0; `right` is the one that the entry needs."""
+    """Return the refusal of an entry, None for the code 0.
+
+    `right` is the one that the entry needs.
+    """
     if code in NOT_AUTHORIZED and right is not None:
         message = f"{right} is missing"
     return Refusal(code, error_name(code), message) if code else None

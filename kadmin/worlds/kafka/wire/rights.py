@@ -1,4 +1,7 @@
-"""Rights of this client, by the answers of brokers; nothing is tried (Metadata, DescribeCluster, DescribeGroups)."""
+"""Rights of this client, by the answers of brokers.
+
+Nothing is tried (Metadata, DescribeCluster, DescribeGroups).
+"""
 
 from __future__ import annotations
 
@@ -25,29 +28,38 @@ _NAMES = {int(each): each.name.title().replace("_", "") for each in ACLOperation
 def own_rights(connection: KafkaConnection) -> OwnRights:
     """Return the rights on the cluster and on the topics that are shown.
 
-    Without Describe on the cluster, brokers give none of the rights there. Raises as `KafkaConnection.ask` does.
+    Without Describe on the cluster, brokers give none of the rights there. Raises as
+    `KafkaConnection.ask` does.
     """
     return OwnRights(cluster_rights(connection), known_rights(topic_rights(connection)))
 
 
 def cluster_rights(connection: KafkaConnection) -> frozenset[str] | None:
-    """Return the operations on the cluster, as `AlterConfigs`; None where brokers do not report them (before 2.8).
+    """Return the operations on the cluster, as `AlterConfigs`.
 
-    Raises as `KafkaConnection.ask` does.
+    None where brokers do not report them (before 2.8). Raises as `KafkaConnection.ask` does.
     """
-    answer = connection.ask(_WHAT, DescribeClusterRequest(include_cluster_authorized_operations=True))
+    answer = connection.ask(
+        _WHAT, DescribeClusterRequest(include_cluster_authorized_operations=True)
+    )
     raise_for(answer.error_code, answer.error_message, connection.servers, _WHAT)
     return _operations(answer.authorized_operations)
 
 
 def topic_rights(connection: KafkaConnection) -> Mapping[str, frozenset[str] | None]:
-    """Return the operations on each topic that is shown; None where brokers do not report them (before 2.3).
+    """Return the operations on each topic that is shown.
 
-    Raises as `KafkaConnection.ask` does.
+    None where brokers do not report them (before 2.3). Raises as `KafkaConnection.ask` does.
     """
-    request = MetadataRequest(topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=True)
+    request = MetadataRequest(
+        topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=True
+    )
     answer = connection.ask(_WHAT, request)
-    return {topic.name: _operations(topic.authorized_operations) for topic in answer.topics if not topic.error_code}
+    return {
+        topic.name: _operations(topic.authorized_operations)
+        for topic in answer.topics
+        if not topic.error_code
+    }
 
 
 def known_rights(topics: Mapping[str, frozenset[str] | None]) -> Mapping[str, frozenset[str]]:
@@ -57,14 +69,17 @@ def known_rights(topics: Mapping[str, frozenset[str] | None]) -> Mapping[str, fr
 
 def may_describe_groups(connection: KafkaConnection) -> bool:
     """Whether groups of any name may be described; raises as `KafkaConnection.ask` does."""
-    answer = connection.ask(_WHAT, DescribeGroupsRequest(groups=[_ASKED_FOR], include_authorized_operations=False))
+    answer = connection.ask(
+        _WHAT, DescribeGroupsRequest(groups=[_ASKED_FOR], include_authorized_operations=False)
+    )
     return all(group.error_code != _GROUP_NOT_AUTHORIZED for group in answer.groups)
 
 
 def lists_every_group(connection: KafkaConnection) -> bool:
-    """Whether lists of groups are complete: without Describe on the cluster, brokers leave out hidden groups.
+    """Whether lists of groups are complete.
 
-    Where brokers do not report the rights on the cluster, the right on groups of any name counts. Raises as
+    Without Describe on the cluster, brokers leave out hidden groups. Where brokers do not report
+    the rights on the cluster, the right on groups of any name counts. Raises as
     `KafkaConnection.ask` does.
     """
     rights = cluster_rights(connection) if connection.serves(DescribeClusterRequest) else None

@@ -9,7 +9,13 @@ from kafka.protocol.admin import CreateTopicsRequest
 
 from kadmin.cluster.rights import Right
 from kadmin.worlds.kafka.wire.errors import raise_for
-from kadmin.worlds.kafka.wire.refusals import CHANGE_S, NOT_AUTHORIZED, RefusedError, refusal, require_confirmed
+from kadmin.worlds.kafka.wire.refusals import (
+    CHANGE_S,
+    NOT_AUTHORIZED,
+    RefusedError,
+    refusal,
+    require_confirmed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,16 +36,24 @@ def create_topic(
 ) -> None:
     """Create a topic with the replicas of each partition; brokers show it only some time later.
 
-    Raises as `KafkaConnection.change` does, and RefusedError when the topic exists or the controller refuses it.
+    Raises as `KafkaConnection.change` does, and RefusedError when the topic exists or the
+    controller refuses it.
     """
     _create(connection, _topic(name, replicas, configs or {}), send_by=send_by)
 
 
 def create_compacted(
-    connection: KafkaConnection, name: str, replicas: Mapping[int, Replicas], configs: Mapping[str, str]
+    connection: KafkaConnection,
+    name: str,
+    replicas: Mapping[int, Replicas],
+    configs: Mapping[str, str],
 ) -> None:
     """Create a compacted topic as `create_topic` does; one that exists already is left as it is."""
-    _create(connection, _topic(name, replicas, {"cleanup.policy": "compact", **configs}), pass_over=_EXISTS)
+    _create(
+        connection,
+        _topic(name, replicas, {"cleanup.policy": "compact", **configs}),
+        pass_over=_EXISTS,
+    )
 
 
 def _topic(name: str, replicas: Mapping[int, Replicas], configs: Mapping[str, str]) -> Any:  # noqa: ANN401 - kafka-python ships no types
@@ -49,15 +63,34 @@ def _topic(name: str, replicas: Mapping[int, Replicas], configs: Mapping[str, st
         for number, brokers in replicas.items()
     ]
     values = [topic.CreatableTopicConfig(name=key, value=value) for key, value in configs.items()]
-    return topic(name=name, num_partitions=-1, replication_factor=-1, assignments=assignments, configs=values)
+    return topic(
+        name=name, num_partitions=-1, replication_factor=-1, assignments=assignments, configs=values
+    )
 
 
-def _create(connection: KafkaConnection, asked: Any, *, send_by: float = math.inf, pass_over: int = 0) -> None:  # noqa: ANN401 - kafka-python ships no types
-    what, request = f"create topic {asked.name}", CreateTopicsRequest(topics=[asked], timeout_ms=int(CHANGE_S * 1000))
+def _create(
+    connection: KafkaConnection,
+    asked: Any,  # noqa: ANN401 - kafka-python ships no types
+    *,
+    send_by: float = math.inf,
+    pass_over: int = 0,
+) -> None:
+    what, request = (
+        f"create topic {asked.name}",
+        CreateTopicsRequest(topics=[asked], timeout_ms=int(CHANGE_S * 1000)),
+    )
     (result,) = connection.change(what, request, timeout_s=CHANGE_S, send_by=send_by).topics
     require_confirmed([result.error_code], f"creation of {asked.name}")
     if result.error_code in NOT_AUTHORIZED:
-        raise_for(result.error_code, result.error_message, connection.servers, what, Right("Create", asked.name))
+        raise_for(
+            result.error_code,
+            result.error_message,
+            connection.servers,
+            what,
+            Right("Create", asked.name),
+        )
     refused = refusal(result.error_code, result.error_message)
     if refused is not None and refused.code != pass_over:
-        raise RefusedError(f"The brokers at {connection.servers} did not {what}.", cause=str(refused))
+        raise RefusedError(
+            f"The brokers at {connection.servers} did not {what}.", cause=str(refused)
+        )

@@ -1,8 +1,9 @@
-"""Writes records in transactions (InitProducerId, AddPartitionsToTxn, Produce, EndTxn), or one record without.
+"""Writes records in transactions (InitProducerId, AddPartitionsToTxn, Produce, EndTxn).
 
-kafka-python's own producer is no base for a lock: it takes a new producer epoch on its own, and raises no error when a
-fenced one begins again. The requests here are of the versions before KIP-890, so that a producer keeps one epoch
-from its start to its end, on every broker since 2.5.
+It also writes one record without. kafka-python's own producer is no base for a lock: it takes a new
+producer epoch on its own, and raises no error when a fenced one begins again. The requests here are
+of the versions before KIP-890, so that a producer keeps one epoch from its start to its end, on
+every broker since 2.5.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 WRITE_S = 20.0
 """Seconds that a write may take, its retries included."""
 LAST_WRITE_S = 1.0
-"""The same for a write that begins after the command's end: a transaction may have to wait for the one before."""
+"""The same for a write that begins after the command's end: a transaction may have to wait for the
+one before."""
 TRANSACTION_S = 10
 """Seconds without a request of its producer after which the coordinator aborts a transaction."""
 
@@ -48,50 +50,65 @@ _NO_SUCH_ID = 105
 _NO_PRODUCER = -1
 _MAGIC = 2
 _MOST_BATCH_BYTES = 1 << 30
-"""Limit of the batch builder, which drops further records without an error; brokers refuse smaller batches."""
+"""Limit of the batch builder, which drops further records without an error; brokers refuse smaller
+batches."""
 _TOO_FEW = "the partition has fewer in-sync replicas than its min.insync.replicas"
 _NO_COORDINATOR = (
-    "there is no transaction coordinator: __transaction_state has too few in-sync replicas, or fewer brokers run than "
-    "its replication factor"
+    "there is no transaction coordinator: __transaction_state has too few in-sync replicas, or "
+    "fewer brokers run than its replication factor"
 )
 _CAUSES = {
     **dict.fromkeys((19, 20), _TOO_FEW),
     **dict.fromkeys((14, 15, 16), _NO_COORDINATOR),
-    51: "an earlier transaction cannot be ended: its partition or __transaction_state has too few in-sync replicas",
+    51: (
+        "an earlier transaction cannot be ended: its partition or __transaction_state has too few "
+        "in-sync replicas"
+    ),
 }
 _RETRIED = {-1, 3, 5, 6, 7, 13, 56, *_CAUSES}
-"""UNKNOWN_TOPIC_OR_PARTITION (just created), leaders that move, KAFKA_STORAGE_ERROR, and the codes of _CAUSES.
+"""UNKNOWN_TOPIC_OR_PARTITION (just created), leaders that move, KAFKA_STORAGE_ERROR, and the codes
+of _CAUSES.
 
-And UNKNOWN_SERVER_ERROR: a coordinator answers it to a commit that arrives while it fences that producer (an
-IllegalStateException of TransactionMetadata.prepareTransitionTo, seen on 3.9.2 and 4.4.0); the next answer
-shows which of them was first.
+And UNKNOWN_SERVER_ERROR: a coordinator answers it to a commit that arrives while it fences that
+producer (an IllegalStateException of TransactionMetadata.prepareTransitionTo, seen on 3.9.2 and
+4.4.0); the next answer shows which of them was first.
 """
 _FENCED = {22, 45, 47, 48, 49, 59, 90, 120}
-"""PRODUCER_FENCED and INVALID_PRODUCER_EPOCH, and the codes for a producer whose transaction was aborted."""
+"""PRODUCER_FENCED and INVALID_PRODUCER_EPOCH, and the codes for a producer whose transaction was
+aborted."""
 
 
 class FencedError(BusyError):
-    """Another producer with the same transactional id took over, or the coordinator aborted the transaction."""
+    """Another producer with the same transactional id took over.
+
+    Or the coordinator aborted the transaction.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Producer:
-    """One start of a producer: the coordinator gives every start of a transactional id another epoch."""
+    """A start of a producer: each start of a transactional id gets another epoch."""
 
     producer_id: int
     epoch: int
 
 
 class TransactionalProducer:
-    """A producer with a transactional id; its construction fences every earlier one with the same id.
+    """A producer with a transactional id.
 
-    `add` records, then `commit`. After an error it is of no use: make another one. Errors of every call: FencedError,
-    and UnreachableError, also where too few of the brokers that are needed are in sync. What begins after `until`,
-    in monotonic seconds, is tried for LAST_WRITE_S.
+    Its construction fences every earlier one with the same id. `add` records, then `commit`. After
+    an error it is of no use: make another one. Errors of every call: FencedError, and
+    UnreachableError, also where too few of the brokers that are needed are in sync. What begins
+    after `until`, in monotonic seconds, is tried for LAST_WRITE_S.
     """
 
     def __init__(
-        self, connection: KafkaConnection, transactional_id: str, topic: str, *, until: float = math.inf
+        self,
+        connection: KafkaConnection,
+        transactional_id: str,
+        topic: str,
+        *,
+        until: float = math.inf,
     ) -> None:
         self._connection = connection
         self._until = until
@@ -104,23 +121,28 @@ class TransactionalProducer:
         answer = self._ask_coordinator(
             "begin to write transactions",
             lambda: InitProducerIdRequest(
-                transactional_id=self._id, transaction_timeout_ms=TRANSACTION_S * 1000, max_version=4
+                transactional_id=self._id,
+                transaction_timeout_ms=TRANSACTION_S * 1000,
+                max_version=4,
             ),
             lambda found: found.error_code,
         )
         self.identity = Producer(answer.producer_id, answer.producer_epoch)
 
     def add(self, partition: int, records: Sequence[tuple[str, bytes | None]]) -> int:
-        """Write keys and values to a partition within the transaction, which begins with the first; return the offset.
+        """Write keys and values to a partition within the transaction, which begins with the first.
 
-        The records have this offset and the following ones. None as a value deletes the key.
+        Return the offset. The records have this offset and the following ones. None as a value
+        deletes the key.
         """
         if partition not in self._added:
             self._add_to_transaction(partition)
         sequence = self._sequences.get(partition, 0)
         batch = _batch(records, self.identity, sequence)
         where = TopicPartition(self._topic, partition)
-        offset = _produce(self._connection, where, batch, self._id, self._leaders, until=self._until)
+        offset = _produce(
+            self._connection, where, batch, self._id, self._leaders, until=self._until
+        )
         self._sequences[partition] = sequence + len(records)
         return offset
 
@@ -140,7 +162,9 @@ class TransactionalProducer:
         self._added.clear()
 
     def _add_to_transaction(self, partition: int) -> None:
-        topic = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic(name=self._topic, partitions=[partition])
+        topic = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic(
+            name=self._topic, partitions=[partition]
+        )
         self._ask_coordinator(
             "begin a transaction",
             lambda: AddPartitionsToTxnRequest(
@@ -150,31 +174,47 @@ class TransactionalProducer:
                 v3_and_below_topics=[topic],
                 max_version=3,
             ),
-            lambda found: found.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code,
+            lambda found: (
+                found.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code
+            ),
         )
         self._added.add(partition)
 
-    def _ask_coordinator(self, what: str, request: Callable[[], Any], code_of: Callable[[Any], int]) -> Any:  # noqa: ANN401 - kafka-python ships no types
+    def _ask_coordinator(
+        self, what: str, request: Callable[[], Any], code_of: Callable[[Any], int]
+    ) -> Any:  # noqa: ANN401 - kafka-python ships no types
         def attempt() -> tuple[int, Any]:
             if self._coordinator is None:
                 asked = FindCoordinatorRequest(key=self._id, key_type=_TRANSACTION, max_version=3)
-                found = self._connection.ask("find the transaction coordinator", asked, timeout_s=ATTEMPT_S)
+                found = self._connection.ask(
+                    "find the transaction coordinator", asked, timeout_s=ATTEMPT_S
+                )
                 if found.error_code:
                     return found.error_code, found
                 self._coordinator = found.node_id
-            answer = self._connection.ask(what, request(), broker_id=self._coordinator, timeout_s=ATTEMPT_S)
+            answer = self._connection.ask(
+                what, request(), broker_id=self._coordinator, timeout_s=ATTEMPT_S
+            )
             return code_of(answer), answer
 
         def forget() -> None:
             self._coordinator = None
 
-        return _retried(self._connection, what, attempt, forget, _rights(self._topic, self._id), until=self._until)
+        return _retried(
+            self._connection,
+            what,
+            attempt,
+            forget,
+            _rights(self._topic, self._id),
+            until=self._until,
+        )
 
 
 def producer_id_of(connection: KafkaConnection, transactional_id: str) -> int | None:
-    """Return the producer id that a transactional id has now (DescribeTransactions), None where it has none.
+    """Return the producer id that a transactional id has now (DescribeTransactions).
 
-    Raises as `KafkaConnection.ask` does, and UnreachableError while there is no coordinator.
+    It is None where it has none. Raises as `KafkaConnection.ask` does, and UnreachableError while
+    there is no coordinator.
     """
     what = "describe a transactional id"
     asked = FindCoordinatorRequest(key=transactional_id, key_type=_TRANSACTION, max_version=3)
@@ -191,8 +231,13 @@ def producer_id_of(connection: KafkaConnection, transactional_id: str) -> int | 
     return producer_id
 
 
-def append_record(connection: KafkaConnection, partition: TopicPartition, key: str, value: bytes) -> None:
-    """Write one record outside of any transaction; raises UnreachableError, also where too few brokers are in sync."""
+def append_record(
+    connection: KafkaConnection, partition: TopicPartition, key: str, value: bytes
+) -> None:
+    """Write one record outside of any transaction.
+
+    Raises UnreachableError, also where too few brokers are in sync.
+    """
     batch = _batch([(key, value)], Producer(_NO_PRODUCER, _NO_PRODUCER), _NO_PRODUCER)
     _produce(connection, partition, batch, None, {})
 
@@ -222,7 +267,10 @@ def _produce(
     *,
     until: float = math.inf,
 ) -> int:
-    """Write a batch and return its first offset, when every in-sync replica has it; `leaders` are remembered ones."""
+    """Write a batch and return its first offset, when every in-sync replica has it.
+
+    `leaders` are remembered ones.
+    """
     what, data = f"write to {partition}", ProduceRequest.TopicProduceData
     written = data.PartitionProduceData(index=partition.partition, records=batch)
 
@@ -249,7 +297,7 @@ def _produce(
 
 
 def _rights(topic: str, transactional_id: str | None) -> dict[int, Right]:
-    """Return the rights that writing needs, by the error code that brokers answer where one is missing."""
+    """Return the rights that writing needs, by the brokers' error code where one is missing."""
     return {29: Right("Write", topic), 53: Right("Write", transactional_id=transactional_id)}
 
 
@@ -262,7 +310,10 @@ def _retried(
     *,
     until: float,
 ) -> Any:  # noqa: ANN401 - kafka-python ships no types
-    """Ask until the answer's code is 0, for WRITE_S; every request of this module can be repeated without harm."""
+    """Ask until the answer's code is 0, for WRITE_S.
+
+    Every request of this module can be repeated without harm.
+    """
     for _ in poll(min(WRITE_S, max(until - time.monotonic(), LAST_WRITE_S)), _PAUSE_S):
         lost: UnreachableError | None = None
         code = 0
@@ -276,15 +327,25 @@ def _retried(
             if code in _FENCED:
                 raise FencedError(f"Another process took over; this one did not {what}.")
             if code not in _RETRIED:
-                raise_for(code, getattr(answer, "error_message", None), connection.servers, what, rights.get(code))
+                raise_for(
+                    code,
+                    getattr(answer, "error_message", None),
+                    connection.servers,
+                    what,
+                    rights.get(code),
+                )
         forget()
     raise lost or _not_available(code, what)
 
 
 def _not_available(code: int, what: str) -> UnreachableError:
-    # All of these end when brokers come back, so that a runner waits for them as for brokers that do not answer.
+    # All of these end when brokers come back, so that a runner waits for them as for brokers that
+    # do not answer.
     return UnreachableError(
         f"The brokers did not {what} in time.",
         cause=_CAUSES.get(code, error_name(code)),
-        next_step="bring brokers back, then repeat the command; or keep lock and records with --records DIR",
+        next_step=(
+            "bring brokers back, then repeat the command; or keep lock and records with --records "
+            "DIR"
+        ),
     )

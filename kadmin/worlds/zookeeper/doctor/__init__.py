@@ -1,1 +1,1 @@
-"""Diagnoses a cluster in ZooKeeper mode: `diagnose` is the entry, the other modules hold its rules."""
+"""Diagnoses a cluster in ZooKeeper mode: `diagnose` is the entry, other modules hold its rules."""

@@ -1,6 +1,7 @@
-"""Reads the admin nodes entry by entry and finds the flaws of each, in the payload and against the cluster.
+"""Reads the admin nodes entry by entry and finds the flaws of each.
 
-The codecs of `znodes.admin` accept or refuse a payload as a whole; this module reports every flaw and its place.
+A flaw is in the payload, or against the cluster. The codecs of `znodes.admin` accept or refuse a
+payload as a whole; this module reports every flaw and its place.
 """
 
 from __future__ import annotations
@@ -52,18 +53,28 @@ def read_node(node: Znode, state: ClusterState) -> NodeReading:
     return NodeReading(node.path, node.data, node.version, findings, entries)
 
 
-def entry_table(readings: Iterable[NodeReading], deletions: Iterable[str], state: ClusterState) -> Table:
-    """Return a row for each entry, and a row without a topic for each node with flaws of its own."""
+def entry_table(
+    readings: Iterable[NodeReading], deletions: Iterable[str], state: ClusterState
+) -> Table:
+    """Return a row for each entry, and one without a topic for each node with flaws of its own."""
     rows = []
     for reading in readings:
         if reading.findings:
             rows.append(EntryRow(reading.path, None, None, None, None, _flaws(reading.findings)))
         rows += [
-            EntryRow(reading.path, each.topic, each.partition, each.replicas, each.motion, _flaws(each.findings))
+            EntryRow(
+                reading.path,
+                each.topic,
+                each.partition,
+                each.replicas,
+                each.motion,
+                _flaws(each.findings),
+            )
             for each in reading.entries
         ]
     rows += [
-        EntryRow(DELETE_TOPICS, each, None, None, None, _flaws(deletion_findings(each, state))) for each in deletions
+        EntryRow(DELETE_TOPICS, each, None, None, None, _flaws(deletion_findings(each, state)))
+        for each in deletions
     ]
     return Table.of("admin-entries", EntryRow, rows)
 
@@ -96,19 +107,26 @@ def _partitions(path: str, value: object) -> tuple[list[object], tuple[Diagnosti
     if value is None:
         return [], (Diagnostic(Flaw.JSON_NULL, "the JSON is null"),)
     if not isinstance(value, dict):
-        return [], (Diagnostic(Flaw.NOT_AN_OBJECT, f"the JSON is a {type(value).__name__}, not an object"),)
+        return [], (
+            Diagnostic(Flaw.NOT_AN_OBJECT, f"the JSON is a {type(value).__name__}, not an object"),
+        )
     findings = tuple(_unknown_keys(path, value, {"version", "partitions"}))
     listed = value.get("partitions")
     if listed is None:
         return [], (*findings, Diagnostic(Flaw.NO_PARTITIONS, "the key partitions is missing"))
     if not isinstance(listed, list):
-        return [], (*findings, Diagnostic(Flaw.NOT_A_LIST, f"partitions is a {type(listed).__name__}, not a list"))
+        return [], (
+            *findings,
+            Diagnostic(Flaw.NOT_A_LIST, f"partitions is a {type(listed).__name__}, not a list"),
+        )
     if not listed:
         return [], (*findings, Diagnostic(Flaw.NO_ENTRIES, "the list of partitions is empty"))
     return listed, findings
 
 
-def _unknown_keys(path: str, value: Mapping[str, object], allowed: set[str]) -> Iterator[Diagnostic]:
+def _unknown_keys(
+    path: str, value: Mapping[str, object], allowed: set[str]
+) -> Iterator[Diagnostic]:
     # The election decoder ignores unknown keys.
     unknown = sorted(set(value) - allowed) if path == REASSIGN_PARTITIONS else []
     if unknown:
@@ -117,7 +135,9 @@ def _unknown_keys(path: str, value: Mapping[str, object], allowed: set[str]) -> 
 
 def _entry(path: str, value: object) -> Entry:
     if not isinstance(value, dict):
-        return Entry(None, None, None, (Diagnostic(Flaw.NOT_AN_ENTRY, f"not an entry: {_named(value)}"),))
+        return Entry(
+            None, None, None, (Diagnostic(Flaw.NOT_AN_ENTRY, f"not an entry: {_named(value)}"),)
+        )
     reassigns = path == REASSIGN_PARTITIONS
     topic, of_topic = _topic(value.get("topic"))
     partition, of_partition = _partition(value.get("partition"))
@@ -129,7 +149,11 @@ def _entry(path: str, value: object) -> Entry:
 def _topic(value: object) -> tuple[str | None, tuple[Diagnostic, ...]]:
     if isinstance(value, str):
         return value, ()
-    return None, (Diagnostic(Flaw.NO_TOPIC, "no topic" if value is None else f"topic is not text: {_named(value)}"),)
+    return None, (
+        Diagnostic(
+            Flaw.NO_TOPIC, "no topic" if value is None else f"topic is not text: {_named(value)}"
+        ),
+    )
 
 
 def _partition(value: object) -> tuple[int | None, tuple[Diagnostic, ...]]:
@@ -148,7 +172,9 @@ def _partition(value: object) -> tuple[int | None, tuple[Diagnostic, ...]]:
     return taken, (Diagnostic(flaw, said),)
 
 
-def _replicas(path: str, value: Mapping[str, Any]) -> tuple[Replicas | None, tuple[Diagnostic, ...]]:
+def _replicas(
+    path: str, value: Mapping[str, Any]
+) -> tuple[Replicas | None, tuple[Diagnostic, ...]]:
     given = value.get("replicas")
     if given is None:
         return None, (Diagnostic(Flaw.NO_REPLICAS, "no replicas"),)
@@ -159,10 +185,14 @@ def _replicas(path: str, value: Mapping[str, Any]) -> tuple[Replicas | None, tup
     try:
         found = integers(path, given, "replicas")
     except MalformedZnodeError:
-        return None, (Diagnostic(Flaw.BAD_BROKER_ID, f"broker ids are not integers: {_named(given)}"),)
+        return None, (
+            Diagnostic(Flaw.BAD_BROKER_ID, f"broker ids are not integers: {_named(given)}"),
+        )
     twice = sorted(broker for broker, times in Counter(found).items() if times > 1)
     if twice:
-        return found, (Diagnostic(Flaw.DUPLICATE_BROKER, f"broker {twice[0]} is named twice in {list(found)}"),)
+        return found, (
+            Diagnostic(Flaw.DUPLICATE_BROKER, f"broker {twice[0]} is named twice in {list(found)}"),
+        )
     return found, ()
 
 
@@ -182,10 +212,14 @@ def _against(path: str, entry: Entry, state: ClusterState, times: int) -> Entry:
 
 
 def _in_cluster(entry: Entry, state: ClusterState) -> Iterator[Diagnostic]:
-    if entry.topic is None or f"/brokers/topics/{entry.topic}" in {each.path for each in details_of(state).unreadable}:
+    if entry.topic is None or f"/brokers/topics/{entry.topic}" in {
+        each.path for each in details_of(state).unreadable
+    }:
         return
     if entry.topic not in state.topics:
-        yield Diagnostic(Flaw.UNKNOWN_TOPIC, f"topic {escaped(entry.topic, _SHOWN_NAME)} does not exist")
+        yield Diagnostic(
+            Flaw.UNKNOWN_TOPIC, f"topic {escaped(entry.topic, _SHOWN_NAME)} does not exist"
+        )
     elif entry.subject is not None and state.replicas(entry.subject) is None:
         yield Diagnostic(Flaw.UNKNOWN_PARTITION, f"partition {entry} does not exist")
     elif entry.topic in state.requests.deletions:
@@ -219,9 +253,15 @@ def _motion(entry: Entry, state: ClusterState) -> Motion | None:
     topic = state.topics[entry.subject.topic]
     if entry.subject.partition in {*topic.adding_replicas, *topic.removing_replicas}:
         return Motion.IN_FLIGHT
-    # Up to 2.3 a list that holds the whole target may be the union of a move in flight, which waits for the ISR.
+    # Up to 2.3 a list that holds the whole target may be the union of a move in flight, which waits
+    # for the ISR.
     found = state.states.get(entry.subject)
-    if current == entry.replicas and found is not None and set(current) <= {*found.isr} and found.leader in current:
+    if (
+        current == entry.replicas
+        and found is not None
+        and set(current) <= {*found.isr}
+        and found.leader in current
+    ):
         return Motion.AT_TARGET
     return Motion.NOT_STARTED if set(entry.replicas) - set(current) else Motion.UNCLEAR
 

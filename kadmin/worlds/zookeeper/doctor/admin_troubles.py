@@ -1,7 +1,8 @@
 """Finds troubles of the admin nodes, by their effects on controllers, for nodes of any tool.
 
-A listening controller starts on a valid node and removes an unusable entry within milliseconds. Most rules therefore
-compare two readings some seconds apart: a node that did not change in between is not being processed.
+A listening controller starts on a valid node and removes an unusable entry within milliseconds.
+Most rules therefore compare two readings some seconds apart: a node that did not change in between
+is not being processed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from kadmin.worlds.zookeeper.doctor.admin_nodes import read_node
 from kadmin.worlds.zookeeper.doctor.evidence import HEAL, STAYS_S
 from kadmin.worlds.zookeeper.doctor.flaw_effects import effects
 from kadmin.worlds.zookeeper.model import details_of
-from kadmin.worlds.zookeeper.znodes.admin import ADMIN, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.worlds.zookeeper.znodes.admin import (
+    ADMIN,
+    PREFERRED_REPLICA_ELECTION,
+    REASSIGN_PARTITIONS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,14 +54,15 @@ def admin_troubles(evidence: Evidence) -> Iterator[Finding]:
 
 
 def at_work(reading: NodeReading) -> bool:
-    """Whether the controller is processing the node: it rewrote it, or one of its partitions is in flight."""
+    """Whether the controller is processing the node: it rewrote it, or a partition is in flight."""
     return reading.version > 0 or any(entry.motion is Motion.IN_FLIGHT for entry in reading.entries)
 
 
 def worst_effect(reading: NodeReading, versions: KafkaVersions) -> Effect:
-    """Return the worst effect of the whole node on controllers of these versions: POISON, IGNORED or OBEYED.
+    """Return the worst effect of the whole node on controllers of these versions.
 
-    Of a node that is being processed, the mildest possible effects count.
+    It is POISON, IGNORED or OBEYED. Of a node that is being processed, the mildest possible effects
+    count.
     """
     choose = min if at_work(reading) else max
     found = (choose(effects(reading.path, found.code, versions)) for found in reading.every_finding)
@@ -85,7 +91,9 @@ def _of_node(evidence: Evidence, node: Znode, reading: NodeReading) -> Iterator[
         what = "is a probe that no controller removed: the controller does not watch the node"
         yield _finding(evidence, Trouble.LEFTOVER_PROBE, reading, f"{node.path} {what}.")
     elif not any(_may_move(entry, evidence, node.path) for entry in reading.entries):
-        what = f"has no entry that the controller can still execute, and blocks every other {blocked}"
+        what = (
+            f"has no entry that the controller can still execute, and blocks every other {blocked}"
+        )
         yield _finding(evidence, Trouble.ZOMBIE_NODE, reading, f"{node.path} {what}.")
     elif _not_picked_up(evidence, reading):
         yield _deaf(evidence, node.path, *_seen(evidence, reading))
@@ -101,7 +109,9 @@ def _stayed(evidence: Evidence, node: Znode) -> bool:
 def _is_probe(reading: NodeReading) -> bool:
     if not reading.entries:
         return {found.code for found in reading.findings} == {Flaw.NO_ENTRIES}
-    return all(found.code is Flaw.PROBE for found in reading.every_finding) and bool(reading.every_finding)
+    return all(found.code is Flaw.PROBE for found in reading.every_finding) and bool(
+        reading.every_finding
+    )
 
 
 def _may_move(entry: Entry, evidence: Evidence, path: str) -> bool:
@@ -126,8 +136,12 @@ def _not_picked_up(evidence: Evidence, reading: NodeReading) -> bool:
 def _foreign(evidence: Evidence, reading: NodeReading) -> Iterator[Finding]:
     if any(_asked_for(operation, reading) for operation in evidence.operations):
         return
-    dead = any(found.code is Flaw.DEAD_BROKER for entry in reading.entries for found in entry.findings)
-    message = f"{reading.path} belongs to no operation on record: another tool or operator is at work."
+    dead = any(
+        found.code is Flaw.DEAD_BROKER for entry in reading.entries for found in entry.findings
+    )
+    message = (
+        f"{reading.path} belongs to no operation on record: another tool or operator is at work."
+    )
     next_step = "wait until it is gone: " + command("inspect admin")
     if reading.path == REASSIGN_PARTITIONS:
         first = "start the brokers that it waits for, or" if dead else next_step + "; or"
@@ -138,13 +152,18 @@ def _foreign(evidence: Evidence, reading: NodeReading) -> Iterator[Finding]:
 def _asked_for(operation: OpenOperation, reading: NodeReading) -> bool:
     if reading.path == PREFERRED_REPLICA_ELECTION:
         return operation.elects
-    return all(entry.replicas in operation.lists.get(entry.subject, ()) for entry in reading.entries if entry.subject)
+    return all(
+        entry.replicas in operation.lists.get(entry.subject, ())
+        for entry in reading.entries
+        if entry.subject
+    )
 
 
 def _deaf(evidence: Evidence, path: str, *seen: str) -> Finding:
     return Finding(
         Trouble.DEAF_CONTROLLER,
-        f"The controller does not watch {path}: it does not execute requests that are written there.",
+        f"The controller does not watch {path}: it does not execute requests that are written "
+        "there.",
         HEAL,
         znode=path,
         evidence=(*_controller(evidence), *seen),
@@ -157,7 +176,11 @@ def _controller(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _finding(
-    evidence: Evidence, trouble: Trouble, reading: NodeReading, message: str, next_step: NextStep = HEAL
+    evidence: Evidence,
+    trouble: Trouble,
+    reading: NodeReading,
+    message: str,
+    next_step: NextStep = HEAL,
 ) -> Finding:
     return Finding(
         trouble,
@@ -176,7 +199,11 @@ def _seen(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]:
         f"it holds {escaped(reading.data, _SHOWN_DATA)}",
         *_worst_findings(evidence, reading),
         *((f"in flight: {name_some(moving)}",) if moving else ()),
-        *((f"unchanged for {evidence.stayed_s:.0f} s",) if node is not None and _stayed(evidence, node) else ()),
+        *(
+            (f"unchanged for {evidence.stayed_s:.0f} s",)
+            if node is not None and _stayed(evidence, node)
+            else ()
+        ),
         *(("the controller does not watch it",) if reading.path in evidence.not_watching else ()),
         f"the brokers are Kafka {evidence.versions}, inferred from their znodes",
     )
@@ -191,7 +218,10 @@ def _worst_findings(evidence: Evidence, reading: NodeReading) -> tuple[str, ...]
     ]
     words.sort(key=lambda each: -max(effects(reading.path, each[0].code, evidence.versions)))
     rest = len(words) - _SHOWN_FINDINGS
-    return (*(each for _, each in words[:_SHOWN_FINDINGS]), *((f"and {rest} more",) if rest > 0 else ()))
+    return (
+        *(each for _, each in words[:_SHOWN_FINDINGS]),
+        *((f"and {rest} more",) if rest > 0 else ()),
+    )
 
 
 def _foreign_acl(evidence: Evidence, node: Znode) -> Iterator[Finding]:
@@ -200,7 +230,8 @@ def _foreign_acl(evidence: Evidence, node: Znode) -> Iterator[Finding]:
         return
     yield Finding(
         Trouble.WRONG_ACL,
-        f"{node.path} does not grant what {ADMIN} grants: the controller may be unable to read or shrink it.",
+        f"{node.path} does not grant what {ADMIN} grants: the controller may be unable to read or "
+        "shrink it.",
         HEAL,
         znode=node.path,
         evidence=(f"its ACL: {_granted(found)}", f"that of {ADMIN}: {_granted(wanted)}"),

@@ -1,4 +1,4 @@
-"""Finds unhealthy partitions and brokers, stuck deletions, leftover throttles and piled-up notifications."""
+"""Finds unhealthy partitions, brokers, stuck deletions, leftover throttles, many notifications."""
 
 from __future__ import annotations
 
@@ -27,18 +27,23 @@ if TYPE_CHECKING:
 
 THROTTLE_SETTINGS = THROTTLE_KEYS | {"replica.alter.log.dirs.io.max.bytes.per.second"}
 MANY_MESSAGES = 1_000
-"""Above this number notifications to the controller are reported; a working controller removes them at once."""
+"""Above this number notifications to the controller are reported; a working controller removes them
+at once."""
 
 
 def cluster_troubles(evidence: Evidence) -> Iterator[Finding]:
-    """Find unhealthy parts of the cluster; of these only a cluster without any broker stops every apply."""
+    """Find unhealthy parts of the cluster.
+
+    Of these only a cluster without any broker stops every apply.
+    """
     yield from _brokers(evidence)
     yield from _deletions(evidence)
     yield from _partitions(evidence)
     yield from copy_troubles(
         evidence.unused_copies,
         "no version of Kafka (0.10.2 to 3.9) removes them at a restart",
-        f"a reassignment to these brokers and {command('rollback')}, one after the other, remove them too",
+        f"a reassignment to these brokers and {command('rollback')}, one after the other, remove "
+        "them too",
         znode=TOPICS,
     )
     yield from _throttles(evidence)
@@ -64,26 +69,38 @@ def _brokers(evidence: Evidence) -> Iterator[Finding]:
     if hosted:
         yield Finding(
             Trouble.MISSING_BROKERS,
-            f"Brokers that hold replicas are not alive: {name_some(sorted(hosted))}. Plans that name them are refused.",
+            f"Brokers that hold replicas are not alive: {name_some(sorted(hosted))}. Plans that "
+            "name them are refused.",
             return_or_replace(hosted),
             severity="warning",
             znode=BROKER_IDS,
             evidence=tuple(
-                f"broker {broker}: assigned replicas: {number}" for broker, number in sorted(hosted.items())[:10]
+                f"broker {broker}: assigned replicas: {number}"
+                for broker, number in sorted(hosted.items())[:10]
             ),
         )
 
 
 def _deletions(evidence: Evidence) -> Iterator[Finding]:
     state = evidence.state
-    stuck = sorted(set(evidence.first.deletions) & set(evidence.last.deletions)) if evidence.stayed_s >= STAYS_S else []
+    stuck = (
+        sorted(set(evidence.first.deletions) & set(evidence.last.deletions))
+        if evidence.stayed_s >= STAYS_S
+        else []
+    )
     for name in stuck:
         topic = state.topics.get(name)
         dead = [] if topic is None else sorted(topic.brokers - set(state.brokers))
         why = (
-            f"replicas on brokers that are not alive: {', '.join(map(str, dead))}; the live ones are deleted already"
+            (
+                f"replicas on brokers that are not alive: {', '.join(map(str, dead))}; the live "
+                "ones are deleted already"
+            )
             if dead
-            else "all replicas are on live brokers: the topic is large, or the controller does not work"
+            else (
+                "all replicas are on live brokers: the topic is large, or the controller does not "
+                "work"
+            )
         )
         yield Finding(
             Trouble.STUCK_DELETION,
@@ -117,13 +134,17 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
         partitions = sorted(found)
         if partitions:
             seen = (
-                f"{p}: leader {states[p].leader}, ISR {list(states[p].isr)}, replicas {list(state.replicas(p) or ())}"
+                (
+                    f"{p}: leader {states[p].leader}, ISR {list(states[p].isr)}, replicas "
+                    f"{list(state.replicas(p) or ())}"
+                )
                 for p in partitions[:5]
             )
             yield Finding(
                 trouble,
                 f"Partitions {what}: {name_some(partitions)}.",
-                "start the brokers of their ISR; the log of a running broker says why it does not follow",
+                "start the brokers of their ISR; the log of a running broker says why it does not "
+                "follow",
                 severity="warning",
                 znode=TOPICS,
                 evidence=tuple(seen),
@@ -132,17 +153,23 @@ def _partitions(evidence: Evidence) -> Iterator[Finding]:
 
 def _throttles(evidence: Evidence) -> Iterator[Finding]:
     state = evidence.state
-    moving = any(topic.adding_replicas or topic.removing_replicas for topic in state.topics.values())
+    moving = any(
+        topic.adding_replicas or topic.removing_replicas for topic in state.topics.values()
+    )
     if moving or evidence.operations or evidence.last.reassignment is not None:
         return
     configs = {ConfigEntity.of_topic(name): config for name, config in state.topic_configs.items()}
     configs |= evidence.broker_configs
-    left = {str(each): sorted(THROTTLE_SETTINGS & set(config)) for each, config in sorted(configs.items())}
+    left = {
+        str(each): sorted(THROTTLE_SETTINGS & set(config))
+        for each, config in sorted(configs.items())
+    }
     entities = [name for name, keys in left.items() if keys]
     if entities:
         yield Finding(
             Trouble.LEFTOVER_THROTTLE,
-            f"Replication throttles are set although nothing is being reassigned: {name_some(map(escaped, entities))}.",
+            "Replication throttles are set although nothing is being reassigned: "
+            f"{name_some(map(escaped, entities))}.",
             command("throttle audit"),
             severity="warning",
             znode=CONFIG,
@@ -157,7 +184,9 @@ def _messages(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 Trouble.MANY_NOTIFICATIONS,
                 f"{path} holds {number:,} notifications.",
-                command("doctor") + ", again in 15 minutes" if config else "read the controller's log",
+                command("doctor") + ", again in 15 minutes"
+                if config
+                else "read the controller's log",
                 severity="warning",
                 znode=path,
                 evidence=(

@@ -20,9 +20,15 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.doctor.evidence import Evidence
 
 LAST_TO_FAIL_AGAIN = (0, 10)
-"""Up to this version a broker that failed to become controller fails again until it is restarted."""
-_FAILS_AGAIN = "the cause is gone, but brokers of this version that failed on it fail again until they are restarted"
-_CAUSES = frozenset({Trouble.POISON_NODE, Trouble.STRING_IDS, Trouble.EMPTY_REPLICAS, Trouble.WRONG_ACL})
+"""Up to this version a broker that failed to become controller fails again until it is
+restarted."""
+_FAILS_AGAIN = (
+    "the cause is gone, but brokers of this version that failed on it fail again until they are "
+    "restarted"
+)
+_CAUSES = frozenset(
+    {Trouble.POISON_NODE, Trouble.STRING_IDS, Trouble.EMPTY_REPLICAS, Trouble.WRONG_ACL}
+)
 
 
 def diagnose(evidence: Evidence) -> tuple[Finding, ...]:
@@ -30,7 +36,8 @@ def diagnose(evidence: Evidence) -> tuple[Finding, ...]:
     nodes, topics = tuple(admin_troubles(evidence)), tuple(topic_troubles(evidence))
     looping = loops(evidence)
     if looping:
-        # A controller that resigns within milliseconds watches nothing, which proves nothing about the next one.
+        # A controller that resigns within milliseconds watches nothing, which proves nothing about
+        # the next one.
         nodes = tuple(found for found in nodes if found.code is not Trouble.DEAF_CONTROLLER)
     return (
         *_controller(evidence, (*nodes, *topics), looping=looping),
@@ -42,7 +49,7 @@ def diagnose(evidence: Evidence) -> tuple[Finding, ...]:
 
 
 def loops(evidence: Evidence) -> bool:
-    """Whether controllers follow one another without end: the epoch grew from every sample to the next.
+    """Whether controllers follow one another without end: each sample has a higher epoch.
 
     A single failover shows as growth between two samples and none between the others.
     """
@@ -51,32 +58,56 @@ def loops(evidence: Evidence) -> bool:
 
 
 def unchecked(evidence: Evidence) -> tuple[str, ...]:
-    """Return a sentence for each missing check, so that an empty list of findings is not read as health."""
+    """Return a sentence for each missing check.
+
+    An empty list of findings is then not read as health.
+    """
     disks = f"copies on disk that no partition uses: {evidence.disks_unavailable}"
     unasked = (disks,) if evidence.disks_unavailable else ()
     if evidence.state.controller is None or loops(evidence):
         return unasked
-    unknown = {REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION} - evidence.not_watching - evidence.listening
+    unknown = (
+        {REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION}
+        - evidence.not_watching
+        - evidence.listening
+    )
     return unasked + tuple(
-        f"whether the controller watches {path}: four-letter words do not show it; apply checks with a probe"
+        (
+            f"whether the controller watches {path}: four-letter words do not show it; apply "
+            "checks with a probe"
+        )
         for path in sorted(unknown, reverse=True)
         if evidence.last.node(path) is None
     )
 
 
-def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: bool) -> Iterator[Finding]:
+def _controller(
+    evidence: Evidence, others: tuple[Finding, ...], *, looping: bool
+) -> Iterator[Finding]:
     first, last = evidence.samples[0], evidence.samples[-1]
     if looping:
-        causes = [f"likely cause: {found.code} at {found.znode}" for found in others if found.code in _CAUSES]
+        causes = [
+            f"likely cause: {found.code} at {found.znode}"
+            for found in others
+            if found.code in _CAUSES
+        ]
         exhausted = not causes and evidence.versions.newest <= LAST_TO_FAIL_AGAIN
-        unexplained = _FAILS_AGAIN if exhausted else "no cause was found in ZooKeeper: read the controllers' logs"
+        unexplained = (
+            _FAILS_AGAIN
+            if exhausted
+            else "no cause was found in ZooKeeper: read the controllers' logs"
+        )
         yield Finding(
             Trouble.ELECTION_LOOP,
-            "Controllers are elected and resign without end: nothing is reassigned, elected, created or deleted.",
+            "Controllers are elected and resign without end: nothing is reassigned, elected, "
+            "created or deleted.",
             "restart the brokers, one after the other" if exhausted else HEAL,
             znode=CONTROLLER_EPOCH,
             evidence=(
-                f"the epoch went from {first.epoch} to {last.epoch} in {len(evidence.samples)} looks a second apart",
+                (
+                    f"the epoch went from {first.epoch} to {last.epoch} in "
+                    f"{len(evidence.samples)} looks a second apart"
+                ),
                 *(causes or (unexplained,)),
             ),
         )
@@ -87,7 +118,13 @@ def _controller(evidence: Evidence, others: tuple[Finding, ...], *, looping: boo
             HEAL,
             znode=CONTROLLER,
             evidence=(
-                f"{CONTROLLER} was absent in {len(evidence.samples)} looks a second apart; an election takes less",
-                f"live brokers: {', '.join(str(broker) for broker in sorted(evidence.state.brokers))}",
+                (
+                    f"{CONTROLLER} was absent in {len(evidence.samples)} looks a second apart; an "
+                    "election takes less"
+                ),
+                (
+                    "live brokers: "
+                    f"{', '.join(str(broker) for broker in sorted(evidence.state.brokers))}"
+                ),
             ),
         )

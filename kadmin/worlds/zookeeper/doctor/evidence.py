@@ -1,4 +1,4 @@
-"""Evidence that `doctor` read through ZooKeeper: several readings of one cluster, some seconds apart."""
+"""Evidence that `doctor` read through ZooKeeper: readings of one cluster, some seconds apart."""
 
 from __future__ import annotations
 
@@ -46,18 +46,22 @@ class AdminLook:
 
     def node(self, path: str) -> Znode | None:
         """Return the reassignment or election znode of this look, by its path."""
-        return next((node for node in (self.reassignment, self.election) if node and node.path == path), None)
+        return next(
+            (node for node in (self.reassignment, self.election) if node and node.path == path),
+            None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The whole input of `diagnose`; `root` is the parent of kadmin's znodes.
 
-    `state` was read last; its details name the unreadable znodes. `first` and `last` are readings of the admin nodes,
-    `stayed_s` seconds apart: at least STAYS_S where there was a node. `not_watching` holds the admin paths that the
-    controller's session did not watch on any server, checked twice; `listening` those that it watches. `broker_configs`
-    are those of brokers and of their default. `notifications` counts the notifications in each parent znode.
-    `unused_copies` are those on the disks of brokers that are no replicas: bytes by broker and partition;
+    `state` was read last; its details name the unreadable znodes. `first` and `last` are readings
+    of the admin nodes, `stayed_s` seconds apart: at least STAYS_S where there was a node.
+    `not_watching` holds the admin paths that the controller's session did not watch on any server,
+    checked twice; `listening` those that it watches. `broker_configs` are those of brokers and of
+    their default. `notifications` counts the notifications in each parent znode. `unused_copies`
+    are those on the disks of brokers that are no replicas: bytes by broker and partition;
     `disks_unavailable` says why they are not known.
     """
 

@@ -1,9 +1,10 @@
-"""Effects of each flaw of an admin node on controllers, by version: tables measured on live brokers.
+"""Effects of flaws of an admin node on controllers, by version: tables measured on live brokers.
 
-Constraints: a flaw of one entry may affect the whole node. From 2.0 on the reassignment decoder is strict about keys
-and lenient about numbers; the election decoder is lenient about keys and strict about numbers on every version. Where
-the cluster's version is not known exactly, all possible effects are returned. Versions before 1.1 have the rows of 1.1
-except where a difference was measured.
+Constraints: a flaw of one entry may affect the whole node. From 2.0 on the reassignment decoder is
+strict about keys and lenient about numbers; the election decoder is lenient about keys and strict
+about numbers on every version. Where the cluster's version is not known exactly, all possible
+effects are returned. Versions before 1.1 have the rows of 1.1 except where a difference was
+measured.
 """
 
 from __future__ import annotations
@@ -60,7 +61,11 @@ _REASSIGNMENT: EffectTable = {
     Flaw.NO_TOPIC: _changed(Effect.POISON, _STRICT, Effect.DROPPED),
     Flaw.ODD_PARTITION: _changed(Effect.POISON, _STRICT, Effect.OBEYED),
     Flaw.BAD_PARTITION: _changed(Effect.POISON, _STRICT, Effect.IGNORED),
-    Flaw.NO_REPLICAS: ((OLDEST, Effect.POISON), (_STRICT, Effect.DROPPED), (_MARKED, Effect.POISON)),
+    Flaw.NO_REPLICAS: (
+        (OLDEST, Effect.POISON),
+        (_STRICT, Effect.DROPPED),
+        (_MARKED, Effect.POISON),
+    ),
     Flaw.BAD_REPLICAS: _changed(Effect.POISON, _STRICT, Effect.IGNORED),
     Flaw.BAD_BROKER_ID: _changed(Effect.DROPPED, _AFTER_THE_OLDEST, Effect.POISON),
     Flaw.EMPTY_REPLICAS: _always(Effect.POISON),
@@ -72,7 +77,11 @@ _REASSIGNMENT: EffectTable = {
 _ELECTION: EffectTable = {
     **_COMMON,
     Flaw.JSON_NULL: _always(Effect.POISON),
-    Flaw.EMPTY_DATA: ((OLDEST, Effect.POISON), (_ASYNCHRONOUS, Effect.DROPPED), (_TOLERANT_ELECTIONS, Effect.POISON)),
+    Flaw.EMPTY_DATA: (
+        (OLDEST, Effect.POISON),
+        (_ASYNCHRONOUS, Effect.DROPPED),
+        (_TOLERANT_ELECTIONS, Effect.POISON),
+    ),
     Flaw.NOT_JSON: _changed(Effect.POISON, _ASYNCHRONOUS, Effect.DROPPED),
     Flaw.NOT_AN_OBJECT: _always(Effect.POISON),
     Flaw.NO_PARTITIONS: _always(Effect.POISON),
@@ -90,11 +99,20 @@ _ELECTION: EffectTable = {
 
 
 def effects(path: str, flaw: str, versions: KafkaVersions) -> frozenset[Effect]:
-    """Return the effects of a flaw of the node at `path` on controllers of these versions; never empty."""
-    rows = (_REASSIGNMENT if path == REASSIGN_PARTITIONS else _ELECTION).get(flaw, _always(Effect.OBEYED))
+    """Return the effects of a flaw of the node at `path` on controllers of these versions.
+
+    Never empty.
+    """
+    rows = (_REASSIGNMENT if path == REASSIGN_PARTITIONS else _ELECTION).get(
+        flaw, _always(Effect.OBEYED)
+    )
     # A row is valid up to the version before the next row's.
     ends = [*(_before(since) for since, _ in rows[1:]), NEWEST]
-    return frozenset(effect for (since, effect), end in zip(rows, ends, strict=True) if versions.may_be(since, end))
+    return frozenset(
+        effect
+        for (since, effect), end in zip(rows, ends, strict=True)
+        if versions.may_be(since, end)
+    )
 
 
 def _before(version: Version) -> Version:

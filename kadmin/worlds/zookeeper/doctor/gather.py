@@ -20,7 +20,12 @@ from kadmin.worlds.zookeeper.listening import confirmed_listening
 from kadmin.worlds.zookeeper.model import details_of
 from kadmin.worlds.zookeeper.reader import configs_of, read_tolerantly, require_kafka_cluster
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
-from kadmin.worlds.zookeeper.znodes.admin import ADMIN, DELETE_TOPICS, PREFERRED_REPLICA_ELECTION, REASSIGN_PARTITIONS
+from kadmin.worlds.zookeeper.znodes.admin import (
+    ADMIN,
+    DELETE_TOPICS,
+    PREFERRED_REPLICA_ELECTION,
+    REASSIGN_PARTITIONS,
+)
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG, CONFIG_CHANGES
 from kadmin.worlds.zookeeper.znodes.controller import (
     CONTROLLER,
@@ -29,10 +34,14 @@ from kadmin.worlds.zookeeper.znodes.controller import (
     decode_controller,
     decode_controller_epoch,
 )
-from kadmin.worlds.zookeeper.znodes.notifications import ISR_CHANGES, LOG_DIR_EVENTS, PRODUCER_ID_BLOCK
+from kadmin.worlds.zookeeper.znodes.notifications import (
+    ISR_CHANGES,
+    LOG_DIR_EVENTS,
+    PRODUCER_ID_BLOCK,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from kadmin.cluster.model import ClusterState
     from kadmin.cluster.versions import Version
@@ -46,9 +55,9 @@ _BROKERS_S = 1.0
 """Seconds to look for a broker that answers: most findings need none."""
 _WATCHED = (REASSIGN_PARTITIONS, PREFERRED_REPLICA_ELECTION)
 IP_CONFIGS = "/config/ips"
-# Each folder, the first version that makes it, and the last that does not. Brokers create their znodes at every start,
-# so an absent one means that all brokers are older than it. Versions 1.0 to 2.6 cannot be distinguished until a
-# controller of 2.4 or later has rewritten a topic znode.
+# Each folder, the first version that makes it, and the last that does not. Brokers create their
+# znodes at every start, so an absent one means that all brokers are older than it. Versions 1.0 to
+# 2.6 cannot be distinguished until a controller of 2.4 or later has rewritten a topic znode.
 _FOLDERS: tuple[tuple[str, Version, Version], ...] = (
     (PRODUCER_ID_BLOCK, (0, 11), (0, 10)),
     (LOG_DIR_EVENTS, (1, 0), (0, 11)),
@@ -83,7 +92,8 @@ def gather(context: ZooKeeperContext) -> Evidence:
     last, state = look_at_admin(source), read_tolerantly(source)
     details = details_of(state)
     now = details.controller
-    same = asked is not None and now is not None and asked.session_id == now.session_id
+    if asked is None or now is None or asked.session_id != now.session_id:
+        listening = {}
     lock = _lock(context, source)
     evidence = Evidence(
         versions=versions_of(source, state),
@@ -92,17 +102,29 @@ def gather(context: ZooKeeperContext) -> Evidence:
         first=first,
         last=last,
         stayed_s=stayed_s,
-        not_watching=frozenset(path for path, answer in listening.items() if same and answer is Listening.DEAF),
-        listening=frozenset(path for path, answer in listening.items() if same and answer is Listening.LISTENING),
+        not_watching=_answering(listening, Listening.DEAF),
+        listening=_answering(listening, Listening.LISTENING),
         root=context.paths.root,
         lock=lock,
         operations=_operations(context, source, state, lock),
-        broker_configs=configs_of(
-            source, (ConfigEntity(BROKER_KIND, name) for name in source.children(f"{CONFIG}/{BROKER_KIND}"))
-        ),
-        notifications={path: len(source.children(path)) for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)},
+        broker_configs=_broker_configs(source),
+        notifications={
+            path: len(source.children(path))
+            for path in (CONFIG_CHANGES, ISR_CHANGES, LOG_DIR_EVENTS)
+        },
     )
-    return replace(evidence, state=replace(state, details=replace(details, unreadable=source.unreadable)))
+    return replace(
+        evidence, state=replace(state, details=replace(details, unreadable=source.unreadable))
+    )
+
+
+def _broker_configs(source: ZnodeReader) -> Mapping[ConfigEntity, Mapping[str, str]]:
+    names = source.children(f"{CONFIG}/{BROKER_KIND}")
+    return configs_of(source, (ConfigEntity(BROKER_KIND, name) for name in names))
+
+
+def _answering(listening: Mapping[str, Listening], wanted: Listening) -> frozenset[str]:
+    return frozenset(path for path, answer in listening.items() if answer is wanted)
 
 
 def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
@@ -118,7 +140,9 @@ def look_at_disks(context: ZooKeeperContext, evidence: Evidence) -> Evidence:
             unused = unused_copies(context.backend.read(topics), disks.sizes)
     except KadminError as error:
         return replace(evidence, disks_unavailable=error.message)
-    return replace(evidence, unused_copies=unused, disks_unavailable="; ".join(not_described(disks)))
+    return replace(
+        evidence, unused_copies=unused, disks_unavailable="; ".join(not_described(disks))
+    )
 
 
 def versions_of(source: ZnodeReader, state: ClusterState) -> KafkaVersions:
@@ -128,7 +152,10 @@ def versions_of(source: ZnodeReader, state: ClusterState) -> KafkaVersions:
 
 
 def survey_admin(context: ZooKeeperContext) -> AdminSurvey:
-    """Read the admin nodes and their watches, and compare them with the cluster; nothing is written."""
+    """Read the admin nodes and their watches, and compare them with the cluster.
+
+    Nothing is written.
+    """
     require_kafka_cluster(context.store)
     context.store.sync("/")
     source = ZnodeReader(context.store, tolerant=True)
@@ -141,7 +168,9 @@ def survey_admin(context: ZooKeeperContext) -> AdminSurvey:
         znode = seen.node(path)
         reading = None if znode is None else read_node(znode, state)
         effect = Effect.OBEYED if reading is None else worst_effect(reading, versions)
-        return NodeSurvey(path, reading, effect, listening.get(path, Listening.UNKNOWN), path in denied)
+        return NodeSurvey(
+            path, reading, effect, listening.get(path, Listening.UNKNOWN), path in denied
+        )
 
     return AdminSurvey(
         versions,
@@ -159,22 +188,31 @@ def look_at_admin(source: ZnodeReader) -> AdminLook:
     reassignment, election, parent = source.get_many([*_WATCHED, DELETE_TOPICS])
     present = [ADMIN, *(node.path for node in (reassignment, election) if node is not None)]
     return AdminLook(
-        reassignment, election, parent, source.children(DELETE_TOPICS), {path: source.acl(path) for path in present}
+        reassignment,
+        election,
+        parent,
+        source.children(DELETE_TOPICS),
+        {path: source.acl(path) for path in present},
     )
 
 
 def _sample(source: ZnodeReader) -> ControllerSample:
     controller, epoch = source.get_many([CONTROLLER, CONTROLLER_EPOCH])
     return ControllerSample(
-        source.decode(decode_controller_epoch, epoch) or 0, source.decode(decode_controller, controller)
+        source.decode(decode_controller_epoch, epoch) or 0,
+        source.decode(decode_controller, controller),
     )
 
 
 def _unsteady(samples: list[ControllerSample]) -> bool:
-    return len({sample.epoch for sample in samples}) > 1 or any(sample.controller is None for sample in samples)
+    return len({sample.epoch for sample in samples}) > 1 or any(
+        sample.controller is None for sample in samples
+    )
 
 
-def _listening(context: ZooKeeperContext, controller: ControllerNode | None) -> dict[str, Listening]:
+def _listening(
+    context: ZooKeeperContext, controller: ControllerNode | None
+) -> dict[str, Listening]:
     if controller is None:
         return {}
     found = confirmed_listening(context.store, _WATCHED, controller, context.clock.wait)
@@ -204,19 +242,24 @@ def _operations(
     context: ZooKeeperContext, source: ZnodeReader, state: ClusterState, lock: LockHeld | None
 ) -> tuple[OpenOperation, ...]:
     try:
-        return tuple(open_operation(context, listing, lock, state) for listing in context.operations.unfinished())
+        return tuple(
+            open_operation(context, listing, lock, state)
+            for listing in context.operations.unfinished()
+        )
     except (NotAuthorizedError, NotCompletedError) as error:
         source.leave_out(context.paths.operations, error)
     return ()
 
 
 def infer_versions(present: Collection[str], state: ClusterState) -> KafkaVersions:
-    """Infer from which of TELLING_PATHS are present, from registrations, topic znodes and `/controller`."""
+    """Infer from the TELLING_PATHS that exist, registrations, topic znodes and `/controller`."""
     lows, highs = [OLDEST], [NEWEST]
     for path, since, before in _FOLDERS:
         (lows if path in present else highs).append(since if path in present else before)
     lows += [(2, 7) for broker in state.brokers.values() if (broker.registration_version or 0) >= 5]  # noqa: PLR2004 - 2.7's
-    lows += [_BY_TOPIC_FORMAT.get(topic.format_version or 1, OLDEST) for topic in state.topics.values()]
+    lows += [
+        _BY_TOPIC_FORMAT.get(topic.format_version or 1, OLDEST) for topic in state.topics.values()
+    ]
     controller = details_of(state).controller
     if controller is not None:
         new = controller.kraft_epoch is not None

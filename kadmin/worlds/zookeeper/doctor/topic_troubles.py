@@ -1,4 +1,7 @@
-"""Finds flaws of topic znodes: string ids, empty replica lists, reassignments without an admin node, bad JSON."""
+"""Finds flaws of topic znodes.
+
+String ids, empty replica lists, reassignments without an admin node, bad JSON.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ def topic_troubles(evidence: Evidence) -> Iterator[Finding]:
 
 
 def emptied_partitions(topic: Topic) -> tuple[int, ...]:
-    """Return the partitions without replicas, or with all replicas to be removed: the result of an empty target."""
+    """Return the partitions without replicas, or with all replicas to be removed.
+
+    An empty target has that result.
+    """
     return tuple(
         number
         for number, replicas in topic.replicas.items()
@@ -50,7 +56,10 @@ def emptied_partitions(topic: Topic) -> tuple[int, ...]:
 
 
 def string_ids(data: bytes | None) -> tuple[int, ...]:
-    """Return the partitions of a topic znode with broker ids as text; empty where it has other flaws, too."""
+    """Return the partitions of a topic znode with broker ids as text.
+
+    Empty where it has other flaws, too.
+    """
     try:
         value = decode_object("", data)
     except MalformedZnodeError:
@@ -61,7 +70,9 @@ def string_ids(data: bytes | None) -> tuple[int, ...]:
         if not isinstance(lists, dict):
             return ()
         for number, ids in lists.items():
-            if not (number.isascii() and number.isdigit() and isinstance(ids, list)) or not all(map(_is_id, ids)):
+            if not (number.isascii() and number.isdigit() and isinstance(ids, list)) or not all(
+                map(_is_id, ids)
+            ):
                 return ()
             if any(isinstance(each, str) for each in ids):
                 found.add(int(number))
@@ -81,7 +92,8 @@ def _unreadable(znode: Unreadable) -> Finding:
     if topic is not None and numbers:
         return Finding(
             Trouble.STRING_IDS,
-            f"Topic {topic[1]} holds broker ids as text: every controller of 2.0 or later that is elected fails on it.",
+            f"Topic {topic[1]} holds broker ids as text: every controller of 2.0 or later that is "
+            "elected fails on it.",
             HEAL,
             topic=topic[1],
             znode=znode.path,
@@ -108,7 +120,9 @@ def _denied(evidence: Evidence) -> Iterator[Finding]:
             Trouble.WRONG_ACL,
             "ZooKeeper denies this identity some znodes that doctor reads.",
             "authenticate as the brokers' principal: secured clusters grant writes only to it",
-            severity="error" if any(not each.path.startswith(CONFIG) for each in denied) else "warning",
+            severity="error"
+            if any(not each.path.startswith(CONFIG) for each in denied)
+            else "warning",
             znode=denied[0].path,
             evidence=(f"denied: {paths}", *sorted({each.reason for each in denied})[:3]),
         )
@@ -127,7 +141,10 @@ def _emptied(topic: Topic) -> Iterator[Finding]:
     message = (
         f"Topic {topic.name} has partitions without replicas; their data is deleted."
         if len(lost) == len(numbers)
-        else f"Topic {topic.name} has partitions whose replicas are all to be removed: the next controller fails on it."
+        else (
+            f"Topic {topic.name} has partitions whose replicas are all to be removed: the next "
+            "controller fails on it."
+        )
     )
     yield Finding(
         Trouble.EMPTY_REPLICAS,
@@ -148,10 +165,14 @@ def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
     moving: list[TopicPartition] = []
     dead: set[int] = set()
     for topic in evidence.state.topics.values():
-        for number in sorted({*topic.adding_replicas, *topic.removing_replicas} - set(emptied_partitions(topic))):
+        for number in sorted(
+            {*topic.adding_replicas, *topic.removing_replicas} - set(emptied_partitions(topic))
+        ):
             partition = TopicPartition(topic.name, number)
             wanted = topic.target(number)
-            ours = any(wanted in operation.lists.get(partition, ()) for operation in evidence.operations)
+            ours = any(
+                wanted in operation.lists.get(partition, ()) for operation in evidence.operations
+            )
             if partition not in requested and not ours:
                 moving.append(partition)
                 dead |= set(topic.adding_replicas.get(number, ())) - set(evidence.state.brokers)
@@ -159,11 +180,17 @@ def _api_reassignments(evidence: Evidence) -> Iterator[Finding]:
         waits = f"waiting for brokers that are not alive: {', '.join(map(str, sorted(dead)))}"
         yield Finding(
             Trouble.API_REASSIGNMENT,
-            "Partitions are being reassigned without an admin node: through the brokers' API, or from a removed node.",
+            "Partitions are being reassigned without an admin node: through the brokers' API, or "
+            "from a removed node.",
             "wait until they are done, or end them: " + command("cancel", "--foreign"),
-            znode=topic_path(moving[0].topic) if len({each.topic for each in moving}) == 1 else TOPICS,
+            znode=topic_path(moving[0].topic)
+            if len({each.topic for each in moving}) == 1
+            else TOPICS,
             evidence=(
-                f"adding or removing replicas ({len(moving)}): {name_some(sorted(moving), most=10)}",
+                (
+                    f"adding or removing replicas ({len(moving)}): "
+                    f"{name_some(sorted(moving), most=10)}"
+                ),
                 *((waits,) if dead else ()),
             ),
         )

@@ -1,7 +1,7 @@
-"""Heals a cluster: diagnoses, offers one repair, makes it, and diagnoses again, until no repair is left.
+"""Heals a cluster: diagnoses, offers a repair, makes it, diagnoses again, until none is left.
 
-A heal is an operation under lock and fence, beside any unfinished one. Each step saves the replaced znode in the same
-write, and is made once.
+A heal is an operation under lock and fence, beside any unfinished one. Each step saves the replaced
+znode in the same write, and is made once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,13 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from kadmin.errors import KadminError, NotCompletedError, UnknownOutcomeError, UnreachableError, UsageError
+from kadmin.errors import (
+    KadminError,
+    NotCompletedError,
+    UnknownOutcomeError,
+    UnreachableError,
+    UsageError,
+)
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.next_step import command
 from kadmin.operations import events
@@ -19,7 +25,12 @@ from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.record.holder import lost_lock
-from kadmin.operations.record.record import OperationKind, OperationRecord, OperationState, OperationStatus
+from kadmin.operations.record.record import (
+    OperationKind,
+    OperationRecord,
+    OperationState,
+    OperationStatus,
+)
 from kadmin.operations.record.steps import HealStep, Replaced
 from kadmin.operations.session import held
 from kadmin.wording import count
@@ -27,12 +38,22 @@ from kadmin.worlds.zookeeper.controller_move import ControllerMover, await_succe
 from kadmin.worlds.zookeeper.doctor.diagnose import diagnose
 from kadmin.worlds.zookeeper.doctor.evidence import HEAL
 from kadmin.worlds.zookeeper.doctor.gather import gather
-from kadmin.worlds.zookeeper.heal.repair_steps import Diagnosis, Write, healable, next_step, unhealed
+from kadmin.worlds.zookeeper.heal.repair_steps import (
+    Diagnosis,
+    Write,
+    healable,
+    next_step,
+    unhealed,
+)
 from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData, details_of
 from kadmin.worlds.zookeeper.publish import Publisher
 from kadmin.worlds.zookeeper.transaction import write
 from kadmin.worlds.zookeeper.values.lock import lease_checks
-from kadmin.worlds.zookeeper.znodes.controller import CONTROLLER, CONTROLLER_EPOCH, encode_placeholder
+from kadmin.worlds.zookeeper.znodes.controller import (
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    encode_placeholder,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,9 +77,10 @@ REACTION_S = PICKUP_DEADLINE_AFTER_EPOCH_CHANGE_S
 
 
 def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> Outcome:
-    """Repair each trouble that has a repair; `confirm` gets finding and repair before a step, and raises to decline.
+    """Repair each trouble that has a repair.
 
-    Raises NotCompletedError where a trouble remains that blocks operations.
+    `confirm` gets finding and repair before a step, and raises to decline. Raises NotCompletedError
+    where a trouble remains that blocks operations.
     """
     diagnosis, consent = diagnose_nodes(context), _Consent(confirm)
     first = next_step(diagnosis, ())
@@ -71,7 +93,8 @@ def heal(context: ZooKeeperContext, lock_timeout_s: float, confirm: Confirm) -> 
         raise _past_deadline(None)
     holder, wait_s = context.new_holder(unfinished[0] if unfinished else None), lock_timeout_s
     other = context.operations.lock.holder()
-    if other is not None and other.operation_id == holder.operation_id:  # its runner was killed; its lock expires
+    # Its runner was killed; its lock expires.
+    if other is not None and other.operation_id == holder.operation_id:
         wait_s += other.expires_s
     with held(context, holder, wait_s) as session:
         if not unfinished:
@@ -86,7 +109,9 @@ def diagnose_nodes(context: ZooKeeperContext) -> Diagnosis:
     findings = diagnose(evidence)
     paths = sorted({finding.znode for finding in findings if healable(finding)})
     nodes = context.store.get_many(paths)
-    return Diagnosis(findings, evidence.state, {node.path: node for node in nodes if node is not None})
+    return Diagnosis(
+        findings, evidence.state, {node.path: node for node in nodes if node is not None}
+    )
 
 
 class _Consent:
@@ -156,11 +181,15 @@ class _Healing:
                 return answer.reason
             move = answer
         step = self._step(repair)
-        outcome = self._publisher.send(step, _ops(repair, move, diagnosis, self._context), self._session.lease)
+        outcome = self._publisher.send(
+            step, _ops(repair, move, diagnosis, self._context), self._session.lease
+        )
         if outcome is PublishOutcome.LOST_LOCK:
             raise lost_lock()
         if outcome is not PublishOutcome.PUBLISHED:
-            self._context.tell(events.Note("the cluster changed since it was read; reading it again"))
+            self._context.tell(
+                events.Note("the cluster changed since it was read; reading it again")
+            )
             return None
         self._context.tell(events.Note(f"step {step.number}: {repair.words}"))
         repaired = diagnosis.findings if repair.move else (repair.finding,)
@@ -186,11 +215,14 @@ class _Healing:
         return HealStep(number, self._context.clock.timestamp(), replaced)
 
     def _step_down(self) -> None:
-        # The checks of the lease prove that our session is alive: so the ephemeral node is ours, not that of a
-        # controller elected meanwhile.
+        # The checks of the lease prove that our session is alive: so the ephemeral node is ours,
+        # not that of a controller elected meanwhile.
         store = self._context.store
         self._context.clock.wait(PLACEHOLDER_S)
-        ops: list[Op] = [*lease_checks(self._session.lease, self._context.paths), Delete(CONTROLLER, 0)]
+        ops: list[Op] = [
+            *lease_checks(self._session.lease, self._context.paths),
+            Delete(CONTROLLER, 0),
+        ]
 
         def happened() -> bool:
             node = store.exists(CONTROLLER)
@@ -207,7 +239,8 @@ class _Healing:
 
 def _record(holder: Holder, diagnosis: Diagnosis) -> OperationRecord:
     findings = [
-        {"trouble": finding.code, "path": finding.znode, "message": finding.message} for finding in diagnosis.findings
+        {"trouble": finding.code, "path": finding.znode, "message": finding.message}
+        for finding in diagnosis.findings
     ]
     text = json.dumps({"kind": "Heal", "findings": findings}, sort_keys=True)
     return OperationRecord(
@@ -223,11 +256,16 @@ def _record(holder: Holder, diagnosis: Diagnosis) -> OperationRecord:
 
 
 def _past_deadline(reason: str | None) -> NotCompletedError:
-    return NotCompletedError(f"The deadline passed: {reason or 'some findings are not healed'}.", next_step=HEAL)
+    return NotCompletedError(
+        f"The deadline passed: {reason or 'some findings are not healed'}.", next_step=HEAL
+    )
 
 
 def _unfinished(context: ZooKeeperContext) -> tuple[str, ...]:
-    """Return the heals that were killed; one with an incomplete record has written nothing: `resume` discards it."""
+    """Return the heals that were killed.
+
+    One with an incomplete record has written nothing: `resume` discards it.
+    """
     found = (each for each in context.operations.unfinished() if each.kind is OperationKind.HEAL)
     return tuple(each.operation_id for each in found if each.status.state is OperationState.RUNNING)
 
@@ -236,7 +274,9 @@ def _ops(
     repair: RepairStep, move: ControllerMove | None, diagnosis: Diagnosis, context: ZooKeeperContext
 ) -> tuple[Op, ...]:
     if repair.write is Write.PLACEHOLDER:
-        return (Create(CONTROLLER, encode_placeholder(), context.store.acl("/admin"), ephemeral=True),)
+        return (
+            Create(CONTROLLER, encode_placeholder(), context.store.acl("/admin"), ephemeral=True),
+        )
     check: Op = Check(CONTROLLER_EPOCH, details_of(diagnosis.state).controller_epoch_version)
     moving: tuple[Op, ...] = ()
     if move is not None:
@@ -245,14 +285,20 @@ def _ops(
     change: tuple[Op, ...] = ()
     if repair.node is not None:
         path, version = repair.node.path, repair.node.version
-        change = (Delete(path, version) if repair.write is Write.DELETE else SetData(path, repair.data, version),)
+        change = (
+            Delete(path, version)
+            if repair.write is Write.DELETE
+            else SetData(path, repair.data, version),
+        )
     return (*((check,) if repair.checked else ()), *change, *moving)
 
 
 def _verdict(findings: Sequence[Finding], steps: int) -> Finish:
     """Return the success; raises NotCompletedError where something still blocks operations."""
     left = unhealed(findings)
-    done = f"healed in {count(steps, 'step')}; nothing is left to heal" if steps else "nothing to heal"
+    done = (
+        f"healed in {count(steps, 'step')}; nothing is left to heal" if steps else "nothing to heal"
+    )
     if not left:
         return Finish(OperationState.COMPLETED, done)
     more = f" (and {len(left) - 1} more)" if len(left) > 1 else ""
@@ -265,5 +311,10 @@ def _verdict(findings: Sequence[Finding], steps: int) -> Finish:
 
 def _onward(finding: Finding) -> NextStep | str | None:
     if finding.code is Trouble.EMPTY_REPLICAS:
-        return f"delete the topic {finding.topic} and create it again: its data was deleted with the empty list"
-    return command("doctor") if healable(finding) and finding.next_step == HEAL else finding.next_step
+        return (
+            f"delete the topic {finding.topic} and create it again: its data was deleted with the "
+            "empty list"
+        )
+    return (
+        command("doctor") if healable(finding) and finding.next_step == HEAL else finding.next_step
+    )

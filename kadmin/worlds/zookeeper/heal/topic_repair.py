@@ -1,8 +1,9 @@
-"""Repairs topic znodes that no new controller could read: replica ids as strings, and partitions without replicas.
+"""Repairs topic znodes that no new controller could read.
 
-Both come from a wrong reassignment payload. A controller appends the original replicas to the requested ones, so the
-valid ids of the list are the original, in order. From 2.7 on an empty target keeps the list and marks all of it as
-being removed; older controllers have deleted the data.
+They have replica ids as strings, and partitions without replicas. Both come from a wrong
+reassignment payload. A controller appends the original replicas to the requested ones, so the valid
+ids of the list are the original, in order. From 2.7 on an empty target keeps the list and marks all
+of it as being removed; older controllers have deleted the data.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ _MOVING = ("adding_replicas", "removing_replicas")
 
 
 def repair_topic(node: Znode) -> bytes | None:
-    """Return the data with every broken partition at its original replicas, None where nothing can be repaired.
+    """Return the data with every broken partition at its original replicas.
 
-    Keys, their order and the other partitions are unchanged. A partition whose list and `removing_replicas` are both
-    empty has lost its data and is left alone.
+    Return None where nothing can be repaired. Keys, their order and the other partitions are
+    unchanged. A partition whose list and `removing_replicas` are both empty has lost its data and
+    is left alone.
     """
     try:
         value = decode_object(node.path, node.data)
@@ -47,9 +49,15 @@ def _original(listed: Any, adding: Any, removing: Any) -> list[int] | None:  # n
     emptied = all(each in removing for each in listed)
     if not emptied and all(map(_is_id, (*listed, *adding, *removing))):
         return None
-    original = [each for each in listed if _is_id(each)] or [each for each in removing if _is_id(each)]
+    original = [each for each in listed if _is_id(each)] or [
+        each for each in removing if _is_id(each)
+    ]
     if not original:
-        original = [int(each) for each in listed if isinstance(each, str) and each.isascii() and each.isdigit()]
+        original = [
+            int(each)
+            for each in listed
+            if isinstance(each, str) and each.isascii() and each.isdigit()
+        ]
     return list(dict.fromkeys(original)) or None
 
 

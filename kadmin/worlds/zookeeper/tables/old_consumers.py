@@ -1,4 +1,4 @@
-"""The znodes of old consumers as a table: members, owners and offsets, with inconsistencies marked."""
+"""Znodes of old consumers as a table: members, owners and offsets, with inconsistencies marked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ class GroupZnode:
 
 @dataclass(frozen=True, slots=True)
 class OldGroup:
-    """A group of old consumers. `alive` names its members (None: not known), `members` are those that were decoded."""
+    """A group of old consumers.
+
+    `alive` names its members (None: not known), `members` are those that were decoded.
+    """
 
     name: str
     alive: frozenset[str] | None
@@ -38,14 +41,16 @@ class OldGroup:
 
 
 def consumer_table(groups: Iterable[OldGroup]) -> Table:
-    """Return members with their subscriptions, owners of partitions and committed offsets, by group."""
+    """Return members with subscriptions, owners of partitions and committed offsets, by group."""
     return Table.of("consumers", ConsumerRow, (row for group in groups for row in _rows(group)))
 
 
 def _rows(group: OldGroup) -> Iterator[ConsumerRow]:
     busy = {owner.value for owner in group.owners}
     for member in group.members:
-        subscription = ", ".join(f"{topic} x {threads}" for topic, threads in member.subscription.items())
+        subscription = ", ".join(
+            f"{topic} x {threads}" for topic, threads in member.subscription.items()
+        )
         threads = range(max(member.subscription.values(), default=0))
         idle = tuple(thread for thread in threads if f"{member.consumer_id}-{thread}" not in busy)
         origin = origin_of(group.name, member.consumer_id)
@@ -65,10 +70,15 @@ def _rows(group: OldGroup) -> Iterator[ConsumerRow]:
         judged = {
             ConsumerCondition.ORPHANED: not (group.alive is None or owner.value is None)
             and owner.value.rpartition("-")[0] not in group.alive,
-            ConsumerCondition.DUPLICATE: owner.partition is not None and times[owner.topic, owner.partition] > 1,
+            ConsumerCondition.DUPLICATE: owner.partition is not None
+            and times[owner.topic, owner.partition] > 1,
         }
         condition = tuple(each for each, so in judged.items() if so)
-        kept = ConsumerRow(group.name, "owner", owner.name, owner.topic, owner.partition, owner.value)
+        kept = ConsumerRow(
+            group.name, "owner", owner.name, owner.topic, owner.partition, owner.value
+        )
         yield replace(kept, condition=condition)
     for offset in group.offsets:
-        yield ConsumerRow(group.name, "offset", offset.name, offset.topic, offset.partition, offset.value)
+        yield ConsumerRow(
+            group.name, "offset", offset.name, offset.topic, offset.partition, offset.value
+        )

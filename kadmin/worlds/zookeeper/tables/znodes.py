@@ -1,4 +1,7 @@
-"""Znodes as tables: the cluster, controllers, configs, notifications, producer ids, ACLs, the tree, one znode."""
+"""Znodes as tables.
+
+They are the cluster, controllers, configs, notifications, producer ids, ACLs, the tree, one znode.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,14 @@ from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.names import escaped
 from kadmin.insight.tables.configs import HIDDEN, SECRET
 from kadmin.insight.tables.table import Table, moment
-from kadmin.insight.tables.zookeeper import AclRow, ControllerRow, NotificationRow, ProducerIdsRow, TreeRow, ZnodeRow
+from kadmin.insight.tables.zookeeper import (
+    AclRow,
+    ControllerRow,
+    NotificationRow,
+    ProducerIdsRow,
+    TreeRow,
+    ZnodeRow,
+)
 from kadmin.worlds.zookeeper.model import StateNode, details_of
 from kadmin.worlds.zookeeper.znodes.catalogue import decoder_of
 from kadmin.worlds.zookeeper.znodes.configs import CONFIG
@@ -41,7 +51,7 @@ class Look:
 
 
 def controller_table(state: ClusterState) -> Table:
-    """Return the current controller, and the earlier ones whose partition states are still in ZooKeeper."""
+    """Return the current controller, and earlier ones that partition states in ZooKeeper name."""
     written: defaultdict[int, list[int]] = defaultdict(list)
     for found in state.states.values():
         if isinstance(found, StateNode):
@@ -68,7 +78,10 @@ def controller_table(state: ClusterState) -> Table:
 
 
 def notification_table(messages: Iterable[tuple[str, Znode]]) -> Table:
-    """Return notifications that are still in ZooKeeper, each with its kind; its subject is its decoded data."""
+    """Return notifications that are still in ZooKeeper, each with its kind.
+
+    Its subject is its decoded data.
+    """
 
     def row(kind: str, node: Znode) -> NotificationRow:
         decoded, problem = decoded_of(node)
@@ -79,10 +92,17 @@ def notification_table(messages: Iterable[tuple[str, Znode]]) -> Table:
 
 
 def producer_id_table(block: ProducerIdBlock | None, version: int) -> Table:
-    """Return the last block of producer ids, and the number of ids left; `version` is the zkVersion of its znode."""
+    """Return the last block of producer ids, and the number of ids left.
+
+    `version` is the zkVersion of its znode.
+    """
     rows = []
     if block is not None:
-        rows = [ProducerIdsRow(block.broker_id, block.first, block.last, LAST_PRODUCER_ID - block.last, version)]
+        rows = [
+            ProducerIdsRow(
+                block.broker_id, block.first, block.last, LAST_PRODUCER_ID - block.last, version
+            )
+        ]
     return Table.of("producer-ids", ProducerIdsRow, rows, upright=True)
 
 
@@ -100,13 +120,18 @@ def tree_table(nodes: Iterable[tuple[Znode, int | None]]) -> Table:
 
     def row(node: Znode, children: int | None) -> TreeRow:
         size = 0 if node.data is None else len(node.data)
-        return TreeRow(node.path, size, children, node.version, node.ephemeral_owner != 0, _condition(node))
+        return TreeRow(
+            node.path, size, children, node.version, node.ephemeral_owner != 0, _condition(node)
+        )
 
     return Table.of("tree", TreeRow, (row(*each) for each in nodes))
 
 
 def znode_table(looks: Iterable[Look]) -> Table:
-    """Return one znode with metadata, data and decoded value, without credentials; no row where it is unreadable."""
+    """Return one znode with metadata, data and decoded value, without credentials.
+
+    No row where it is unreadable.
+    """
     return Table.of("znode", ZnodeRow, map(_znode_row, looks), upright=True)
 
 
@@ -132,7 +157,10 @@ def _znode_row(look: Look) -> ZnodeRow:
 
 
 def decoded_of(node: Znode) -> tuple[str | None, str | None]:
-    """Return the data as JSON, or the reason that it cannot be decoded; both None where no codec is for the path."""
+    """Return the data as JSON, or the reason that it cannot be decoded.
+
+    Both None where no codec is for the path.
+    """
     decoder = decoder_of(node.path)
     if decoder is None:
         return None, None

@@ -1,7 +1,7 @@
-"""Copies operations from one side's store to the other's: to the brokers' on the way to KRaft, and back.
+"""Copies operations between both sides' stores: to the brokers' on the way to KRaft, and back.
 
-Every operation is written whole before it counts, and one that is equal on both sides is left alone: a copy that was
-cut short starts again from its beginning.
+Every operation is written whole before it counts, and one that is equal on both sides is left
+alone: a copy that was cut short starts again from its beginning.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ PURPOSE = "history-import"
 
 
 def direction(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> tuple[Context, Context]:
-    """Return the source and the target of the copy; the target is the side that is served in the phase.
+    """Return the source and the target of the copy.
 
-    Raises NotCompletedError while neither is served, and StalePlanError where the sides are of two clusters.
+    The target is the side that is served in the phase. Raises NotCompletedError while neither is
+    served, and StalePlanError where the sides are of two clusters.
     """
     require_one_cluster(zookeeper.backend.read(()), kafka.backend.read(()))
     nodes = read_migration(ZnodeReader(zookeeper.store))
@@ -47,7 +48,8 @@ def direction(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> tuple[Context
         raise NotCompletedError(
             "In phase dual-write, operations are copied to neither side.",
             cause="brokers are in ZooKeeper mode, and a KRaft controller leads",
-            next_step="restart brokers in KRaft mode, or roll the migration back; then " + command("history import"),
+            next_step="restart brokers in KRaft mode, or roll the migration back; then "
+            + command("history import"),
         )
     return zookeeper, kafka
 
@@ -55,8 +57,8 @@ def direction(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> tuple[Context
 def import_history(source: Context, target: Context, lock_timeout_s: float = 0.0) -> Imported:
     """Copy the operations on record that the target lacks, or has in an older state.
 
-    A running operation is asked to pause first; one whose runner has ended is paused here. No cluster is changed.
-    Raises BusyError where a runner does not answer, or a lock is held.
+    A running operation is asked to pause first; one whose runner has ended is paused here. No
+    cluster is changed. Raises BusyError where a runner does not answer, or a lock is held.
     """
     if source.operations.lock.to_create():  # there is no record, and locking it would create one
         return Imported((), 0)
@@ -72,7 +74,9 @@ def import_history(source: Context, target: Context, lock_timeout_s: float = 0.0
                 continue
             if _is_newer(listing, imported.get(listing.operation_id)):
                 _pause(source_session, listing, target.backend)
-                target.operations.adopt(source.operations.export(listing.operation_id), target_session.lease)
+                target.operations.adopt(
+                    source.operations.export(listing.operation_id), target_session.lease
+                )
                 carried.append(listing.operation_id)
             else:
                 already += 1
@@ -80,7 +84,10 @@ def import_history(source: Context, target: Context, lock_timeout_s: float = 0.0
 
 
 def _is_newer(listing: Listing, other: Listing | None) -> bool:
-    """Whether an operation changed later on the source's side; an incomplete copy counts for nothing."""
+    """Whether an operation changed later on the source's side.
+
+    An incomplete copy counts for nothing.
+    """
     if other is None or not other.status.state.has_record:
         return True
     # Times are in seconds: of two changes in one second, the later one has more before it.
@@ -92,10 +99,15 @@ def _age(listing: Listing) -> tuple[str, int]:
 
 
 def _pause(session: Session, listing: Listing, served: Backend) -> None:
-    """Pause an operation whose runner is gone; its progress is read from the side that is `served`."""
+    """Pause an operation whose runner is gone.
+
+    Its progress is read from the side that is `served`.
+    """
     if listing.status.state is OperationState.RUNNING:
         source = session.context
-        progress = StatusReader(replace(source, backend=served)).read_one(listing.operation_id).progress
+        progress = (
+            StatusReader(replace(source, backend=served)).read_one(listing.operation_id).progress
+        )
         done = "" if progress is None else f", {progress.done}/{progress.total} done"
         message = f"paused for history import{done}"
         status = OperationStatus(OperationState.PAUSED, source.clock.timestamp(), message)
@@ -111,12 +123,19 @@ def _await_runner(source: Context) -> None:
             give_up = min(source.clock.now() + patience(holder), source.clock.until)
             request = StopRequest(Stop.PAUSE, str(source.author), source.clock.timestamp())
             source.operations.ask(holder.operation_id, request)
-            source.tell(events.Note(f"operation {holder.operation_id} is asked to pause; its runner is {holder}"))
+            source.tell(
+                events.Note(
+                    f"operation {holder.operation_id} is asked to pause; its runner is {holder}"
+                )
+            )
         elif source.clock.now() >= give_up:
             raise BusyError(
-                f"Operation {holder.operation_id} is still run by {holder}; it pauses when its wave is done.",
+                f"Operation {holder.operation_id} is still run by {holder}; it pauses when its "
+                "wave is done.",
                 next_step=command("history import") + ", again when it is paused",
             )
-        source.clock.stop_if_asked("the request to pause stays on record", command("history import"))
+        source.clock.stop_if_asked(
+            "the request to pause stays on record", command("history import")
+        )
         source.clock.wait(POLL_S)
         holder = source.operations.lock.holder()

@@ -21,9 +21,9 @@ from kadmin.worlds.zookeeper.to_kraft.diagnose import (
     SETTINGS,
     MigrationEvidence,
     diagnose_migration,
-    differences,
     stays_behind,
 )
+from kadmin.worlds.zookeeper.to_kraft.differences import differences
 from kadmin.worlds.zookeeper.wire.znode_reader import ZnodeReader
 from kadmin.worlds.zookeeper.znodes.admin import ADMIN
 from kadmin.worlds.zookeeper.znodes.brokers import BROKER_IDS
@@ -40,7 +40,16 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.context import ZooKeeperContext
     from kadmin.worlds.zookeeper.model import Acl
 
-_WRITTEN = (CONTROLLER, CONTROLLER_EPOCH, MIGRATION, ADMIN, BROKER_IDS, TOPICS, CONFIG, f"{CONFIG}/topics")
+_WRITTEN = (
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    MIGRATION,
+    ADMIN,
+    BROKER_IDS,
+    TOPICS,
+    CONFIG,
+    f"{CONFIG}/topics",
+)
 """Znodes that a KRaft controller writes, or writes below; topics are checked one by one."""
 _MAY_WRITE = 0b110
 """ZooKeeper's permissions to write a znode and to create one below it."""
@@ -49,7 +58,8 @@ _MAY_WRITE = 0b110
 def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Preflight:
     """Examine both sides.
 
-    Raises StalePlanError where they are of two clusters, and UnreachableError where one does not answer.
+    Raises StalePlanError where they are of two clusters, and UnreachableError where one does not
+    answer.
     """
     store = zookeeper.store
     store.sync("/")
@@ -60,7 +70,11 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Prefl
     require_one_cluster(zookeeper_state, kraft_state)
     settings, unanswered = _settings(kafka, kraft_state)
     writers, masked = _writers(zookeeper, zookeeper_state) if phase.led_by_broker else ({}, ())
-    taken_over_ms = math.inf if nodes.controller is None or not nodes.led_by_kraft else nodes.controller.since_ms
+    taken_over_ms = (
+        math.inf
+        if nodes.controller is None or not nodes.led_by_kraft
+        else nodes.controller.since_ms
+    )
     recorded = zookeeper.operations.listings()
     carried = {each.operation_id for each in kafka.operations.listings()}
     evidence = MigrationEvidence(
@@ -78,7 +92,10 @@ def examine_migration(zookeeper: ZooKeeperContext, kafka: KafkaContext) -> Prefl
     )
     found, unchecked = _of_doctor(zookeeper, kafka, phase)
     return Preflight(
-        phase, diagnose_migration(evidence, found), stays_behind(evidence), (*unanswered, *masked, *unchecked)
+        phase,
+        diagnose_migration(evidence, found),
+        stays_behind(evidence),
+        (*unanswered, *masked, *unchecked),
     )
 
 
@@ -95,7 +112,7 @@ def require_one_cluster(zookeeper_state: ClusterState, kraft_state: ClusterState
 def _of_doctor(
     zookeeper: ZooKeeperContext, kafka: KafkaContext, phase: MigrationPhase
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """Return the findings of `doctor` through the side that is served in a phase, and its missing checks."""
+    """Return `doctor`'s findings through the side that is served in a phase, and missing checks."""
     if phase.led_by_broker:
         evidence = zookeeper_doctor.look_at_disks(zookeeper, zookeeper_doctor.gather(zookeeper))
         return through_zookeeper.diagnose(evidence), through_zookeeper.unchecked(evidence)
@@ -104,7 +121,10 @@ def _of_doctor(
 
 
 def _of_brokers(kafka: KafkaContext, phase: MigrationPhase) -> ClusterState:
-    """Read the state of the brokers; in phases led by a broker the controller is not asked: there may be none."""
+    """Read the state of the brokers.
+
+    In phases led by a broker the controller is not asked: there may be none.
+    """
     if phase.led_by_broker:
         return read_without_controllers(kafka.connection)
     return kafka.backend.read(with_configs=True)
@@ -113,17 +133,21 @@ def _of_brokers(kafka: KafkaContext, phase: MigrationPhase) -> ClusterState:
 def _lasting_differences(
     zookeeper: ZooKeeperContext, kafka: KafkaContext, phase: MigrationPhase, found: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the differences that a second look shows, too: either side may be a moment behind the other."""
+    """Return the differences that a second look shows, too: either side may be a moment behind."""
     if not found:
         return ()
     zookeeper.clock.wait(STAYS_S)
     zookeeper.clock.stop_if_asked("nothing was changed", command("doctor migration"))
     zookeeper.store.sync("/")
-    later = differences(read_tolerantly(ZnodeReader(zookeeper.store, tolerant=True)), _of_brokers(kafka, phase))
+    later = differences(
+        read_tolerantly(ZnodeReader(zookeeper.store, tolerant=True)), _of_brokers(kafka, phase)
+    )
     return tuple(each for each in found if each in later)
 
 
-def _settings(kafka: KafkaContext, state: ClusterState) -> tuple[Mapping[int, Mapping[str, str]], tuple[str, ...]]:
+def _settings(
+    kafka: KafkaContext, state: ClusterState
+) -> tuple[Mapping[int, Mapping[str, str]], tuple[str, ...]]:
     found: dict[int, Mapping[str, str]] = {}
     unanswered = []
     for broker in sorted(state.brokers):
@@ -134,8 +158,13 @@ def _settings(kafka: KafkaContext, state: ClusterState) -> tuple[Mapping[int, Ma
     return found, tuple(unanswered)
 
 
-def _writers(zookeeper: ZooKeeperContext, state: ClusterState) -> tuple[dict[str, frozenset[str]], tuple[str, ...]]:
-    """Return the writers of each znode that controllers write, and the znodes whose ACLs this client may not read."""
+def _writers(
+    zookeeper: ZooKeeperContext, state: ClusterState
+) -> tuple[dict[str, frozenset[str]], tuple[str, ...]]:
+    """Return the writers of each znode that controllers write.
+
+    Also return the znodes whose ACLs this client may not read.
+    """
     source = ZnodeReader(zookeeper.store, tolerant=True)
     paths = [*_WRITTEN, *(f"{TOPICS}/{name}" for name in sorted(state.topics))]
     found = zip(paths, source.acl_many(paths), strict=True)

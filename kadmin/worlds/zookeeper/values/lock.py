@@ -1,8 +1,8 @@
 """Lock and fence in ZooKeeper: one runner at a time, and no write after the lock was lost.
 
-The lock is ephemeral. One multi creates it and writes the fence, whose version grows with every holder. Each write of
-the holder checks that the lock exists and that the fence has its version, because a lock that was created again has
-the version of the old one.
+The lock is ephemeral. One multi creates it and writes the fence, whose version grows with every
+holder. Each write of the holder checks that the lock exists and that the fence has its version,
+because a lock that was created again has the version of the old one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from kadmin.operations.context import POLL_S
-from kadmin.operations.record.holder import Holder, Lease, changed_lock, held_lock, lost_lock, require_held_for
+from kadmin.operations.record.holder import (
+    Holder,
+    Lease,
+    changed_lock,
+    held_lock,
+    lost_lock,
+    require_held_for,
+)
 from kadmin.operations.record.loading import load_holder
 from kadmin.operations.record.record import Author
 from kadmin.worlds.zookeeper.model import Check, Create, Delete, SetData
@@ -53,14 +60,19 @@ class ZnodeLock:
         try:
             return load_holder({**json.loads(node.data or b""), "session_id": node.ephemeral_owner})
         except (ValueError, LookupError, TypeError, RecursionError):
-            return Holder(Author("unknown", "unknown", 0), "unknown", "unknown", 0.0, node.ephemeral_owner)
+            return Holder(
+                Author("unknown", "unknown", 0), "unknown", "unknown", 0.0, node.ephemeral_owner
+            )
 
     def to_create(self) -> str:
         """Return nothing: no topic is created."""
         return ""
 
     def take(self, holder: Holder, wait_s: float, avoid: Collection[int] = ()) -> Lease:
-        """Take lock and fence, waiting at most `wait_s` for another's; raises BusyError naming the holder."""
+        """Take lock and fence, waiting at most `wait_s` for another's.
+
+        Raises BusyError naming the holder.
+        """
         del avoid
         store, paths, clock = self._store, self._paths, self._clock
         ensure(store, (*_ancestors(paths.root), paths.operations, paths.fence), store.acl("/admin"))
@@ -83,10 +95,11 @@ class ZnodeLock:
     def retake(self, lease: Lease, holder: Holder) -> Lease:
         """Take a lock again that expired with our session.
 
-        Raises LostLockError where the fence has moved since: another process took the lock, and may have freed it
-        again, or it was released by hand.
+        Raises LostLockError where the fence has moved since: another process took the lock, and may
+        have freed it again, or it was released by hand.
         """
-        # kazoo opens a new session after an expiry. In the same session as before, the lock was deleted by hand.
+        # kazoo opens a new session after an expiry. In the same session as before, the lock was
+        # deleted by hand.
         expired = lease.session_id != self._store.session_id
         again = self._try_take(holder, lease.token) if expired else None
         if again is not None:
@@ -100,17 +113,26 @@ class ZnodeLock:
         self._store.multi([Check(self._paths.fence, lease.token), Delete(self._paths.lock, -1)])
 
     def release_by_hand(self, operation_id: str) -> Holder:
-        """Delete the lock, so that the next write of its holder fails on the fence; returns the holder."""
+        """Delete the lock, so that the next write of its holder fails on the fence.
+
+        Returns the holder.
+        """
         store, paths = self._store, self._paths
         holder = require_held_for(operation_id, self.holder())
-        ops: list[Op] = [Delete(paths.lock, -1), SetData(paths.fence, b"released by hand", self._fence_version())]
+        ops: list[Op] = [
+            Delete(paths.lock, -1),
+            SetData(paths.fence, b"released by hand", self._fence_version()),
+        ]
         result = write(store, ops, lambda: store.exists(paths.lock) is None, "release the lock")
         if result is not None and not result.committed:
             raise changed_lock()
         return holder
 
     def _try_take(self, holder: Holder, version: int) -> Lease | None:
-        """Take lock and fence where the lock is free and the fence has this version; else return None."""
+        """Take lock and fence where the lock is free and the fence has this version.
+
+        Else return None.
+        """
         data = asdict(holder)
         del data["session_id"]
         body = json.dumps(data, sort_keys=True).encode()

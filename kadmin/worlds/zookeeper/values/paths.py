@@ -1,4 +1,4 @@
-"""Paths of kadmin's values in ZooKeeper, below its root (default `/kadmin`) in the cluster's own chroot.
+"""Paths of kadmin's values in ZooKeeper, below its root (default `/kadmin`) in the chroot.
 
 ::
 
@@ -8,8 +8,8 @@
 /kadmin/operations/<id>/request      pause or cancel, written without the lock
 /kadmin/operations/<id>/throttle     a change of the throttle, written without the lock
 /kadmin/operations/<id>/record/<k>   the record, compressed, cut in chunks, written once
-/kadmin/operations/<id>/steps/<n>    one per publish, created in the same multi as the admin node, and one
-                                     per change of the throttle
+/kadmin/operations/<id>/steps/<n>    one per publish, created in the same multi as the admin node,
+                                     and one per change of the throttle
 """
 
 from __future__ import annotations
@@ -43,5 +43,8 @@ class Paths:
         return self.of(OPERATIONS)
 
     def of(self, key: str) -> str:
-        """Return the node of a value, or the parent of a record's chunks; an operation's own node is its status."""
+        """Return the node of a value, or the parent of a record's chunks.
+
+        An operation's own node is its status.
+        """
         return f"{self.root}/{key.removesuffix('/status')}"

@@ -29,7 +29,10 @@ _WRITE_BYTES = 8 * CHUNK_BYTES
 
 
 class ZnodeValues(ZnodeLock):
-    """The lock and the values of one cluster. Every write under the lock carries the lease's checks."""
+    """The lock and the values of one cluster.
+
+    Every write under the lock carries the lease's checks.
+    """
 
     def __init__(self, store: Store, paths: Paths, clock: Clock) -> None:
         super().__init__(store, paths, clock)
@@ -37,7 +40,10 @@ class ZnodeValues(ZnodeLock):
         """Steps by path; a step is final, and is read once."""
 
     def sync(self) -> None:
-        """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode; later reads are up to date."""
+        """Raise NotZooKeeperModeError unless this is a cluster in ZooKeeper mode.
+
+        Later reads are up to date.
+        """
         self._store.sync("/")
         require_kafka_cluster(self._store)
 
@@ -45,21 +51,34 @@ class ZnodeValues(ZnodeLock):
         """Return a value; None for an empty znode."""
         path = self._paths.of(key)
         if _is_record(key):
-            chunks = self._store.get_many([f"{path}/{name}" for name in self._store.children(path) or ()])
+            chunks = self._store.get_many(
+                [f"{path}/{name}" for name in self._store.children(path) or ()]
+            )
             return b"".join(chunk.data or b"" for chunk in chunks if chunk is not None) or None
         node = self._store.get(path)
         return None if node is None else node.data or None
 
     def below(self, parent: str, leaf: str = "") -> Mapping[str, bytes]:
-        """Return the values of `<parent>/<name><leaf>` by name, in the order of the writes that created them."""
+        """Return the values of `<parent>/<name><leaf>` by name.
+
+        They are in the order of the writes that created them.
+        """
         names = self._store.children(self._paths.of(parent)) or ()
-        paths = {name: self._paths.of(f"{parent}/{name}{leaf}") for name in names if is_key(f"{parent}/{name}{leaf}")}
+        paths = {
+            name: self._paths.of(f"{parent}/{name}{leaf}")
+            for name in names
+            if is_key(f"{parent}/{name}{leaf}")
+        }
         unread = [path for path in paths.values() if path not in self._steps]
         nodes = {node.path: node for node in self._store.get_many(unread) if node is not None}
         if not leaf:
             self._steps |= nodes
         nodes |= {path: self._steps[path] for path in paths.values() if path in self._steps}
-        found = [(node.czxid, name, node.data) for name, path in paths.items() if (node := nodes.get(path))]
+        found = [
+            (node.czxid, name, node.data)
+            for name, path in paths.items()
+            if (node := nodes.get(path))
+        ]
         return {name: data for _, name, data in sorted(found) if data}
 
     def put(self, values: Sequence[tuple[str, bytes | None]], lease: Lease) -> None:
@@ -78,20 +97,32 @@ class ZnodeValues(ZnodeLock):
                 raise _refused(result, self._paths)
 
     def leave(self, key: str, value: bytes) -> None:
-        """Write a value without the lock; raises BusyError where another client writes it at the same time."""
+        """Write a value without the lock.
+
+        Raises BusyError where another client writes it at the same time.
+        """
         path = self._paths.of(key)
         node = self._store.get(path)
-        op = Create(path, value, self._store.acl("/admin")) if node is None else SetData(path, value, node.version)
+        op = (
+            Create(path, value, self._store.acl("/admin"))
+            if node is None
+            else SetData(path, value, node.version)
+        )
         result = write(self._store, [op], lambda: self._is_applied([op]), _describe([op]))
         if result is not None and not result.committed:
-            raise BusyError("Another request was written at the same time.", next_step=command("status"))
+            raise BusyError(
+                "Another request was written at the same time.", next_step=command("status")
+            )
 
     def locate(self, key: str) -> str:
         """Return the path of the znode."""
         return self._paths.of(key)
 
     def _nodes_of(self, key: str, value: bytes | None) -> list[tuple[str, bytes | None]]:
-        """Return the znodes of a value, each with its data, in the order of their writes; None deletes a znode."""
+        """Return the znodes of a value, each with its data, in the order of their writes.
+
+        None deletes a znode.
+        """
         path = self._paths.of(key)
         if _is_record(key):
             body = value or b""
@@ -104,13 +135,18 @@ class ZnodeValues(ZnodeLock):
         return [(path, value)]
 
     def _op(self, path: str, data: bytes | None, versions: dict[str, int]) -> Iterator[Op]:
-        """Yield the writes after which a znode has `data`; `versions` are those of the znodes by path."""
+        """Yield the writes after which a znode has `data`.
+
+        `versions` are those of the znodes by path.
+        """
         if path not in versions:
             if data is not None:
                 versions[path] = -1
                 yield Create(path, data, self._store.acl("/admin"))
                 if path.rpartition("/")[0] == self._paths.operations:
-                    yield from (Create(parent, b"", self._store.acl("/admin")) for parent in _parents(path))
+                    yield from (
+                        Create(parent, b"", self._store.acl("/admin")) for parent in _parents(path)
+                    )
         elif data is None:
             yield Delete(path, versions.pop(path))
         else:
@@ -129,7 +165,10 @@ class ZnodeValues(ZnodeLock):
 
 
 def _groups(ops: Iterable[Op]) -> Iterator[list[Op]]:
-    """Cut writes into multis of about _WRITE_BYTES at most; yields one empty multi for no writes."""
+    """Cut writes into multis of about _WRITE_BYTES at most.
+
+    Yields one empty multi for no writes.
+    """
     group, left = list[Op](), _WRITE_BYTES
     for op in ops:
         size = len(op.path) + len(getattr(op, "data", None) or b"")
@@ -142,7 +181,10 @@ def _groups(ops: Iterable[Op]) -> Iterator[list[Op]]:
 
 
 def _parents(operation: str) -> tuple[str, ...]:
-    """Return the parents of chunks and steps of an operation; they are created and removed with its status."""
+    """Return the parents of chunks and steps of an operation.
+
+    They are created and removed with its status.
+    """
     return f"{operation}/record", f"{operation}/steps"
 
 
@@ -151,11 +193,16 @@ def _is_record(key: str) -> bool:
 
 
 def _refused(result: MultiResult, paths: Paths) -> BusyError:
-    """Build the error for a refused write; a failed check of lock or fence means that the lock is lost."""
+    """Build the error for a refused write.
+
+    A failed check of lock or fence means that the lock is lost.
+    """
     path = getattr(result.failed, "path", "")
     if path in {paths.lock, paths.fence}:
         return lost_lock()
-    return BusyError(f"A write to {path} was refused: {result.reason}.", next_step=command("status"))
+    return BusyError(
+        f"A write to {path} was refused: {result.reason}.", next_step=command("status")
+    )
 
 
 def _describe(ops: Iterable[Op]) -> str:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sasl:
-    """SASL DIGEST-MD5, as brokers use it with `zookeeper.set.acl=true`: the identity becomes `sasl:<username>`."""
+    """SASL DIGEST-MD5, as brokers use it with `zookeeper.set.acl=true`.
+
+    The identity becomes `sasl:<username>`.
+    """
 
     username: str
     password: str = field(repr=False)
@@ -41,13 +44,18 @@ class Digest:
     @property
     def credential(self) -> str:
         """The id in ACLs: the name and a hash (SHA-1, base64) of name and password."""
-        hashed = hashlib.sha1(f"{self.username}:{self.password}".encode(), usedforsecurity=False).digest()
+        hashed = hashlib.sha1(
+            f"{self.username}:{self.password}".encode(), usedforsecurity=False
+        ).digest()
         return f"{self.username}:{base64.b64encode(hashed).decode()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """TLS to the servers: files in PEM. With certificate and key the identity is also `x509:<DN>`."""
+    """TLS to the servers: files in PEM.
+
+    With certificate and key the identity is also `x509:<DN>`.
+    """
 
     ca: str
     certificate: str | None = None
@@ -56,10 +64,15 @@ class Tls:
 
     @property
     def subject(self) -> str | None:
-        """The name in the client's own certificate, as servers write it into ACLs: `CN=kafka,O=example`."""
+        """The name in the client's own certificate, as servers write it into ACLs.
+
+        An example is `CN=kafka,O=example`.
+        """
         if self.certificate is None:
             return None
-        return load_pem_x509_certificate(Path(self.certificate).read_bytes()).subject.rfc4514_string()
+        return load_pem_x509_certificate(
+            Path(self.certificate).read_bytes()
+        ).subject.rfc4514_string()
 
     def context(self) -> ssl.SSLContext:
         """Build the client's context; server certificate and host name are verified.
@@ -71,7 +84,9 @@ class Tls:
             if self.certificate is not None:
                 context.load_cert_chain(self.certificate, self.key, self.key_password)
         except OSError as error:
-            raise InvalidInputError("The TLS files cannot be used.", cause=error.strerror or str(error)) from error
+            raise InvalidInputError(
+                "The TLS files cannot be used.", cause=error.strerror or str(error)
+            ) from error
         return context
 
 
@@ -88,7 +103,10 @@ class Authentication:
 
     @property
     def principal(self) -> str | None:
-        """The client's identity for ZooKeeper, as `sasl:kadmin`; that of a digest has no hash; None if anonymous."""
+        """The client's identity for ZooKeeper, as `sasl:kadmin`; that of a digest has no hash.
+
+        None if anonymous.
+        """
         if self.sasl is not None:
             return f"sasl:{self.sasl.principal}"
         if self.digest is not None:

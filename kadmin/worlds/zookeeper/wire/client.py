@@ -32,7 +32,9 @@ def client_of(connection: Connection, login: SaslLogin | None) -> Any:  # noqa: 
     if identity.sasl is not None:
         options["sasl_options"] = {"mechanism": identity.sasl.mechanism}
     if identity.digest is not None:
-        options["auth_data"] = {("digest", f"{identity.digest.username}:{identity.digest.password}")}
+        options["auth_data"] = {
+            ("digest", f"{identity.digest.username}:{identity.digest.password}")
+        }
     client = KazooClient(
         hosts=connection.connect.hosts,
         timeout=connection.session_timeout_s,
@@ -44,7 +46,9 @@ def client_of(connection: Connection, login: SaslLogin | None) -> Any:  # noqa: 
     )
     if login is not None:
         handler = client._connection  # noqa: SLF001 - no public way exists
-        handler._authenticate_with_sasl = lambda host, timeout_s: login.log_in(handler, host, timeout_s)  # noqa: SLF001 - as above
+        handler._authenticate_with_sasl = (  # noqa: SLF001 - as above
+            lambda host, timeout_s: login.log_in(handler, host, timeout_s)
+        )
     return client
 
 
@@ -58,15 +62,28 @@ def _silent_logger() -> logging.Logger:
 
 
 class _PollingHandler(SequentialThreadingHandler):  # type: ignore[misc] # kazoo ships no types
-    """Uses poll where kazoo creates and closes an epoll object per call; bulk reads take half as long."""
+    """Uses poll where kazoo creates and closes an epoll object per call.
+
+    Bulk reads take half as long.
+    """
 
     def select(
-        self, readers: Sequence[Any], writers: Sequence[Any], _others: Sequence[Any], timeout: float | None = None
+        self,
+        readers: Sequence[Any],
+        writers: Sequence[Any],
+        _others: Sequence[Any],
+        timeout: float | None = None,
     ) -> tuple[list[Any], list[Any], list[Any]]:
         poll = select.poll()
         for reader in readers:
             poll.register(reader, select.POLLIN)
         for writer in writers:
             poll.register(writer, select.POLLOUT)
-        ready = {descriptor for descriptor, _ in poll.poll(None if timeout is None else timeout * 1000)}
-        return [each for each in readers if each.fileno() in ready], [e for e in writers if e.fileno() in ready], []
+        ready = {
+            descriptor for descriptor, _ in poll.poll(None if timeout is None else timeout * 1000)
+        }
+        return (
+            [each for each in readers if each.fileno() in ready],
+            [e for e in writers if e.fileno() in ready],
+            [],
+        )

@@ -25,23 +25,32 @@ _NOT_ALLOWED = "is not executed because it is not in the whitelist"
 _NOT_SERVING = "This ZooKeeper instance is not currently serving requests"
 
 
-def ask_all(servers: Sequence[Server], word: str, tls: ssl.SSLContext | None = None) -> dict[str, str | None]:
+def ask_all(
+    servers: Sequence[Server], word: str, tls: ssl.SSLContext | None = None
+) -> dict[str, str | None]:
     """Ask every server at the same time, as `ask`, by `host:port`."""
     return _of_all(servers, partial(ask, word=word, tls=tls))
 
 
-def complaints(servers: Sequence[Server], tls: ssl.SSLContext | None, most_s: float) -> dict[str, str]:
-    """Return the reason that each server gives no session, by `host:port`, as found within `most_s` seconds."""
+def complaints(
+    servers: Sequence[Server], tls: ssl.SSLContext | None, most_s: float
+) -> dict[str, str]:
+    """Return the reason that each server gives no session, by `host:port`, as found in `most_s`."""
     return _of_all(servers, partial(_complaint, tls=tls, deadline_s=min(most_s, _COMPLAINT_S)))
 
 
 def ask(server: Server, word: str, tls: ssl.SSLContext | None = None) -> str | None:
-    """Return the server's answer, or None when it refuses, is not serving, or does not answer within DEADLINE_S."""
+    """Return the server's answer.
+
+    Return None when it refuses, is not serving, or does not answer within DEADLINE_S.
+    """
     try:
         answer = _exchange(server, word, tls, DEADLINE_S)
     except (OSError, UnicodeError):
         return None
-    return None if not answer or _NOT_ALLOWED in answer or answer.startswith(_NOT_SERVING) else answer
+    return (
+        None if not answer or _NOT_ALLOWED in answer or answer.startswith(_NOT_SERVING) else answer
+    )
 
 
 def _of_all(servers: Sequence[Server], question: Callable[[Server], _Answer]) -> dict[str, _Answer]:

@@ -14,13 +14,30 @@ if TYPE_CHECKING:
 
     from kadmin.worlds.zookeeper.model import Op
 
+LOST = (
+    zookeeper.ConnectionLoss,
+    zookeeper.SessionExpiredError,  # and ConnectionClosedError
+    zookeeper.OperationTimeoutError,
+    zookeeper.RequestTimeoutError,
+    zookeeper.SessionMovedError,
+    zookeeper.ThrottledOpError,
+)
+"""Errors of a call that may have an answer on another connection."""
+FORBIDDEN = (
+    zookeeper.NoAuthError,
+    zookeeper.AuthFailedError,
+    zookeeper.SessionClosedRequireSaslError,
+)
+"""Errors of a session that is refused, or may not make the call."""
 # In a failed multi these are the results of the ops before and after the refused one.
 _BYSTANDERS = (zookeeper.RolledBackError, zookeeper.RuntimeInconsistency)
 
 
 def fate_of(ops: Sequence[Op], results: Sequence[object]) -> MultiResult:
     """Return the result of a multi: whether it was applied, else the refused op and the reason."""
-    errors = [(op, each) for op, each in zip(ops, results, strict=True) if isinstance(each, Exception)]
+    errors = [
+        (op, each) for op, each in zip(ops, results, strict=True) if isinstance(each, Exception)
+    ]
     if not errors:
         return MultiResult(committed=True)
     causes = [(op, error) for op, error in errors if not isinstance(error, _BYSTANDERS)]
@@ -35,4 +52,8 @@ def described(ops: Sequence[Op]) -> str:
 
 def error_name(error: Exception) -> str:
     """Return the name of an error for messages."""
-    return "no answer" if isinstance(error, KazooTimeoutError) else type(error).__name__.removesuffix("Error")
+    return (
+        "no answer"
+        if isinstance(error, KazooTimeoutError)
+        else type(error).__name__.removesuffix("Error")
+    )

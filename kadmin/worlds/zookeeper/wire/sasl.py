@@ -1,11 +1,13 @@
-"""Authenticates each new connection of a KazooClient by SASL: DIGEST-MD5, or GSSAPI with a ticket of that moment.
+"""Authenticates each new connection of a KazooClient by SASL.
 
-It takes the place of kazoo's own exchange, which needs a package that is no longer maintained, never ends where a
-server has no SASL, and takes a connection that is cut in the middle for a wrong password.
+It uses DIGEST-MD5, or GSSAPI with a ticket of that moment. It takes the place of kazoo's own
+exchange, which needs a package that is no longer maintained, never ends where a server has no SASL,
+and takes a connection that is cut in the middle for a wrong password.
 
-DIGEST-MD5 is RFC 2831: one challenge, one response, and the server's own proof. ZooKeeper's servers have the realm and
-the host name `zk-sasl-md5`, whatever their address (SecurityUtils.java), and offer authentication alone (`qop=auth`).
-GSSAPI is RFC 4752: tokens until both sides are proved, then the choice of no layer.
+DIGEST-MD5 is RFC 2831: one challenge, one response, and the server's own proof. ZooKeeper's servers
+have the realm and the host name `zk-sasl-md5`, whatever their address (SecurityUtils.java), and
+offer authentication alone (`qop=auth`). GSSAPI is RFC 4752: tokens until both sides are proved,
+then the choice of no layer.
 """
 
 from __future__ import annotations
@@ -30,10 +32,14 @@ if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.wire.authentication import Sasl
 
 _DROPS = 3
-"""Closed connections in a row that count as wrong credentials, which servers answer by closing the connection."""
+"""Closed connections in a row that count as wrong credentials, which servers answer by closing the
+connection."""
 _REFUSED = {
     "DIGEST-MD5": "unknown user or wrong password",
-    "GSSAPI": "the server does not take the ticket: it has another key of its service, or another mechanism",
+    "GSSAPI": (
+        "the server does not take the ticket: it has another key of its service, or another "
+        "mechanism"
+    ),
 }
 _DIGEST_URI = "zookeeper/zk-sasl-md5"
 _NONCE_COUNT = "00000001"
@@ -44,7 +50,10 @@ _OFFER_BYTES = 4
 
 
 class SaslLogin:
-    """Authenticates the connections of one client; `refusal` is the servers' reason for refusing the last one."""
+    """Authenticates the connections of one client.
+
+    `refusal` is the servers' reason for refusing the last one.
+    """
 
     def __init__(self, sasl: Sasl | Kerberos) -> None:
         self._sasl = sasl
@@ -52,7 +61,10 @@ class SaslLogin:
         self.refusal: str | None = None
 
     def log_in(self, connection: Any, host: str, timeout_s: float) -> None:  # noqa: ANN401 - kazoo ships no types
-        """Authenticate a connection that has a session; raises kazoo's errors, AuthFailedError where it is refused."""
+        """Authenticate a connection that has a session.
+
+        Raises kazoo's errors, AuthFailedError where it is refused.
+        """
         exchange = partial(_exchange, connection, itertools.count(1), timeout_s)
         try:
             if isinstance(self._sasl, Kerberos):
@@ -111,22 +123,38 @@ class DigestMd5Response:
 
 
 def respond(challenge: bytes, username: str, password: str, client_nonce: str) -> DigestMd5Response:
-    """Answer a server's challenge; raises DigestMd5Error for a challenge that cannot be answered."""
+    """Answer a server's challenge.
+
+    Raises DigestMd5Error for a challenge that cannot be answered.
+    """
     if not challenge:
         raise DigestMd5Error("the server has no SASL")
     given = _directives(challenge)
     nonce, realm = given.get("nonce"), given.get("realm", "")
     if nonce is None or "auth" not in given.get("qop", "auth").split(","):
         raise DigestMd5Error("its challenge is not one of DIGEST-MD5")
-    secret = hashlib.md5(b":".join(map(_hashed, (username, realm, password))), usedforsecurity=False).digest()
+    secret = hashlib.md5(
+        b":".join(map(_hashed, (username, realm, password))), usedforsecurity=False
+    ).digest()
     session = _md5(b"%s:%s:%s" % (secret, nonce.encode(), client_nonce.encode()))
 
     def proof(method: str) -> str:
         asked = _md5(f"{method}:{_DIGEST_URI}".encode())
         return _md5(f"{session}:{nonce}:{_NONCE_COUNT}:{client_nonce}:auth:{asked}".encode())
 
-    quoted = {"username": username, "realm": realm, "nonce": nonce, "cnonce": client_nonce, "digest-uri": _DIGEST_URI}
-    plain = {"nc": _NONCE_COUNT, "qop": "auth", "response": proof("AUTHENTICATE"), "charset": "utf-8"}
+    quoted = {
+        "username": username,
+        "realm": realm,
+        "nonce": nonce,
+        "cnonce": client_nonce,
+        "digest-uri": _DIGEST_URI,
+    }
+    plain = {
+        "nc": _NONCE_COUNT,
+        "qop": "auth",
+        "response": proof("AUTHENTICATE"),
+        "charset": "utf-8",
+    }
     directives = [f'{name}="{_quoted(value)}"' for name, value in quoted.items()]
     directives += [f"{name}={value}" for name, value in plain.items()]
     return DigestMd5Response(",".join(directives).encode(), proof(""))
@@ -177,8 +205,11 @@ def _prove_by_ticket(user: Kerberos, host: str, exchange: Callable[[bytes], byte
 def choose_no_layer(offer: bytes) -> bytes:
     """Answer a server's offer of security layers: a bit for each, and the size of messages.
 
-    The answer has no name: the server uses the one in the ticket. Raises KerberosError where a layer is required.
+    The answer has no name: the server uses the one in the ticket. Raises KerberosError where a
+    layer is required.
     """
     if len(offer) != _OFFER_BYTES or not offer[0] & _NO_LAYER:
-        raise KerberosError("the server wants a security layer, which connections of ZooKeeper do not have")
+        raise KerberosError(
+            "the server wants a security layer, which connections of ZooKeeper do not have"
+        )
     return bytes([_NO_LAYER, 0, 0, 0])

@@ -1,11 +1,13 @@
-"""Reads and writes ZooKeeper with kazoo; only this module, `client` and `sasl` import it.
+"""Reads and writes ZooKeeper with kazoo, which only this folder imports.
 
-Goals: no call exceeds its deadline; reads are repeated until then; a write is sent once, and an unknown outcome is
-raised. Every path is relative to the chroot of the connect string, which is never created.
+Goals: no call exceeds its deadline; reads are repeated until then; a write is sent once, and an
+unknown outcome is raised. Every path is relative to the chroot of the connect string, which is
+never created.
 
-Constraints of kazoo: synchronous calls block without limit while the connection is suspended, so only asynchronous ones
-are used, each with a timeout. `commit()` returns errors instead of raising them. A name that cannot be encoded ends the
-I/O thread, so paths are checked first. Starting with a chroot blocks, so the chroot is prepended here.
+Constraints of kazoo: synchronous calls block without limit while the connection is suspended, so
+only asynchronous ones are used, each with a timeout. `commit()` returns errors instead of raising
+them. A name that cannot be encoded ends the I/O thread, so paths are checked first. Starting with a
+chroot blocks, so the chroot is prepended here.
 """
 
 from __future__ import annotations
@@ -21,19 +23,19 @@ from kazoo import exceptions as zookeeper
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol import serialization
 from kazoo.protocol.states import KeeperState
-from kazoo.security import ACL, OPEN_ACL_UNSAFE, Id
 
 from kadmin.cluster.connect_string import parse_connect_string
 from kadmin.cluster.ports import ASK_AFTER_S
 from kadmin.cluster.znode_names import require_path
 from kadmin.errors import NotZooKeeperModeError
 from kadmin.wording import name_some
-from kadmin.worlds.zookeeper.model import Acl, Check, Create, Delete, SetData, Znode
+from kadmin.worlds.zookeeper.model import Acl
 from kadmin.worlds.zookeeper.wire import four_letter
 from kadmin.worlds.zookeeper.wire.authentication import Authentication
 from kadmin.worlds.zookeeper.wire.client import client_of
 from kadmin.worlds.zookeeper.wire.connection import Connection
-from kadmin.worlds.zookeeper.wire.outcome import described, error_name, fate_of
+from kadmin.worlds.zookeeper.wire.outcome import FORBIDDEN, LOST, described, error_name, fate_of
+from kadmin.worlds.zookeeper.wire.requests import request_of, znode_of
 from kadmin.worlds.zookeeper.wire.sasl import SaslLogin
 
 if TYPE_CHECKING:
@@ -41,10 +43,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kadmin.errors import UnreachableError
-    from kadmin.worlds.zookeeper.model import MultiResult, Op
+    from kadmin.worlds.zookeeper.model import MultiResult, Op, Znode
 
 MAX_PACKET_BYTES = 1_000_000
-"""A server closes the connection at 1,048,575 bytes by default, which the client cannot distinguish from an outage."""
+"""A server closes the connection at 1,048,575 bytes by default, which the client cannot distinguish
+from an outage."""
 
 WINDOW = 500
 """Requests in flight in a bulk read."""
@@ -52,15 +55,6 @@ WINDOW = 500
 CLOSE_S = 2.0
 _LOOK_S = 0.05
 
-_LOST = (
-    zookeeper.ConnectionLoss,
-    zookeeper.SessionExpiredError,  # and ConnectionClosedError
-    zookeeper.OperationTimeoutError,
-    zookeeper.RequestTimeoutError,
-    zookeeper.SessionMovedError,
-    zookeeper.ThrottledOpError,
-)
-_FORBIDDEN = (zookeeper.NoAuthError, zookeeper.AuthFailedError, zookeeper.SessionClosedRequireSaslError)
 
 _LOG = logging.getLogger(__name__)
 """Paths, amounts and times: never data of znodes, which may be secret."""
@@ -92,13 +86,18 @@ class Store:
     ) -> Store:
         """Connect and read once, so that wrong credentials are reported here.
 
-        `timeout_s` bounds the connection and then every call, `until` (monotonic) all of them. Raises InvalidInputError
-        for a wrong address, UnreachableError without an answer, NotZooKeeperModeError where no ZooKeeper listens,
-        NotAuthorizedError for refused credentials.
+        `timeout_s` bounds the connection and then every call, `until` (monotonic) all of them.
+        Raises InvalidInputError for a wrong address, UnreachableError without an answer,
+        NotZooKeeperModeError where no ZooKeeper listens, NotAuthorizedError for refused
+        credentials.
         """
         identity = authentication or Authentication()
         address = parse_connect_string(connect)
-        store = cls(Connection(address, timeout_s, session_timeout_s, identity, identity.tls_context(), until))
+        store = cls(
+            Connection(
+                address, timeout_s, session_timeout_s, identity, identity.tls_context(), until
+            )
+        )
         try:
             store._client.start_async()
             began = time.monotonic()
@@ -117,7 +116,10 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """End the session, which deletes its ephemeral znodes; gives up waiting after CLOSE_S seconds."""
+        """End the session, which deletes its ephemeral znodes.
+
+        Gives up waiting after CLOSE_S seconds.
+        """
         # kazoo waits for its own I/O thread without a limit, even where a server hangs. Without a
         # connection the session cannot be ended anyconnection.
         patience_s = min(CLOSE_S, _left(self._connection.end())) if self.connected else 0.0
@@ -163,7 +165,10 @@ class Store:
 
     @property
     def last_zxid(self) -> int:
-        """The last transaction in the latest answer; where it is equal, nothing in the ensemble changed between."""
+        """The last transaction in the latest answer.
+
+        Where it is equal, nothing in the ensemble changed between.
+        """
         return int(self._client.last_zxid)
 
     def get(self, path: str) -> Znode | None:
@@ -171,10 +176,16 @@ class Store:
         return self.get_many([path])[0]
 
     def get_many(self, paths: Iterable[str]) -> list[Znode | None]:
-        """Read many znodes, pipelined, in the order asked; the deadline counts from answer to answer."""
+        """Read many znodes, pipelined, in the order asked.
+
+        The deadline counts from answer to answer.
+        """
         asked = list(paths)
         found = self._read(self._client.get_async, asked)
-        return [None if each is None else _znode(path, *each) for path, each in zip(asked, found, strict=True)]
+        return [
+            None if each is None else znode_of(path, *each)
+            for path, each in zip(asked, found, strict=True)
+        ]
 
     def exists(self, path: str) -> Znode | None:
         """Read a znode without its data."""
@@ -184,7 +195,10 @@ class Store:
         """Read many znodes without their data, as `get_many`."""
         asked = list(paths)
         found = self._read(self._client.exists_async, asked)
-        return [None if each is None else _znode(path, None, each) for path, each in zip(asked, found, strict=True)]
+        return [
+            None if each is None else znode_of(path, None, each)
+            for path, each in zip(asked, found, strict=True)
+        ]
 
     def children(self, path: str) -> tuple[str, ...] | None:
         """List the children's names, sorted; None where the znode does not exist."""
@@ -203,20 +217,27 @@ class Store:
     def acl(self, path: str) -> tuple[Acl, ...]:
         """Read a znode's ACL, to copy it.
 
-        Raises NotZooKeeperModeError where the znode does not exist, and NotAuthorizedError where ZooKeeper shows a
-        digest as `name:x` only: a copy of that would deny everyone.
+        Raises NotZooKeeperModeError where the znode does not exist, and NotAuthorizedError where
+        ZooKeeper shows a digest as `name:x` only: a copy of that would deny everyone.
         """
         (found,) = self.acl_many([path])
         if found is None:
-            raise NotZooKeeperModeError(f"There is no {path} at {self.connect_string}, so its ACL cannot be copied.")
+            raise NotZooKeeperModeError(
+                f"There is no {path} at {self.connect_string}, so its ACL cannot be copied."
+            )
         return found
 
     def acl_many(self, paths: Sequence[str]) -> list[tuple[Acl, ...] | None]:
         """Read the ACLs of many znodes, as `get_many`; raises NotAuthorizedError as `acl` does."""
         found = self._read(self._client.get_acls_async, paths)
-        acls = [None if each is None else tuple(Acl(e.perms, e.id.scheme, e.id.id) for e in each[0]) for each in found]
+        acls = [
+            None if each is None else tuple(Acl(e.perms, e.id.scheme, e.id.id) for e in each[0])
+            for each in found
+        ]
         for path, acl in zip(paths, acls, strict=True):
-            if any(each.scheme == "digest" and each.credential.endswith(":x") for each in acl or ()):
+            if any(
+                each.scheme == "digest" and each.credential.endswith(":x") for each in acl or ()
+            ):
                 raise self._connection.forbidden(f"the ACL of {path}", "its digests are masked")
         return acls
 
@@ -225,14 +246,15 @@ class Store:
         self._read(self._client.sync_async, [path])
 
     def multi(self, ops: Sequence[Op]) -> MultiResult:
-        """Send one multi, exactly once, waiting for a connection first; every element of the answer is inspected.
+        """Send one multi, exactly once, waiting for a connection first.
 
-        Raises InvalidInputError when it is too large to send, UnreachableError when it was never sent,
-        NotAuthorizedError when the session is refused as a whole, and UnknownOutcomeError when it was sent, or may
-        have been, and no answer came.
+        Every element of the answer is inspected. Raises InvalidInputError when it is too large to
+        send, UnreachableError when it was never sent, NotAuthorizedError when the session is
+        refused as a whole, and UnknownOutcomeError when it was sent, or may have been, and no
+        answer came.
         """
         deadline = self._connection.deadline(self._connection.end())
-        requests = [self._request(op) for op in ops]
+        requests = [request_of(op, self._absolute(op.path)) for op in ops]
         size = len(serialization.Transaction(requests).serialize())
         if size > MAX_PACKET_BYTES:
             raise self._connection.too_large(size, MAX_PACKET_BYTES)
@@ -242,7 +264,7 @@ class Store:
         pending, began = transaction.commit_async(), time.monotonic()
         try:
             results = pending.get(timeout=_left(deadline))
-        except (*_LOST, KazooTimeoutError) as lost:
+        except (*LOST, KazooTimeoutError) as lost:
             raise self._connection.unknown(error_name(lost), size) from lost
         except zookeeper.KazooException as error:
             raise self._refused(error, "a write") from error
@@ -251,11 +273,18 @@ class Store:
         if len(results) != len(ops):
             raise self._connection.unknown("an answer for another number of ops", size)
         fate = fate_of(ops, results)
-        _log(began, f"wrote {described(ops)}, {size} bytes: {'committed' if fate.committed else fate.reason}")
+        _log(
+            began,
+            f"wrote {described(ops)}, {size} bytes: "
+            f"{'committed' if fate.committed else fate.reason}",
+        )
         return fate
 
     def four_letter_words(self, word: str) -> Mapping[str, str | None]:
-        """Ask every server of the connect string; None where one refuses, is not serving or does not answer."""
+        """Ask every server of the connect string.
+
+        None where one refuses, is not serving or does not answer.
+        """
         return four_letter.ask_all(self._connection.connect.servers, word, self._connection.tls)
 
     def _read(self, send: Callable[[str], Any], paths: Sequence[str]) -> list[Any]:
@@ -276,7 +305,8 @@ class Store:
             while todo and len(in_flight) < WINDOW and (self.connected or not in_flight):
                 self._await_connection(deadline)
                 in_flight.append((todo[0], send(paths[todo.popleft()])))
-            # Answers come in order, so half of them are awaited together: waking for each takes a quarter more time.
+            # Answers come in order, so half of them are awaited together: waking for each takes a
+            # quarter more time.
             half = len(in_flight) // 2
             in_flight[half][1].wait(_left(deadline))
             for index, pending in [in_flight.popleft() for _ in range(half + 1)]:
@@ -284,7 +314,7 @@ class Store:
                     answers[index] = pending.get(timeout=_left(deadline))
                 except zookeeper.NoNodeError:
                     pass
-                except (*_LOST, KazooTimeoutError) as lost:
+                except (*LOST, KazooTimeoutError) as lost:
                     if _left(deadline) <= 0:
                         raise self._connection.unreachable(error_name(lost)) from lost
                     todo.append(index)
@@ -298,14 +328,17 @@ class Store:
     def _require_zookeeper(self) -> None:
         """Raise an error where there is no session after a moment and the servers show the reason.
 
-        NotZooKeeperModeError: something else listens there; NotAuthorizedError: one side does not trust the other.
+        NotZooKeeperModeError: something else listens there; NotAuthorizedError: one side does not
+        trust the other.
         """
         give_up = min(time.monotonic() + ASK_AFTER_S, self._connection.end())
         while not self._client.connected and not self._is_refused() and time.monotonic() < give_up:
             threading.Event().wait(_LOOK_S)
         if self._client.connected or self._is_refused():
             return
-        if (error := self._connection.not_zookeeper() or self._connection.tls_refusal()) is not None:
+        if (
+            error := self._connection.not_zookeeper() or self._connection.tls_refusal()
+        ) is not None:
             raise error
 
     def _await_connection(self, deadline: float) -> None:
@@ -320,19 +353,6 @@ class Store:
         # kazoo leaves AUTH_FAILED at once for CLOSED.
         refused = self._login is not None and self._login.refusal is not None
         return refused or self._client.client_state == KeeperState.AUTH_FAILED
-
-    def _request(self, op: Op) -> Any:  # noqa: ANN401 - kazoo ships no types
-        path = self._absolute(op.path)
-        match op:
-            case Create():
-                flags = (1 if op.ephemeral else 0) | (2 if op.sequential else 0)
-                return serialization.Create(path, op.data, _acls(op.acl), flags)
-            case Check():
-                return serialization.CheckVersion(path, op.version)
-            case SetData():
-                return serialization.SetData(path, op.data, op.version)
-            case Delete():
-                return serialization.Delete(path, op.version)
 
     def _absolute(self, path: str) -> str:
         require_path(path)
@@ -357,25 +377,13 @@ class Store:
     def _refused(self, error: Exception, what: str) -> UnreachableError:
         if self._login is not None and self._login.refusal is not None:
             return self._connection.sasl_refusal(self._login.refusal)
-        if isinstance(error, _FORBIDDEN):
+        if isinstance(error, FORBIDDEN):
             return self._connection.forbidden(what, error_name(error))
         return self._connection.refused(what, error_name(error))
 
 
 def _log(began: float, what: str) -> None:
     _LOG.debug("zookeeper: %s (%.0f ms)", what, (time.monotonic() - began) * 1000)
-
-
-def _znode(path: str, data: bytes | None, stat: Any) -> Znode:  # noqa: ANN401 - kazoo ships no types
-    return Znode(
-        path, data, stat.version, stat.cversion, stat.czxid, stat.mzxid, stat.ephemeralOwner, stat.ctime, stat.mtime
-    )
-
-
-def _acls(acl: tuple[Acl, ...] | None) -> list[ACL]:
-    if acl is None:
-        return list(OPEN_ACL_UNSAFE)
-    return [ACL(each.permissions, Id(each.scheme, each.credential)) for each in acl]
 
 
 def _left(deadline: float) -> float:

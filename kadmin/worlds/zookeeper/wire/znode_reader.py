@@ -1,4 +1,7 @@
-"""Reads and decodes znodes: strictly, raising for the first that cannot be used, or tolerantly, leaving it out."""
+"""Reads and decodes znodes.
+
+It reads strictly, raising for the first that cannot be used, or tolerantly, leaving it out.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ _Value = TypeVar("_Value")
 
 
 class ZnodeReader:
-    """Reads and decodes znodes; where `tolerant`, those that cannot be used are in `unreadable`, once each."""
+    """Reads and decodes znodes.
+
+    Where `tolerant`, those that cannot be used are in `unreadable`, once each.
+    """
 
     def __init__(self, store: Store, *, tolerant: bool = False) -> None:
         self.store = store
@@ -52,7 +58,10 @@ class ZnodeReader:
             return ()
 
     def children_many(self, paths: Sequence[str]) -> list[tuple[str, ...] | None]:
-        """List the children of many znodes in the order asked; None where there is no such znode."""
+        """List the children of many znodes in the order asked.
+
+        None where there is no such znode.
+        """
         return self._in_halves(self.store.children_many, paths)
 
     def _in_halves(
@@ -95,13 +104,23 @@ class ZnodeReader:
         except MalformedZnodeError as error:
             if not self._tolerant:
                 raise
-            self._unreadable[node.path] = Unreadable(node.path, error.reason, node.data, node.version)
+            self._unreadable[node.path] = Unreadable(
+                node.path, error.reason, node.data, node.version
+            )
             return None
 
-    def decode_many(self, paths: Mapping[_Key, str], decoder: Callable[[_Key, Znode], _Value]) -> dict[_Key, _Value]:
-        """Read and decode many znodes by key; those that do not exist or cannot be used are left out."""
+    def decode_many(
+        self, paths: Mapping[_Key, str], decoder: Callable[[_Key, Znode], _Value]
+    ) -> dict[_Key, _Value]:
+        """Read and decode many znodes by key.
+
+        Those that do not exist or cannot be used are left out.
+        """
         nodes = self.get_many(list(paths.values()))
-        decoded = ((key, self.decode(partial(decoder, key), node)) for key, node in zip(paths, nodes, strict=True))
+        decoded = (
+            (key, self.decode(partial(decoder, key), node))
+            for key, node in zip(paths, nodes, strict=True)
+        )
         return {key: value for key, value in decoded if value is not None}
 
     def leave_out(self, path: str, error: KadminError) -> None:

@@ -1,8 +1,10 @@
 """The three admin znodes that controllers execute.
 
-Payloads (Kafka `ZkData.scala`: ReassignPartitionsZNode, PreferredReplicaElectionZNode, DeleteTopicsTopicZNode)::
+Payloads (Kafka `ZkData.scala`: ReassignPartitionsZNode, PreferredReplicaElectionZNode,
+DeleteTopicsTopicZNode)::
 
-    /admin/reassign_partitions          {"version":1,"partitions":[{"topic":"foo","partition":0,"replicas":[1,2]}]}
+    /admin/reassign_partitions          {"version":1,"partitions":[
+                                            {"topic":"foo","partition":0,"replicas":[1,2]}]}
     /admin/preferred_replica_election   {"version":1,"partitions":[{"topic":"foo","partition":0}]}
     /admin/delete_topics/<topic>        no data; one child per topic
 
@@ -27,7 +29,14 @@ from kadmin.plan.model.field_types import (
     TopicOrProbe,
 )
 from kadmin.schema.shapes import Defined, Keywords
-from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_object, integer, integers, mapping, text
+from kadmin.worlds.zookeeper.znodes.values import (
+    MalformedZnodeError,
+    decode_object,
+    integer,
+    integers,
+    mapping,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,7 +69,15 @@ class ReassignmentPayload:
 
     version: _Version
     partitions: Annotated[
-        tuple[Annotated[ReassignmentEntry, Keywords(title="entry"), "One partition's target.", Defined("entry")], ...],
+        tuple[
+            Annotated[
+                ReassignmentEntry,
+                Keywords(title="entry"),
+                "One partition's target.",
+                Defined("entry"),
+            ],
+            ...,
+        ],
         NOT_EMPTY,
         "Target replicas; never none, for an empty node stays and blocks everybody.",
     ]
@@ -72,7 +89,10 @@ class ElectionPayload:
 
     version: _Version
     partitions: Annotated[
-        tuple[Annotated[NamedPartition, Keywords(title="entry"), "One partition.", Defined("entry")], ...],
+        tuple[
+            Annotated[NamedPartition, Keywords(title="entry"), "One partition.", Defined("entry")],
+            ...,
+        ],
         "What to elect; none asks whether the controller listens.",
     ]
 
@@ -82,11 +102,16 @@ class DeletionPayload:
     """The data of /admin/delete_topics in the document layout."""
 
     version: _Version
-    topics: Annotated[tuple[TopicName, ...], NOT_EMPTY, Keywords(uniqueItems=True), "Literal names."]
+    topics: Annotated[
+        tuple[TopicName, ...], NOT_EMPTY, Keywords(uniqueItems=True), "Literal names."
+    ]
 
 
 def deletion_path(topic: str) -> str:
-    """Return the child whose existence asks for the deletion of a topic; raises InvalidInputError for a bad name."""
+    """Return the child whose existence asks for the deletion of a topic.
+
+    Raises InvalidInputError for a bad name.
+    """
     return f"{DELETE_TOPICS}/{require_topic_name(topic)}"
 
 
@@ -132,5 +157,8 @@ def _entries(path: str, data: bytes | None) -> Iterator[tuple[TopicPartition, di
         raise MalformedZnodeError(path, f"partitions is not a list: {partitions!r}")
     for each in partitions:
         entry = mapping(path, each, "entry")
-        topic, number = text(path, entry.get("topic"), "topic"), integer(path, entry.get("partition"), "partition")
+        topic, number = (
+            text(path, entry.get("topic"), "topic"),
+            integer(path, entry.get("partition"), "partition"),
+        )
         yield TopicPartition(topic, number), entry

@@ -1,8 +1,9 @@
 """Broker registrations, `/brokers/ids/<id>`, versions 1 to 5 (Kafka: BrokerIdZNode).
 
-1: host and port. 2 (0.9): + endpoints. 3 (0.10.0): + rack. 4 (0.10.2): + listener_security_protocol_map.
-5 (2.7): + features. `host` and `port` are those of the first PLAINTEXT listener, null and -1 without one:
-`endpoints` takes precedence.
+1: host and port. 2 (0.9): + endpoints. 3 (0.10.0): + rack. 4 (0.10.2): +
+listener_security_protocol_map.
+5 (2.7): + features. `host` and `port` are those of the first PLAINTEXT listener, null and -1
+without one: `endpoints` takes precedence.
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.model import Broker, Endpoint
-from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_object, integer, mapping, text
+from kadmin.worlds.zookeeper.znodes.values import (
+    MalformedZnodeError,
+    decode_object,
+    integer,
+    mapping,
+    text,
+)
 
 if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.model import Znode
@@ -45,7 +52,9 @@ def _endpoints(path: str, value: dict[str, Any]) -> tuple[Endpoint, ...]:
         return (Endpoint("PLAINTEXT", host, integer(path, value.get("port"), "port"), "PLAINTEXT"),)
     if not isinstance(listed, list):
         raise MalformedZnodeError(path, f"endpoints is not a list: {listed!r}")
-    protocols = mapping(path, value.get("listener_security_protocol_map") or {}, "listener_security_protocol_map")
+    protocols = mapping(
+        path, value.get("listener_security_protocol_map") or {}, "listener_security_protocol_map"
+    )
     return tuple(_endpoint(path, text(path, each, "endpoint"), protocols) for each in listed)
 
 

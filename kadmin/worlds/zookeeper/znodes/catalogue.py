@@ -41,7 +41,10 @@ _DECODERS: tuple[tuple[str, Decoder], ...] = (
     (notifications.ISR_CHANGES + "/isr_change_[0-9]+", notifications.decode_isr_change),
     (notifications.LOG_DIR_EVENTS + "/log_dir_event_[0-9]+", notifications.decode_log_dir_event),
     (notifications.PRODUCER_ID_BLOCK, notifications.decode_producer_id_block),
-    (consumers.CONSUMERS + "/[^/]+/ids/[^/]+", lambda node: consumers.decode_registration(_last(node), node)),
+    (
+        consumers.CONSUMERS + "/[^/]+/ids/[^/]+",
+        lambda node: consumers.decode_registration(_last(node), node),
+    ),
     (consumers.CONSUMERS + "/[^/]+/owners/[^/]+/[^/]+", consumers.decode_owner),
     (consumers.CONSUMERS + "/[^/]+/offsets/[^/]+/[^/]+", consumers.decode_offset),
     (security.LITERAL_ACLS + "/[^/]+/[^/]+", security.decode_acls),

@@ -12,7 +12,13 @@ from urllib.parse import unquote
 from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.payloads import encode
 from kadmin.cluster.znode_names import require_element
-from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_json, decode_object, mapping, text
+from kadmin.worlds.zookeeper.znodes.values import (
+    MalformedZnodeError,
+    decode_json,
+    decode_object,
+    mapping,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +28,8 @@ if TYPE_CHECKING:
 CONFIG = "/config"
 CONFIG_CHANGES = "/config/changes"
 MANY_CONFIG_CHANGES = 10_000
-"""Above this number `apply` sets no throttle: each adds notifications, which brokers purge after 15 minutes."""
+"""Above this number `apply` sets no throttle: each adds notifications, which brokers purge after 15
+minutes."""
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 
 
@@ -42,7 +49,9 @@ def decode_config(node: Znode) -> dict[str, str]:
         return {}
     found = _configs(node.path, decode_object(node.path, node.data).get("config", {}))
     if odd := [
-        f"{key} is not a string but {_kind(value)}" for key, value in found.items() if not isinstance(value, str)
+        f"{key} is not a string but {_kind(value)}"
+        for key, value in found.items()
+        if not isinstance(value, str)
     ]:
         raise MalformedZnodeError(node.path, odd[0])
     return dict(sorted(found.items()))
@@ -54,7 +63,10 @@ def encode_config(config: Mapping[str, str]) -> bytes:
 
 
 def change_config(node: Znode | None, values: Mapping[str, str | None]) -> bytes:
-    """Return an entity's data with these values changed (None: deleted); without a node, new data."""
+    """Return an entity's data with these values changed (None: deleted).
+
+    Without a node, new data.
+    """
     document: dict[str, Any] = {"version": 1, "config": {}}
     if node is not None and node.data is not None:
         document |= decode_object(node.path, node.data)
@@ -80,7 +92,10 @@ def encode_config_change(entity: ConfigEntity) -> bytes:
 
 
 def decode_config_change(node: Znode) -> str:
-    """Decode any version to the entity's path; up to 0.8 the data is a topic's name as a JSON string."""
+    """Decode any version to the entity's path.
+
+    Up to 0.8 the data is a topic's name as a JSON string.
+    """
     bare = decode_json(node.path, node.data)
     if isinstance(bare, str):
         return str(ConfigEntity.of_topic(bare))

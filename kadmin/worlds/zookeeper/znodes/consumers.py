@@ -1,4 +1,4 @@
-"""Old consumers, `/consumers/<group>`: ids (ephemeral), owners (ephemeral) and offsets (persistent).
+"""Old consumers, `/consumers/<group>`: ids and owners (ephemeral) and offsets (persistent).
 
 Owner and offset nodes are named by partition; very old ones by `<broker>-<partition>`.
 """
@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Literal
 
 from kadmin.cluster.groups import ConsumerRegistration
 from kadmin.cluster.znode_names import require_element, require_topic_name
-from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decimal, decode_object, integer, mapping, text
+from kadmin.worlds.zookeeper.znodes.values import (
+    MalformedZnodeError,
+    decimal,
+    decode_object,
+    integer,
+    mapping,
+    text,
+)
 
 if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.model import Znode
@@ -29,14 +36,21 @@ class ConsumerOrigin:
     unique: str
 
 
-def group_path(group: str, kind: Literal["ids", "owners", "offsets"], topic: str | None = None) -> str:
-    """Return the parent of a group's live consumers, or of its owners or offsets, by topic and then by partition."""
+def group_path(
+    group: str, kind: Literal["ids", "owners", "offsets"], topic: str | None = None
+) -> str:
+    """Return the parent of a group's live consumers, or of its owners or offsets.
+
+    They are by topic and then by partition.
+    """
     parent = f"{CONSUMERS}/{require_element(group)}/{kind}"
     return parent if topic is None else f"{parent}/{require_topic_name(topic)}"
 
 
 def origin_of(group: str, consumer_id: str) -> ConsumerOrigin | None:
-    """Parse a consumer id, `<group>_<host>-<ms>-<8 hex digits>`; None for one that was configured (consumer.id).
+    """Parse a consumer id, `<group>_<host>-<ms>-<8 hex digits>`.
+
+    None for one that was configured (consumer.id).
 
     Kafka: ZookeeperConsumerConnector.
     """
@@ -51,9 +65,14 @@ def decode_registration(consumer_id: str, node: Znode) -> ConsumerRegistration:
     timestamp = value.get("timestamp")
     return ConsumerRegistration(
         consumer_id,
-        {topic: integer(node.path, threads, "threads") for topic, threads in sorted(subscription.items())},
+        {
+            topic: integer(node.path, threads, "threads")
+            for topic, threads in sorted(subscription.items())
+        },
         text(node.path, value.get("pattern", "static"), "pattern"),
-        None if timestamp is None else decimal(node.path, text(node.path, timestamp, "timestamp").encode()),
+        None
+        if timestamp is None
+        else decimal(node.path, text(node.path, timestamp, "timestamp").encode()),
     )
 
 

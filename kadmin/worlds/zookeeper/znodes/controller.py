@@ -1,7 +1,9 @@
-"""The controller and the cluster: `/controller`, `/controller_epoch`, `/cluster/id`, `/migration`, `/feature`.
+"""The controller and the cluster.
 
-`/controller` version 1: brokerid, timestamp; 2 (3.4+) adds kraftControllerEpoch, which is -1 in ZooKeeper mode.
-The zkVersion of `/controller_epoch` is the fencing token of every controller write from 2.2 on.
+The znodes are `/controller`, `/controller_epoch`, `/cluster/id`, `/migration`, `/feature`.
+`/controller` version 1: brokerid, timestamp; 2 (3.4+) adds kraftControllerEpoch, which is -1 in
+ZooKeeper mode. The zkVersion of `/controller_epoch` is the fencing token of every controller write
+from 2.2 on.
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ FEATURE = "/feature"
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """The state of a migration to KRaft: its controller, and the last offset of its metadata log that is in ZooKeeper.
+    """The state of a migration to KRaft.
 
-    Both are -1 before it begins.
+    It has its controller, and the last offset of its metadata log that is in ZooKeeper. Both are -1
+    before it begins.
     """
 
     kraft_controller_id: int
@@ -52,7 +55,9 @@ def decode_controller(node: Znode) -> ControllerNode:
     return ControllerNode(
         broker_id=integer(node.path, value.get("brokerid"), "brokerid"),
         session_id=node.ephemeral_owner,
-        kraft_epoch=None if kraft_epoch is None else integer(node.path, kraft_epoch, "kraftControllerEpoch"),
+        kraft_epoch=None
+        if kraft_epoch is None
+        else integer(node.path, kraft_epoch, "kraftControllerEpoch"),
         since_ms=node.created_ms,
     )
 
@@ -76,7 +81,8 @@ def decode_migration(node: Znode) -> Migration:
     """Decode the migration state, version 0."""
     value = decode_object(node.path, node.data)
     controller, offset = (
-        integer(node.path, value.get(key, -1), key) for key in ("kraft_controller_id", "kraft_metadata_offset")
+        integer(node.path, value.get(key, -1), key)
+        for key in ("kraft_controller_id", "kraft_metadata_offset")
     )
     return Migration(controller, offset)
 

@@ -1,7 +1,8 @@
 """Notifications to the controller, and the producer id block.
 
-`/isr_change_notification/isr_change_<n>` (leaders; unused from IBP 2.7-IV2), `/log_dir_event_notification/
-log_dir_event_<n>` (failed directories, 1.0+), `/latest_producer_id_block` (0.11+; numbers are kept as strings).
+`/isr_change_notification/isr_change_<n>` (leaders; unused from IBP 2.7-IV2),
+`/log_dir_event_notification/ log_dir_event_<n>` (failed directories, 1.0+),
+`/latest_producer_id_block` (0.11+; numbers are kept as strings).
 """
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decimal, decode_object, integer, mapping, text
+from kadmin.worlds.zookeeper.znodes.values import (
+    MalformedZnodeError,
+    decimal,
+    decode_object,
+    integer,
+    mapping,
+    text,
+)
 
 if TYPE_CHECKING:
     from kadmin.worlds.zookeeper.model import Znode
@@ -37,7 +45,8 @@ def decode_isr_change(node: Znode) -> tuple[TopicPartition, ...]:
     entries = [mapping(node.path, each, "entry") for each in listed]
     return tuple(
         TopicPartition(
-            text(node.path, entry.get("topic"), "topic"), integer(node.path, entry.get("partition"), "partition")
+            text(node.path, entry.get("topic"), "topic"),
+            integer(node.path, entry.get("partition"), "partition"),
         )
         for entry in entries
     )
@@ -55,4 +64,6 @@ def decode_producer_id_block(node: Znode) -> ProducerIdBlock:
     def bound(key: str) -> int:
         return decimal(node.path, text(node.path, value.get(key), key).encode())
 
-    return ProducerIdBlock(integer(node.path, value.get("broker"), "broker"), bound("block_start"), bound("block_end"))
+    return ProducerIdBlock(
+        integer(node.path, value.get("broker"), "broker"), bound("block_start"), bound("block_end")
+    )

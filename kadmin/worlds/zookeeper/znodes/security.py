@@ -1,8 +1,10 @@
 """ACLs and delegation tokens that brokers keep in ZooKeeper.
 
-Literal ACLs: `/kafka-acl/<type>/<name>`; others (2.0+): `/kafka-acl-extended/<pattern>/<type>/<name>`. Changes are
-announced below `/kafka-acl-changes` (`Topic:foo`) and `/kafka-acl-extended-changes` (JSON). Tokens (1.1+):
-`/delegation_token/tokens/<id>`; their secret is never decoded. Kafka: ResourceZNode, DelegationTokenInfoZNode.
+Literal ACLs: `/kafka-acl/<type>/<name>`; others (2.0+):
+`/kafka-acl-extended/<pattern>/<type>/<name>`. Changes are announced below `/kafka-acl-changes`
+(`Topic:foo`) and `/kafka-acl-extended-changes` (JSON). Tokens (1.1+):
+`/delegation_token/tokens/<id>`; their secret is never decoded. Kafka: ResourceZNode,
+DelegationTokenInfoZNode.
 """
 
 from __future__ import annotations
@@ -68,7 +70,12 @@ def decode_acl_change(node: Znode) -> AclChange:
     """Decode a change of literal ACLs (`Topic:foo`) or of others (JSON)."""
     if (node.data or b"").startswith(b"{"):
         value = decode_object(node.path, node.data)
-        return AclChange(*(text(node.path, value.get(key), key) for key in ("resourceType", "name", "patternType")))
+        return AclChange(
+            *(
+                text(node.path, value.get(key), key)
+                for key in ("resourceType", "name", "patternType")
+            )
+        )
     try:
         resource_type, colon, name = (node.data or b"").decode().partition(":")
     except UnicodeDecodeError as error:
@@ -83,7 +90,9 @@ def decode_delegation_token(node: Znode) -> DelegationToken:
     value = decode_object(node.path, node.data)
     renewers = tuple(text(node.path, each, "renewer") for each in _list(node, "renewers"))
     return DelegationToken(
-        text(node.path, value.get("tokenId"), "tokenId"), text(node.path, value.get("owner"), "owner"), renewers
+        text(node.path, value.get("tokenId"), "tokenId"),
+        text(node.path, value.get("owner"), "owner"),
+        renewers,
     )
 
 

@@ -1,7 +1,9 @@
 """Topics: `/brokers/topics/<topic>` (versions 1 to 3) and `.../partitions/<n>/state`.
 
-Version 1 (to 2.3) holds `partitions`; 2 (2.4) adds `adding_replicas` and `removing_replicas`; 3 (2.8) adds `topic_id`.
-Kafka: TopicZNode, TopicPartitionStateZNode. Only controllers rewrite these; kadmin writes them for new topics.
+Version 1 (to 2.3) holds `partitions`; 2 (2.4) adds `adding_replicas` and `removing_replicas`; 3
+(2.8) adds `topic_id`.
+Kafka: TopicZNode, TopicPartitionStateZNode. Only controllers rewrite these; kadmin writes them for
+new topics.
 """
 
 from __future__ import annotations
@@ -12,7 +14,14 @@ from kadmin.cluster.model import Topic
 from kadmin.cluster.payloads import encode, require_replicas
 from kadmin.cluster.znode_names import require_topic_name
 from kadmin.worlds.zookeeper.model import StateNode
-from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError, decode_object, integer, integers, mapping, text
+from kadmin.worlds.zookeeper.znodes.values import (
+    MalformedZnodeError,
+    decode_object,
+    integer,
+    integers,
+    mapping,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +33,10 @@ TOPICS = "/brokers/topics"
 
 
 def topic_path(topic: str) -> str:
-    """Return the path of a topic's assignment; raises InvalidInputError for an invalid topic name."""
+    """Return the path of a topic's assignment.
+
+    Raises InvalidInputError for an invalid topic name.
+    """
     return f"{TOPICS}/{require_topic_name(topic)}"
 
 
@@ -54,18 +66,27 @@ def decode_topic(name: str, node: Znode) -> Topic:
 
 
 def encode_topic(replicas: Mapping[int, Replicas]) -> bytes:
-    """Encode a new topic in version 1, as the old admin tools do; 2.8+ controllers rewrite it to 3 at once.
+    """Encode a new topic in version 1, as the old admin tools do.
 
-    Raises ValueError unless the partitions count from 0 without a gap, each with different, non-negative brokers.
+    2.8+ controllers rewrite it to 3 at once. Raises ValueError unless the partitions count from 0
+    without a gap, each with different, non-negative brokers.
     """
     if not replicas or sorted(replicas) != list(range(len(replicas))):
-        raise ValueError(f"the partitions of a new topic count from 0 without a gap, not {sorted(replicas)}")
-    listed = {str(number): require_replicas(f"partition {number}", replicas[number]) for number in sorted(replicas)}
+        raise ValueError(
+            f"the partitions of a new topic count from 0 without a gap, not {sorted(replicas)}"
+        )
+    listed = {
+        str(number): require_replicas(f"partition {number}", replicas[number])
+        for number in sorted(replicas)
+    }
     return encode({"version": 1, "partitions": listed})
 
 
 def decode_state(node: Znode) -> StateNode:
-    """Decode leader (-1: none), ISR and epochs; `leader_recovery_state` (3.2+) is not needed here."""
+    """Decode leader (-1: none), ISR and epochs.
+
+    `leader_recovery_state` (3.2+) is not needed here.
+    """
     value = decode_object(node.path, node.data)
     return StateNode(
         leader=integer(node.path, value.get("leader"), "leader"),
@@ -86,6 +107,8 @@ def _by_partition(path: str, value: object, what: str) -> dict[int, Replicas]:
     found: dict[int, Replicas] = {}
     for number, ids in mapping(path, value, what).items():
         if not (number.isascii() and number.isdigit()):
-            raise MalformedZnodeError(path, f"{what} has a key that is no partition number: {number!r}")
+            raise MalformedZnodeError(
+                path, f"{what} has a key that is no partition number: {number!r}"
+            )
         found[int(number)] = integers(path, ids, f"{what} of {number}")
     return dict(sorted(found.items()))

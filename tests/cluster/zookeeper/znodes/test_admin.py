@@ -44,7 +44,9 @@ def test_a_reassignment_is_exactly_what_kafka_writes() -> None:
 
 
 def test_an_election_is_exactly_what_kafka_writes() -> None:
-    expected = b'{"version":1,"partitions":[{"topic":"foo","partition":1},{"topic":"bar","partition":0}]}'
+    expected = (
+        b'{"version":1,"partitions":[{"topic":"foo","partition":1},{"topic":"bar","partition":0}]}'
+    )
     assert encode_election([TopicPartition("foo", 1), TopicPartition("bar", 0)]) == expected
     assert encode_election([]) == b'{"version":1,"partitions":[]}'
 
@@ -56,13 +58,19 @@ def test_a_deletion_document_is_exactly_what_old_documentation_shows() -> None:
 def test_entries_keep_the_order_given() -> None:
     order = [TopicPartition("b", 1), TopicPartition("a", 10), TopicPartition("a", 9)]
     payload = json.loads(encode_reassignment(dict.fromkeys(order, (3, 1))))
-    assert [(each["topic"], each["partition"]) for each in payload["partitions"]] == [("b", 1), ("a", 10), ("a", 9)]
+    assert [(each["topic"], each["partition"]) for each in payload["partitions"]] == [
+        ("b", 1),
+        ("a", 10),
+        ("a", 9),
+    ]
     assert payload["partitions"][0]["replicas"] == [3, 1]
 
 
 @given(assignments)
 def test_reassignments_round_trip(assignment: dict[TopicPartition, Replicas]) -> None:
-    """Encode and decode are inverse, order included; only the known keys are written; every int is an int32."""
+    """Encode and decode are inverse, order included; only the known keys are written; every int is
+    an int32.
+    """
     payload = encode_reassignment(assignment)
     decoded = decode_reassignment(payload)
     assert decoded == assignment
@@ -70,7 +78,11 @@ def test_reassignments_round_trip(assignment: dict[TopicPartition, Replicas]) ->
     value = json.loads(payload)
     assert list(value) == ["version", "partitions"]
     assert all(list(entry) == ["topic", "partition", "replicas"] for entry in value["partitions"])
-    numbers = [number for entry in value["partitions"] for number in (entry["partition"], *entry["replicas"])]
+    numbers = [
+        number
+        for entry in value["partitions"]
+        for number in (entry["partition"], *entry["replicas"])
+    ]
     assert all(type(number) is int and 0 <= number <= INT32_MAX for number in numbers)
     assert b" " not in payload
     require_valid_payload(value, "reassign_partitions")
@@ -88,7 +100,18 @@ def test_deletion_documents_hold_every_topic(topics: list[str]) -> None:
     assert json.loads(encode_deletion_document(topics)) == {"version": 1, "topics": topics}
 
 
-BAD_REPLICAS: list[object] = [(), (1, 1), (-1,), (1.0,), ("1",), (True,), (None,), (2**31,), (float("nan"),), (1, [2])]
+BAD_REPLICAS: list[object] = [
+    (),
+    (1, 1),
+    (-1,),
+    (1.0,),
+    ("1",),
+    (True,),
+    (None,),
+    (2**31,),
+    (float("nan"),),
+    (1, [2]),
+]
 
 
 @pytest.mark.parametrize("replicas", BAD_REPLICAS, ids=repr)
@@ -183,14 +206,22 @@ def test_what_a_controller_does_not_obey_does_not_decode(data: bytes | None) -> 
     ],
 )
 def test_what_a_controller_obeys_decodes(data: bytes) -> None:
-    """The version is never checked, key order and blanks do not matter, the last of two entries wins."""
+    """The version is never checked, key order and blanks do not matter, the last of two entries
+    wins.
+    """
     assert decode_reassignment(data) == {TopicPartition("a", 0): (1, 2)}
 
 
 def test_lists_that_hurt_are_shown_as_found() -> None:
-    entries = [{"topic": "a", "partition": 0, "replicas": []}, {"topic": "a", "partition": 1, "replicas": [-1, 2, 2]}]
+    entries = [
+        {"topic": "a", "partition": 0, "replicas": []},
+        {"topic": "a", "partition": 1, "replicas": [-1, 2, 2]},
+    ]
     data = json.dumps({"version": 1, "partitions": entries}).encode()
-    assert decode_reassignment(data) == {TopicPartition("a", 0): (), TopicPartition("a", 1): (-1, 2, 2)}
+    assert decode_reassignment(data) == {
+        TopicPartition("a", 0): (),
+        TopicPartition("a", 1): (-1, 2, 2),
+    }
 
 
 def test_the_decoder_of_elections_is_lenient_about_keys_but_not_types() -> None:
@@ -212,7 +243,21 @@ def test_decoders_raise_nothing_else_on_any_bytes(data: bytes) -> None:
 
 def test_the_child_of_a_deletion_is_a_literal_topic_name() -> None:
     assert deletion_path("a.b_c-D9") == "/admin/delete_topics/a.b_c-D9"
-    for bad in ("", ".", "..", "a/b", "*", "é", "a b", "a\n", "a\0", "\ud800", "[red]x", "\x1b", "a" * 250):
+    for bad in (
+        "",
+        ".",
+        "..",
+        "a/b",
+        "*",
+        "é",
+        "a b",
+        "a\n",
+        "a\0",
+        "\ud800",
+        "[red]x",
+        "\x1b",
+        "a" * 250,
+    ):
         assert not is_legal_topic_name(bad)
         with pytest.raises(InvalidInputError, match="topic name"):
             deletion_path(bad)
@@ -222,11 +267,23 @@ def test_the_child_of_a_deletion_is_a_literal_topic_name() -> None:
 @pytest.mark.parametrize(
     ("refused", "said"),
     [
-        (lambda: decode_election(b'{"partitions": [1]}'), "^/admin/preferred_replica_election: entry is not"),
-        (lambda: decode_election(b'{"partitions": [{"topic": 1}]}'), "_election: topic is not a string: 1$"),
-        (lambda: decode_election(b'{"partitions": [{"topic": "a", "partition": "0"}]}'), "_election: partition is not"),
+        (
+            lambda: decode_election(b'{"partitions": [1]}'),
+            "^/admin/preferred_replica_election: entry is not",
+        ),
+        (
+            lambda: decode_election(b'{"partitions": [{"topic": 1}]}'),
+            "_election: topic is not a string: 1$",
+        ),
+        (
+            lambda: decode_election(b'{"partitions": [{"topic": "a", "partition": "0"}]}'),
+            "_election: partition is not",
+        ),
         (lambda: decode_election(b"{"), "^/admin/preferred_replica_election: "),
-        (lambda: encode_election([TopicPartition("a", 0)] * 2), "^the election names a partition twice$"),
+        (
+            lambda: encode_election([TopicPartition("a", 0)] * 2),
+            "^the election names a partition twice$",
+        ),
         (lambda: encode_deletion_document(["a", "*"]), r"names: \['\*'\]$"),
         (lambda: encode_deletion_document(["a", "a"]), r"names: \['a', 'a'\]$"),
         (

@@ -18,7 +18,11 @@ PLAIN = Endpoint("PLAINTEXT", "h1", 9092, "PLAINTEXT")
     [
         ({"version": 1, **HOST}, None, (PLAIN,)),
         ({"version": 2, **HOST, "endpoints": ["PLAINTEXT://h1:9092"]}, None, (PLAIN,)),
-        ({"version": 3, **HOST, "endpoints": ["PLAINTEXT://h1:9092"], "rack": "r1"}, "r1", (PLAIN,)),
+        (
+            {"version": 3, **HOST, "endpoints": ["PLAINTEXT://h1:9092"], "rack": "r1"},
+            "r1",
+            (PLAIN,),
+        ),
         (
             {
                 "version": 4,
@@ -29,7 +33,10 @@ PLAIN = Endpoint("PLAINTEXT", "h1", 9092, "PLAINTEXT")
                 "rack": None,
             },
             None,
-            (Endpoint("INSIDE", "::1", 9093, "SSL"), Endpoint("SASL_SSL", "h-1.example.org", 9094, "SASL_SSL")),
+            (
+                Endpoint("INSIDE", "::1", 9093, "SSL"),
+                Endpoint("SASL_SSL", "h-1.example.org", 9094, "SASL_SSL"),
+            ),
         ),
         (
             {
@@ -44,7 +51,9 @@ PLAIN = Endpoint("PLAINTEXT", "h1", 9092, "PLAINTEXT")
         ),
     ],
 )
-def test_broker_registrations(value: dict[str, object], rack: str | None, endpoints: tuple[Endpoint, ...]) -> None:
+def test_broker_registrations(
+    value: dict[str, object], rack: str | None, endpoints: tuple[Endpoint, ...]
+) -> None:
     version = value["version"]
     assert isinstance(version, int)
     found = decode_broker(3, node(broker_path(3), value))

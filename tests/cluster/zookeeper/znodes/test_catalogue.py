@@ -28,7 +28,12 @@ def test_paths() -> None:
     assert consumers.group_path("g", "offsets", "t") == "/consumers/g/offsets/t"
     assert require_path("/") == "/"
     for bad in ("a/b", "", ".", "..", "a\0", "\ud800"):
-        for path in (partial(consumers.group_path, kind="ids"), topic_path, require_element, require_topic_name):
+        for path in (
+            partial(consumers.group_path, kind="ids"),
+            topic_path,
+            require_element,
+            require_topic_name,
+        ):
             with pytest.raises(InvalidInputError) as caught:
                 path(bad)
             assert caught.value.message.isascii()
@@ -66,7 +71,17 @@ values = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["version", "partitions", "topic", "replicas", "leader", "isr", "config", "features", "endpoints"]
+                [
+                    "version",
+                    "partitions",
+                    "topic",
+                    "replicas",
+                    "leader",
+                    "isr",
+                    "config",
+                    "features",
+                    "endpoints",
+                ]
             ),
             inner,
             max_size=4,
@@ -77,7 +92,9 @@ values = st.recursive(
 
 
 @pytest.mark.parametrize("path", PATHS)
-@given(data=st.none() | st.binary(max_size=60) | values.map(lambda value: json.dumps(value).encode()))
+@given(
+    data=st.none() | st.binary(max_size=60) | values.map(lambda value: json.dumps(value).encode())
+)
 def test_codecs_raise_nothing_else_on_any_data(path: str, data: bytes | None) -> None:
     """Whatever lies in ZooKeeper, a codec returns a value or raises MalformedZnodeError."""
     decode = decoder_of(path)
@@ -86,6 +103,8 @@ def test_codecs_raise_nothing_else_on_any_data(path: str, data: bytes | None) ->
         decode(Znode(path, data, 0))
 
 
-@pytest.mark.parametrize("path", ["/", "/admin", "/brokers/topics", "/zookeeper/quota", "/kadmin/lock", "/config/x/y"])
+@pytest.mark.parametrize(
+    "path", ["/", "/admin", "/brokers/topics", "/zookeeper/quota", "/kadmin/lock", "/config/x/y"]
+)
 def test_folders_and_strangers_have_no_codec(path: str) -> None:
     assert decoder_of(path) is None

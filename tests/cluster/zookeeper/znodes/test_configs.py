@@ -28,7 +28,9 @@ def test_configs_round_trip(config: dict[str, str]) -> None:
     st.dictionaries(st.text(max_size=3), st.text(max_size=3)),
     st.dictionaries(st.text(max_size=3), st.none() | st.text(max_size=3)),
 )
-def test_a_change_of_configs_keeps_all_else(config: dict[str, str], change: dict[str, str | None]) -> None:
+def test_a_change_of_configs_keeps_all_else(
+    config: dict[str, str], change: dict[str, str | None]
+) -> None:
     """Other configs and fields of the document stay as they are."""
     before = node("/config/topics/a", {"version": 1, "later": {"x": [1]}, "config": config})
     data = configs.change_config(before, change)
@@ -41,7 +43,9 @@ def test_a_change_of_configs_keeps_all_else(config: dict[str, str], change: dict
 
 
 def test_configs() -> None:
-    assert configs.encode_config({"b": "2", "a": "1"}) == b'{"version":1,"config":{"a":"1","b":"2"}}'
+    assert (
+        configs.encode_config({"b": "2", "a": "1"}) == b'{"version":1,"config":{"a":"1","b":"2"}}'
+    )
     assert configs.decode_config(Znode("/config/topics/a", None, 0)) == {}
     assert configs.decode_config(node("/config/topics/a", {"version": 1})) == {}
     malformed: list[object] = [{"config": {"a": 1}}, {"config": []}, {"config": {"a": None}}, 7]
@@ -67,7 +71,10 @@ def test_config_changes_of_every_version(value: object, expected: str) -> None:
 
 
 def test_a_config_change_is_exactly_what_kafka_writes() -> None:
-    assert configs.encode_config_change(ConfigEntity.of_broker(1)) == b'{"version":2,"entity_path":"brokers/1"}'
+    assert (
+        configs.encode_config_change(ConfigEntity.of_broker(1))
+        == b'{"version":2,"entity_path":"brokers/1"}'
+    )
     for wrong in (7, {}, {"entity_path": 1}, {"entity_type": "topics"}):
         with pytest.raises(MalformedZnodeError):
             configs.decode_config_change(node("/config/changes/config_change_1", wrong))

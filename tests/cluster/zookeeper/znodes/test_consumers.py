@@ -18,7 +18,9 @@ def test_offsets_may_be_negative_and_long() -> None:
 
 def test_old_consumers() -> None:
     value = {"version": 1, "subscription": {"b": 2, "a": 1}, "timestamp": "17"}
-    found = consumers.decode_registration("c1", node(consumers.group_path("g", "ids") + "/c1", value))
+    found = consumers.decode_registration(
+        "c1", node(consumers.group_path("g", "ids") + "/c1", value)
+    )
     assert found == ConsumerRegistration("c1", {"a": 1, "b": 2}, "static", 17)
     malformed: list[object] = [{}, {"subscription": {"a": "1"}}, {"subscription": {}, "pattern": 1}]
     for wrong in malformed:

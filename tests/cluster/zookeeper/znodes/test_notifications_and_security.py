@@ -14,15 +14,22 @@ from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 def test_notifications() -> None:
     changed = node("/isr", {"version": 1, "partitions": [{"topic": "alpha", "partition": 2}]})
     assert notifications.decode_isr_change(changed) == (TopicPartition("alpha", 2),)
-    assert notifications.decode_log_dir_event(node("/dir", {"version": 1, "broker": 4, "event": 1})) == 4
+    assert (
+        notifications.decode_log_dir_event(node("/dir", {"version": 1, "broker": 4, "event": 1}))
+        == 4
+    )
     block = node("/block", {"version": 1, "broker": 0, "block_start": "2000", "block_end": "2999"})
-    assert notifications.decode_producer_id_block(block) == notifications.ProducerIdBlock(0, 2000, 2999)
+    assert notifications.decode_producer_id_block(block) == notifications.ProducerIdBlock(
+        0, 2000, 2999
+    )
     with pytest.raises(MalformedZnodeError, match="partitions"):
         notifications.decode_isr_change(node("/isr", {"partitions": {}}))
     with pytest.raises(MalformedZnodeError, match="topic"):
         notifications.decode_isr_change(node("/isr", {"partitions": [{"partition": 1}]}))
     with pytest.raises(MalformedZnodeError, match="block_start"):
-        notifications.decode_producer_id_block(node("/block", {"broker": 0, "block_start": 1, "block_end": "2"}))
+        notifications.decode_producer_id_block(
+            node("/block", {"broker": 0, "block_start": 1, "block_end": "2"})
+        )
 
 
 def test_acls_and_tokens() -> None:
@@ -32,7 +39,9 @@ def test_acls_and_tokens() -> None:
     literal = Znode("/kafka-acl-changes/acl_changes_1", b"Topic:a:b", 0)
     assert security.decode_acl_change(literal) == security.AclChange("Topic", "a:b")
     value = {"version": 1, "resourceType": "TOPIC", "name": "a", "patternType": "PREFIXED"}
-    assert security.decode_acl_change(node("/c", value)) == security.AclChange("TOPIC", "a", "PREFIXED")
+    assert security.decode_acl_change(node("/c", value)) == security.AclChange(
+        "TOPIC", "a", "PREFIXED"
+    )
     for wrong in (b"Topic", b"\xff", None):
         with pytest.raises(MalformedZnodeError):
             security.decode_acl_change(Znode("/c", wrong, 0))

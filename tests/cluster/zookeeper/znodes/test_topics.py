@@ -11,7 +11,13 @@ from support.zookeeper.encoded import node
 
 from kadmin.cluster.model import NO_LEADER, Topic, TopicPartition
 from kadmin.worlds.zookeeper.model import StateNode, Znode
-from kadmin.worlds.zookeeper.znodes.topics import decode_state, decode_topic, encode_topic, state_path, topic_path
+from kadmin.worlds.zookeeper.znodes.topics import (
+    decode_state,
+    decode_topic,
+    encode_topic,
+    state_path,
+    topic_path,
+)
 from kadmin.worlds.zookeeper.znodes.values import MalformedZnodeError
 
 if TYPE_CHECKING:
@@ -29,9 +35,17 @@ def test_topics_of_every_version() -> None:
     assert one == Topic("a", replicas, fingerprint=3, format_version=1)
     assert list(one.replicas) == [0, 2, 10]
     moving = {"adding_replicas": {"0": [2], "2": []}, "removing_replicas": {"0": [1]}}
-    two = decode_topic("a", node(topic_path("a"), {"version": 2, "partitions": partitions, **moving}))
+    two = decode_topic(
+        "a", node(topic_path("a"), {"version": 2, "partitions": partitions, **moving})
+    )
     assert two == Topic("a", replicas, {0: (2,)}, {0: (1,)}, format_version=2, fingerprint=3)
-    value = {"version": 3, "partitions": partitions, "topic_id": "4GERWIhcT2ezzlinUTi3Hw", **moving, "future": 1}
+    value = {
+        "version": 3,
+        "partitions": partitions,
+        "topic_id": "4GERWIhcT2ezzlinUTi3Hw",
+        **moving,
+        "future": 1,
+    }
     three = decode_topic("a", node(topic_path("a"), value))
     assert (three.topic_id, three.format_version) == ("4GERWIhcT2ezzlinUTi3Hw", 3)
 
@@ -53,23 +67,32 @@ def test_topics_of_every_version() -> None:
     ],
 )
 def test_topics_that_loop_controllers_are_malformed(value: object) -> None:
-    """String ids are the worst: every later failover fails on them until the topic znode is repaired."""
+    """String ids are the worst: every later failover fails on them until the topic znode is
+    repaired.
+    """
     with pytest.raises(MalformedZnodeError, match=r"^/brokers/topics/a: "):
         decode_topic("a", node(topic_path("a"), value))
 
 
 def test_a_new_topic_is_written_as_old_tools_do() -> None:
-    assert encode_topic({1: (2, 3), 0: (1, 2)}) == b'{"version":1,"partitions":{"0":[1,2],"1":[2,3]}}'
+    assert (
+        encode_topic({1: (2, 3), 0: (1, 2)}) == b'{"version":1,"partitions":{"0":[1,2],"1":[2,3]}}'
+    )
 
 
 @given(st.lists(replica_lists, min_size=1, max_size=20))
 def test_new_topics_round_trip(lists: list[Replicas]) -> None:
     """Encode and decode are inverse for whatever may be written."""
     replicas = dict(enumerate(lists))
-    assert decode_topic("a", Znode("/brokers/topics/a", encode_topic(replicas), 0)).replicas == replicas
+    assert (
+        decode_topic("a", Znode("/brokers/topics/a", encode_topic(replicas), 0)).replicas
+        == replicas
+    )
 
 
-@pytest.mark.parametrize("replicas", [{}, {1: (1,)}, {0: (1,), 2: (1,)}, {0: ()}, {0: (1, 1)}, {0: (-1,)}], ids=repr)
+@pytest.mark.parametrize(
+    "replicas", [{}, {1: (1,)}, {0: (1,), 2: (1,)}, {0: ()}, {0: (1, 1)}, {0: (-1,)}], ids=repr
+)
 def test_topics_that_must_never_be_made(replicas: dict[int, Replicas]) -> None:
     with pytest.raises(ValueError, match=r"partition|int32"):
         encode_topic(replicas)
@@ -84,7 +107,9 @@ def test_partition_states() -> None:
         "isr": [3],
         "leader_recovery_state": 1,
     }
-    found = decode_state(node(state_path(TopicPartition("a", 0)), {**value, "leader_recovery_state": 1}))
+    found = decode_state(
+        node(state_path(TopicPartition("a", 0)), {**value, "leader_recovery_state": 1})
+    )
     assert found == StateNode(NO_LEADER, (3,), 5, controller_epoch=2, fingerprint=3)
     for key in ("leader", "leader_epoch", "controller_epoch", "isr"):
         with pytest.raises(MalformedZnodeError, match=key):

@@ -14,7 +14,13 @@ from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
 from kadmin.plan.throttle import MAY_RETURN
 from kadmin.worlds.kafka.doctor.diagnose import diagnose, unchecked
-from kadmin.worlds.kafka.doctor.evidence import ClusterLook, KafkaEvidence, RecordTopic, StrayFolders, UnansweredRequest
+from kadmin.worlds.kafka.doctor.evidence import (
+    ClusterLook,
+    KafkaEvidence,
+    RecordTopic,
+    StrayFolders,
+    UnansweredRequest,
+)
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas
@@ -23,7 +29,9 @@ if TYPE_CHECKING:
 RECORD = RecordTopic("__kadmin")
 
 
-def following(*ids: int, fetched_s_ago: float | None = 0.2, caught_up_s_ago: float | None = 0.2) -> list[QuorumMember]:
+def following(
+    *ids: int, fetched_s_ago: float | None = 0.2, caught_up_s_ago: float | None = 0.2
+) -> list[QuorumMember]:
     return [QuorumMember(each, fetched_s_ago, caught_up_s_ago) for each in ids]
 
 
@@ -56,7 +64,9 @@ def without(state: ClusterState, *brokers: int, fenced: bool) -> ClusterState:
 def with_state(
     state: ClusterState, name: str, isr: Replicas, *, elr: Replicas = (), last: Replicas = ()
 ) -> ClusterState:
-    known = replace(state.states[tp(name)], leader=isr[0] if isr else -1, isr=isr, elr=elr, last_known_elr=last)
+    known = replace(
+        state.states[tp(name)], leader=isr[0] if isr else -1, isr=isr, elr=elr, last_known_elr=last
+    )
     return replace(state, states={**state.states, tp(name): known})
 
 
@@ -89,13 +99,19 @@ def test_what_only_one_of_two_looks_shows_is_no_finding() -> None:
 @pytest.mark.parametrize(
     ("voters", "trouble"),
     [
-        ((*following(101, 102), *following(103, fetched_s_ago=30.0, caught_up_s_ago=31.0)), Trouble.LAGGING_CONTROLLER),
+        (
+            (*following(101, 102), *following(103, fetched_s_ago=30.0, caught_up_s_ago=31.0)),
+            Trouble.LAGGING_CONTROLLER,
+        ),
         ((*following(101, 102), *following(103, caught_up_s_ago=11.0)), Trouble.LAGGING_CONTROLLER),
         (
             (*following(101, 102), *following(103, fetched_s_ago=None, caught_up_s_ago=None)),
             Trouble.LAGGING_CONTROLLER,
         ),
-        ((*following(101), *following(102, 103, fetched_s_ago=30.0, caught_up_s_ago=31.0)), Trouble.NO_QUORUM),
+        (
+            (*following(101), *following(102, 103, fetched_s_ago=30.0, caught_up_s_ago=31.0)),
+            Trouble.NO_QUORUM,
+        ),
     ],
 )
 def test_controllers_that_do_not_follow(voters: tuple[QuorumMember, ...], trouble: Trouble) -> None:
@@ -108,7 +124,11 @@ def test_controllers_that_do_not_follow(voters: tuple[QuorumMember, ...], troubl
 def test_controllers_that_do_not_answer() -> None:
     silent = KafkaEvidence((ClusterLook(healthy(controller=None), "no answer"),))
     (found,) = diagnose(silent)
-    assert (found.code, found.stops_apply, found.evidence[-1]) == (Trouble.NO_QUORUM, True, "no answer")
+    assert (found.code, found.stops_apply, found.evidence[-1]) == (
+        Trouble.NO_QUORUM,
+        True,
+        "no answer",
+    )
     assert "moves in flight: no controller answers" in unchecked(silent)
     lost_meanwhile = KafkaEvidence((ClusterLook(healthy()), *silent.looks))
     assert [each.code for each in diagnose(lost_meanwhile)] == [Trouble.NO_QUORUM]
@@ -118,18 +138,24 @@ def test_brokers_that_are_fenced_missing_or_not_registered() -> None:
     fenced = only(without(healthy({"foo-0": (1, 4)}), 4, fenced=True))
     assert (fenced.code, fenced.stops_apply) == (Trouble.FENCED_BROKER, False)
     assert fenced.evidence == ("broker 4: its process runs, assigned replicas: 1",)
-    assert "brokers: {substitute: {4: NEW_ID}} or brokers: {drain: [4]}: kadmin snapshot --out DIR" in str(
-        fenced.next_step
+    assert (
+        "brokers: {substitute: {4: NEW_ID}} or brokers: {drain: [4]}: kadmin snapshot --out DIR"
+        in str(fenced.next_step)
     )
     unregistered = only(without(healthy({"foo-0": (1, 4)}), 4, fenced=False))
     assert unregistered.code is Trouble.UNREGISTERED_BROKER
-    gone = replace(without(healthy({"foo-0": (1, 4)}), 4, fenced=False), controller=controller(observers=(1, 2, 3)))
+    gone = replace(
+        without(healthy({"foo-0": (1, 4)}), 4, fenced=False),
+        controller=controller(observers=(1, 2, 3)),
+    )
     missing = only(gone)
     assert missing.code is Trouble.MISSING_BROKERS
     assert str(missing.next_step).startswith(
         "start broker 4, or plan without one that stays dead, by a RebalanceRequest"
     )
-    assert missing.evidence == ("broker 4: its process does not fetch the metadata, assigned replicas: 1",)
+    assert missing.evidence == (
+        "broker 4: its process does not fetch the metadata, assigned replicas: 1",
+    )
     unheld = replace(gone, topics={}, states={})
     assert diagnosed(unheld) == ()
 
@@ -154,20 +180,34 @@ def test_moves_of_nobody_of_the_past_and_of_an_unfinished_operation() -> None:
     assert foreign.evidence == ("foo-0: to [3, 4], adding [3, 4], removing [1, 2]",)
     ours, asked = OpenOperation("op-1", "reassignment", "completed then"), {tp("foo-0"): "op-1"}
     late = only(state, past=(ours,), asked=asked)
-    assert (late.code, late.stops_apply, late.evidence[0]) == (Trouble.LATE_MOVE, True, "completed then")
+    assert (late.code, late.stops_apply, late.evidence[0]) == (
+        Trouble.LATE_MOVE,
+        True,
+        "completed then",
+    )
     assert "op-1" in late.message
     running = only(state, operations=(ours,), asked=asked, lock=None)
-    assert (running.code, str(running.next_step)) == (Trouble.UNFINISHED_OPERATION, "kadmin resume op-1")
+    assert (running.code, str(running.next_step)) == (
+        Trouble.UNFINISHED_OPERATION,
+        "kadmin resume op-1",
+    )
     held, status = diagnosed(state, operations=(ours,), asked=asked, lock=LockHeld("op-1", "me"))
     assert (held.code, str(status.next_step)) == (Trouble.LOCK_HELD, "kadmin status")
 
 
 def test_moves_without_a_source_stop_no_apply_and_go_back_when_their_broker_is_there() -> None:
     moved = cluster({"foo-0": (1, 4)}, states={"foo-0": (-1, (4,))})
-    state = moving(healthy({}, topics=moved.topics, states=moved.states), "foo-0", adding=(1,), removing=(4,))
+    state = moving(
+        healthy({}, topics=moved.topics, states=moved.states), "foo-0", adding=(1,), removing=(4,)
+    )
     over, asked = OpenOperation("op-1", "reassignment", "cancelled then"), {tp("foo-0"): "op-1"}
-    end = "start broker 4, without which foo-0 cannot go back; then end them: kadmin cancel --foreign"
-    for changes, trouble in (({}, Trouble.FOREIGN_MOVE), ({"past": (over,), "asked": asked}, Trouble.LATE_MOVE)):
+    end = (
+        "start broker 4, without which foo-0 cannot go back; then end them: kadmin cancel --foreign"
+    )
+    for changes, trouble in (
+        ({}, Trouble.FOREIGN_MOVE),
+        ({"past": (over,), "asked": asked}, Trouble.LATE_MOVE),
+    ):
         found = diagnosed(without(state, 4, fenced=True), **changes)
         (move,) = [each for each in found if each.code is trouble]
         assert not move.stops_apply
@@ -186,12 +226,16 @@ def test_moves_that_wait_for_a_broker() -> None:
     assert "kadmin cancel --foreign" in str(stalled.next_step)
 
 
-def test_moves_are_not_foreign_nor_throttles_left_over_where_operations_on_record_were_not_looked_at() -> None:
+def test_moves_are_not_foreign_nor_throttles_left_over_where_operations_were_not_looked_at() -> (
+    None
+):
     state = moving(healthy({"foo-0": (3, 4, 1, 2)}), "foo-0", adding=(3, 4), removing=(1, 2))
     assert diagnosed(state, records_elsewhere="whose moves") == ()
     throttles = {ConfigEntity.of_broker(1): ("leader.replication.throttled.rate",)}
     assert diagnosed(healthy(), records_elsewhere="whose moves", throttles=throttles) == ()
-    assert "whose moves" in unchecked(KafkaEvidence((ClusterLook(state),), records_elsewhere="whose moves"))
+    assert "whose moves" in unchecked(
+        KafkaEvidence((ClusterLook(state),), records_elsewhere="whose moves")
+    )
     _, stalled = diagnosed(without(state, 4, fenced=True), records_elsewhere="whose moves")
     assert (stalled.code, stalled.next_step) == (Trouble.STALLED_MOVE, "start the brokers")
 
@@ -199,15 +243,23 @@ def test_moves_are_not_foreign_nor_throttles_left_over_where_operations_on_recor
 def test_requests_that_got_no_answer() -> None:
     state = healthy({"foo-0": (1, 2), "foo-1": (3, 4)})
     targets = {tp("foo-0"): (3, 1), tp("foo-1"): (3, 4), tp("gone-0"): (1, 2)}
-    sent = UnansweredRequest("op-1", finished=True, sent_at="then", targets=targets, topic_ids={"foo": None})
+    sent = UnansweredRequest(
+        "op-1", finished=True, sent_at="then", targets=targets, topic_ids={"foo": None}
+    )
     found = only(state, unanswered=(sent,))
     assert (found.code, found.stops_apply) == (Trouble.UNANSWERED_REQUEST, False)
     assert found.evidence == ("sent at then", "foo-0: asked for [3, 1]")
     assert str(found.next_step).startswith("kadmin doctor, again")
-    assert str(only(state, unanswered=(replace(sent, finished=False),)).next_step) == "kadmin resume op-1"
+    assert (
+        str(only(state, unanswered=(replace(sent, finished=False),)).next_step)
+        == "kadmin resume op-1"
+    )
     for harmless in ({tp("foo-0"): None}, {tp("foo-0"): (1, 2)}):
         assert diagnosed(state, unanswered=(replace(sent, targets=harmless),)) == ()
-    assert diagnosed(state, unanswered=(replace(sent, topic_ids={"foo": "of the topic before"}),)) == ()
+    assert (
+        diagnosed(state, unanswered=(replace(sent, topic_ids={"foo": "of the topic before"}),))
+        == ()
+    )
 
 
 def test_offline_partitions_name_who_has_to_come_back() -> None:
@@ -217,14 +269,21 @@ def test_offline_partitions_name_who_has_to_come_back() -> None:
     assert by_isr.next_step == "start broker 3"
     assert by_isr.evidence == ("foo-0: leader -1, ISR [], ELR [3], replicas [3, 4]",)
     lost = diagnosed(with_state(dead, "foo-0", (), last=(4,)))[1]
-    assert str(lost.next_step).startswith("start broker 4; or give up what was not copied: kafka-leader-election.sh ")
+    assert str(lost.next_step).startswith(
+        "start broker 4; or give up what was not copied: kafka-leader-election.sh "
+    )
     assert lost.evidence[-1] == "no replica may lead without a loss: foo-0"
 
 
 def test_partitions_under_min_isr() -> None:
-    state = replace(with_state(healthy(), "foo-0", (1,)), topic_configs={"foo": {"min.insync.replicas": "2"}})
+    state = replace(
+        with_state(healthy(), "foo-0", (1,)), topic_configs={"foo": {"min.insync.replicas": "2"}}
+    )
     found = only(state)
-    assert (found.code, found.evidence) == (Trouble.UNDER_MIN_ISR, ("foo-0: leader 1, ISR [1], replicas [1, 2]",))
+    assert (found.code, found.evidence) == (
+        Trouble.UNDER_MIN_ISR,
+        ("foo-0: leader 1, ISR [1], replicas [1, 2]",),
+    )
     fenced, short = diagnosed(without(state, 2, fenced=True))
     assert (fenced.code, short.next_step) == (Trouble.FENCED_BROKER, "start broker 2")
 
@@ -241,7 +300,8 @@ def test_a_min_isr_above_the_replication_factor_is_said_as_that() -> None:
 
 
 RECORDED = healthy(
-    {"__kadmin-0": (1, 2, 3), "__kadmin-1": (1, 2, 3)}, topic_configs={"__kadmin": {"min.insync.replicas": "2"}}
+    {"__kadmin-0": (1, 2, 3), "__kadmin-1": (1, 2, 3)},
+    topic_configs={"__kadmin": {"min.insync.replicas": "2"}},
 )
 
 
@@ -249,10 +309,16 @@ def test_the_topic_of_records() -> None:
     assert diagnosed(RECORDED, record_topic=RECORD) == ()
     assert diagnosed(healthy(), record_topic=RECORD) == (), "it is made by the first apply"
     wrong = only(
-        RECORDED, record_topic=replace(RECORD, problem="its cleanup.policy is delete", next_step="kafka-configs.sh")
+        RECORDED,
+        record_topic=replace(
+            RECORD, problem="its cleanup.policy is delete", next_step="kafka-configs.sh"
+        ),
     )
     assert (wrong.code, wrong.stops_apply) == (Trouble.UNSAFE_RECORD_TOPIC, True)
-    assert (wrong.evidence, wrong.next_step) == (("its cleanup.policy is delete",), "kafka-configs.sh")
+    assert (wrong.evidence, wrong.next_step) == (
+        ("its cleanup.policy is delete",),
+        "kafka-configs.sh",
+    )
     stopped, _ = diagnosed(with_state(RECORDED, "__kadmin-1", (1,)), record_topic=RECORD)
     assert (stopped.code, stopped.stops_apply) == (Trouble.UNSAFE_RECORD_TOPIC, True)
     assert stopped.evidence == ("__kadmin-1: leader 1, ISR [1], replicas [1, 2, 3]",)
@@ -268,10 +334,18 @@ def test_the_topic_of_records() -> None:
         ((Grant("User:*", "READ", allows=True),), False, False),
         ((Grant("User:*", "WRITE", allows=True),), False, True),
         ((Grant("User:*", "ALL", allows=True),), False, True),
-        ((Grant("User:*", "ALL", allows=True), Grant("User:*", "WRITE", allows=False)), False, False),
+        (
+            (Grant("User:*", "ALL", allows=True), Grant("User:*", "WRITE", allows=False)),
+            False,
+            False,
+        ),
     ],
 )
-def test_rights_on_the_topic_of_records(grants: tuple[Grant, ...] | None, open_by_default: bool, found: bool) -> None:  # noqa: FBT001
+def test_rights_on_the_topic_of_records(
+    grants: tuple[Grant, ...] | None,
+    open_by_default: bool,  # noqa: FBT001
+    found: bool,  # noqa: FBT001
+) -> None:
     topic = replace(RECORD, grants=grants, open_by_default=open_by_default)
     findings = diagnosed(RECORDED, record_topic=topic)
     assert [each.stops_apply for each in findings] == ([False] if found else [])
@@ -285,7 +359,9 @@ def test_hidden_topics_unused_copies_and_leftover_throttles() -> None:
     throttles = {DEFAULT_ENTITY: ("leader.replication.throttled.rate",)}
     left = only(healthy(), throttles=throttles)
     assert left.evidence == ("brokers/<default>: leader.replication.throttled.rate",)
-    own = only(healthy(), throttles={ConfigEntity.of_broker(1): ("leader.replication.throttled.rate",)})
+    own = only(
+        healthy(), throttles={ConfigEntity.of_broker(1): ("leader.replication.throttled.rate",)}
+    )
     assert own.evidence == ("brokers/1: leader.replication.throttled.rate", MAY_RETURN)
     moves = moving(healthy({"foo-0": (3, 1)}), "foo-0", adding=(3,))
     assert only(moves, throttles=throttles).code is Trouble.FOREIGN_MOVE

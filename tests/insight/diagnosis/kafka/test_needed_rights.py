@@ -7,7 +7,9 @@ import pytest
 from kadmin.cluster.model import OwnRights
 from kadmin.worlds.kafka.needed_rights import LackingRight, lacking_rights
 
-EVERYTHING = frozenset({"Alter", "AlterConfigs", "Create", "Delete", "Describe", "DescribeConfigs", "Read", "Write"})
+EVERYTHING = frozenset(
+    {"Alter", "AlterConfigs", "Create", "Delete", "Describe", "DescribeConfigs", "Read", "Write"}
+)
 READING = frozenset({"Describe", "DescribeConfigs"})
 TOPICS = ("__kadmin", "a", "b")
 
@@ -37,7 +39,9 @@ def test_where_brokers_do_not_say_nothing_is_missing(*, writes: bool) -> None:
 
 def test_without_describe_brokers_tell_no_other_right_on_the_cluster() -> None:
     (only,) = lacking_rights(OwnRights(frozenset(), {}))
-    assert only == LackingRight("Describe", "reassignments in flight, sizes and the quorum", essential=True)
+    assert only == LackingRight(
+        "Describe", "reassignments in flight, sizes and the quorum", essential=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,10 +49,17 @@ def test_without_describe_brokers_tell_no_other_right_on_the_cluster() -> None:
     [(("a",), ("a",)), (("a", "b"), ("a", "b")), (TOPICS, ("*",))],
     ids=["one topic", "some topics", "every topic that is seen"],
 )
-def test_what_is_missing_everywhere_is_granted_everywhere(without: tuple[str, ...], grant_on: tuple[str, ...]) -> None:
+def test_what_is_missing_everywhere_is_granted_everywhere(
+    without: tuple[str, ...], grant_on: tuple[str, ...]
+) -> None:
     topics = {name: EVERYTHING - ({"Delete"} if name in without else set()) for name in TOPICS}
     (only,) = lacking_rights(OwnRights(EVERYTHING, topics))
-    assert (only.operation, only.topics, only.grant_on, only.essential) == ("Delete", without, grant_on, False)
+    assert (only.operation, only.topics, only.grant_on, only.essential) == (
+        "Delete",
+        without,
+        grant_on,
+        False,
+    )
 
 
 def test_the_topic_of_the_record_needs_more_than_others() -> None:

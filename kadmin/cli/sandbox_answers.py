@@ -1,0 +1,100 @@
+"""The answers of `kadmin sandbox` as text and as JSON: its servers, and the records of traffic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cli import options
+from kadmin.cli.output import answer
+from kadmin.wording import count
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.sandbox import Sandbox
+    from kadmin.sandbox.processes import Process
+    from kadmin.sandbox.traffic import Moved
+
+
+def answer_sandbox(sandbox: Sandbox, output: options.OutputFormat) -> None:
+    """Print the addresses of a sandbox and which of its servers run."""
+    value = _value(sandbox)
+    answer(output, lambda: _text(value), lambda: value)
+
+
+def moved_text(moved: Moved) -> str:
+    """Describe the records that were produced and read, in one line."""
+    produced = count(sum(records for records, _ in moved.produced.values()), "record")
+    read = [f"{name} read {sum(each.values()):,}" for name, each in moved.consumed.items()]
+    return "; ".join([f"produced {produced} to {count(len(moved.produced), 'partition')}", *read])
+
+
+def moved_value(moved: Moved) -> dict[str, Any]:
+    """Return the records that each partition got, and those that each group read."""
+    return {
+        "produced": [
+            {
+                "topic": each.topic,
+                "partition": each.partition,
+                "records": records,
+                "value_bytes": value_bytes,
+            }
+            for each, (records, value_bytes) in sorted(moved.produced.items())
+        ],
+        "consumed": [
+            {"group": name, "topic": each.topic, "partition": each.partition, "records": records}
+            for name, read in sorted(moved.consumed.items())
+            for each, records in sorted(read.items())
+        ],
+    }
+
+
+def _text(value: Mapping[str, Any]) -> str:
+    from kadmin.report.text import table
+
+    rows = [
+        [
+            f"{kind} {each[f'{kind}_id']}",
+            each.get("rack", ""),
+            each["address"],
+            "runs" if each["alive"] else "stopped",
+        ]
+        for kind in ("controller", "broker")
+        for each in value[f"{kind}s"]
+    ]
+    address = value["connect"] or ",".join(value["bootstrap"])
+    return f"Kafka {value['version']} at {address}\n" + table(
+        ["server", "rack", "address", ""], rows
+    )
+
+
+def _value(sandbox: Sandbox) -> dict[str, Any]:
+    spec, controllers, brokers = sandbox.spec, sandbox.controllers, sandbox.brokers
+    return {
+        "version": spec.version,
+        "mode": spec.mode,
+        "phase": sandbox.phase.value,
+        "connect": None if spec.kraft else sandbox.connect_string,
+        "bootstrap": list(sandbox.bootstrap),
+        "zookeepers": [
+            {"port": port, "alive": process.alive}
+            for port, process in zip(
+                sandbox.zookeeper_ports, sandbox.zookeepers.values(), strict=True
+            )
+        ],
+        "controllers": [
+            {"controller_id": controller, **_seen(controller, port, controllers)}
+            for controller, port in sorted(sandbox.controller_ports.items())
+        ],
+        "brokers": [
+            {"broker_id": broker, "rack": sandbox.rack(broker), **_seen(broker, port, brokers)}
+            for broker, port in sorted(sandbox.broker_ports.items())
+        ],
+    }
+
+
+def _seen(server_id: int, port: int, running: Mapping[int, Process]) -> dict[str, Any]:
+    return {
+        "address": f"127.0.0.1:{port}",
+        "alive": server_id in running and running[server_id].alive,
+    }

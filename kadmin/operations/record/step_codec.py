@@ -1,0 +1,173 @@
+"""The steps of an operation as bytes, with the values and requests that a step keeps."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any, get_args
+
+from kadmin.operations.record.codec import (
+    BEFORE_INTENTS,
+    RECORD_VERSION,
+    dump,
+    dump_changes,
+    dump_partitions,
+    require_readable,
+)
+from kadmin.operations.record.loading import (
+    load_changes,
+    load_numbers,
+    load_partition,
+    load_partitions,
+    load_texts,
+    load_throttle_request,
+    require,
+    require_any,
+    require_rate,
+)
+from kadmin.operations.record.steps import (
+    Channel,
+    Intent,
+    Replaced,
+    Sending,
+    Step,
+    StepKind,
+    ThrottleChange,
+)
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import Replicas, TopicPartition
+
+_OF_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("wave", "channel", "replaced", "throttle", "intent")),
+    "partitions": (),
+    "topics": (),
+    "refused": {},
+    "refused_topics": {},
+}
+"""The fields that only steps of some kinds have, with the values that others are written with."""
+
+
+def encode_step(step: Step) -> bytes:
+    """Encode a step record, which has the fields of every kind."""
+    given = _OF_KINDS | {each.name: getattr(step, each.name) for each in fields(step)}
+    value = {
+        **{name: given[name] for name in ("number", "at", "wave", "topics", "channel")},
+        "kind": step.kind,
+        "partitions": dump_partitions(given["partitions"]),
+        "replaced": None if given["replaced"] is None else _dump_replaced(given["replaced"]),
+        "refused": [
+            [tp.topic, tp.partition, reason] for tp, reason in sorted(given["refused"].items())
+        ],
+        "throttle": None if given["throttle"] is None else _dump_throttle_change(given["throttle"]),
+    }
+    if step.sending is not None:
+        value |= {
+            "min_reader": RECORD_VERSION,
+            "sending": step.sending,
+            "intent": None if given["intent"] is None else _dump_intent(given["intent"]),
+            "refused_topics": dict(sorted(given["refused_topics"].items())),
+        }
+    return dump(value)
+
+
+def decode_step(data: bytes) -> Step:
+    """Decode a step record; raises UndecodableError for a layout of a newer kadmin."""
+    value = json.loads(data)
+    require_readable(value.pop("min_reader", BEFORE_INTENTS), "A step on record")
+    if odd := value.keys() - {*_OF_KINDS, "number", "kind", "at", "sending"}:
+        raise ValueError(f"no step has {', '.join(sorted(odd))}")
+    kind, sending, intent = StepKind(value["kind"]), value.get("sending"), value.get("intent")
+    channel, replaced, throttle = value["channel"], value["replaced"], value.get("throttle")
+    require(int, value["number"], *((value["wave"],) if kind is StepKind.WAVE else ()))
+    require(str, value["at"], *value["topics"], *(reason for _, _, reason in value["refused"]))
+    require_any(int, value["wave"])
+    given = {
+        **value,
+        "partitions": load_partitions(value["partitions"]),
+        "topics": tuple(value["topics"]),
+        "channel": None if channel is None and kind is not StepKind.PROBE else Channel(channel),
+        "replaced": None if replaced is None else _load_replaced(replaced),
+        "refused": {
+            load_partition(topic, number): reason for topic, number, reason in value["refused"]
+        },
+        "refused_topics": load_texts(value.get("refused_topics", {})),
+        "throttle": None if throttle is None else _load_throttle_change(throttle),
+        "sending": None if sending is None else Sending(sending),
+        "intent": None if intent is None else _load_intent(intent),
+    }
+    step = next(each for each in get_args(Step) if each.kind is kind)
+    decoded: Step = step(**{each.name: given[each.name] for each in fields(step)})
+    return decoded
+
+
+def _dump_replaced(replaced: Replaced) -> dict[str, Any]:
+    packed = None if replaced.data is None else _pack(replaced.data)
+    return {
+        "path": replaced.path,
+        "version": replaced.version,
+        "data": packed,
+        "deleted": replaced.deleted,
+    }
+
+
+def _load_replaced(value: dict[str, Any]) -> Replaced:
+    packed = value["data"]
+    data = None if packed is None else _unpack(packed)
+    require(str, value["path"])
+    require(int, value["version"])
+    return Replaced(value["path"], value["version"], data, value.get("deleted"))
+
+
+def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
+    # Lists of replicas are long and repeat themselves.
+    request = None if change.request is None else asdict(change.request)
+    return {
+        "rate": change.rate,
+        "changes": _pack(dump(dump_changes(change.changes))),
+        "request": request,
+    }
+
+
+def _load_throttle_change(value: dict[str, Any]) -> ThrottleChange:
+    request = None if value["request"] is None else load_throttle_request(value["request"])
+    require_rate(value["rate"])
+    return ThrottleChange(
+        value["rate"], load_changes(json.loads(_unpack(value["changes"]))), request
+    )
+
+
+def _dump_intent(intent: Intent) -> str:
+    targets = [
+        [
+            tp.topic,
+            tp.partition,
+            None if replicas is None else list(replicas),
+            intent.leader_epochs.get(tp),
+        ]
+        for tp, replicas in sorted(intent.targets.items())
+    ]
+    return _pack(dump({"targets": targets, "topic_ids": dict(intent.topic_ids)}))
+
+
+def _load_intent(packed: str) -> Intent:
+    value = json.loads(_unpack(packed))
+    targets: dict[TopicPartition, Replicas | None] = {}
+    epochs = {}
+    for topic, number, replicas, epoch in value["targets"]:
+        partition = load_partition(topic, number)
+        targets[partition] = None if replicas is None else load_numbers(replicas)
+        require_any(int, epoch)
+        if epoch is not None:
+            epochs[partition] = epoch
+    return Intent(targets, load_texts(value["topic_ids"]), epochs)
+
+
+def _pack(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, level=9)).decode()
+
+
+def _unpack(packed: str) -> bytes:
+    return zlib.decompress(base64.b64decode(packed))

@@ -1,0 +1,104 @@
+"""Changes of configs by a throttle: recorded, cut into steps, reverted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.errors import (
+    NotCompletedError,
+)
+from kadmin.next_step import command
+from kadmin.operations.record.record import ThrottleRecord
+from kadmin.plan.throttle import (
+    edits_to_restore,
+    merge,
+    only_readable,
+)
+from kadmin.wording import name_some
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.config_entity import ConfigEntity
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.port import Backend
+    from kadmin.plan.copying import Throttle
+    from kadmin.plan.throttle import (
+        ConfigChange,
+        ConfigChanges,
+        ConfigEdits,
+        ConfigValues,
+        ForeignValue,
+    )
+
+_STEP_CHARS = 400_000
+"""Characters of config values in one step: compressed they stay far below the packet limit of any
+ensemble."""
+
+
+def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleRecord | None:
+    """Return the throttle to record: the current values and ours.
+
+    Brokers that do not answer are left out.
+    """
+    if throttle is None:
+        return None
+    found = backend.read_configs(throttle.values)
+    return ThrottleRecord(throttle.rate, merge(only_readable(throttle.values, found, {}), found))
+
+
+class Removal:
+    """The edits that revert changes, and the config values that were found."""
+
+    def __init__(self, changes: ConfigChanges) -> None:
+        self.changes = changes
+        self.undone: set[ConfigEntity] = set()
+        self.foreign: dict[tuple[ConfigEntity, str], ForeignValue] = {}
+        self._seen: set[ConfigEntity] = set()
+
+    @property
+    def unseen(self) -> ConfigChanges:
+        """The changes of entities whose configs were never read."""
+        return {entity: keys for entity, keys in self.changes.items() if entity not in self._seen}
+
+    def edit(self, found: ConfigValues) -> ConfigEdits:
+        """Return the edits that undo the changes, among the values found."""
+        edits = edits_to_restore({entity: self.changes[entity] for entity in found}, found)
+        self.foreign |= {(each.entity, each.key): each for each in edits.kept}
+        self.undone.update(edits.values)
+        self._seen.update(found)
+        return edits.values
+
+
+def still_throttled(verb: str, failed: Mapping[ConfigEntity, str]) -> NotCompletedError:
+    """Build the error for brokers whose throttle remains, or may remain.
+
+    `failed` says why, for each.
+    """
+    brokers = [word for entity in sorted(failed) for word in ("--broker", entity.name)]
+    return NotCompletedError(
+        f"The throttle {verb} on {name_some(sorted(failed))}.",
+        cause="; ".join(dict.fromkeys(failed.values())),
+        next_step=command("throttle clear", *brokers) + ", when they answer",
+    )
+
+
+def is_there(entity: ConfigEntity, state: ClusterState) -> bool:
+    """Whether an entity can be throttled: a topic that exists, or any broker."""
+    return not entity.is_topic or entity.name in state.topics
+
+
+def parts_of(changes: ConfigChanges) -> list[ConfigChanges]:
+    """Cut changes into parts that fit into one step each; there is at least one part."""
+    parts: list[dict[ConfigEntity, Mapping[str, ConfigChange]]] = [{}]
+    size = 0
+    for entity, keys in changes.items():
+        entity_chars = sum(
+            len(change.previous or "") + len(change.ours or "") for change in keys.values()
+        )
+        if size and size + entity_chars > _STEP_CHARS:
+            parts.append({})
+            size = 0
+        parts[-1][entity] = keys
+        size += entity_chars
+    return list(parts)
