@@ -201,12 +201,7 @@ def _object(shape: Any) -> dict[str, Any]:  # noqa: ANN401 - the class of a shap
         raise TypeError(
             f"{shape.__name__} has fields without a description: {', '.join(undescribed)}"
         )
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        **CLOSED,
-    }
+    return {"type": "object", "properties": properties, "required": required, **CLOSED}
 
 
 GENERIC: dict[Any, Callable[..., dict[str, Any]]] = {

@@ -23,8 +23,5 @@ def test_a_long_list_of_globs_is_compiled_once() -> None:
     before = globs_module._compiled.cache_info().misses
     assert [
         glob for name in ("topic-1.a", "topic-9.b") for glob in globs if matches(name, glob)
-    ] == [
-        globs[1],
-        globs[9],
-    ]
+    ] == [globs[1], globs[9]]
     assert globs_module._compiled.cache_info().misses - before == len(globs)

@@ -32,10 +32,7 @@ AddPartitionsOption: TypeAlias = Annotated[
 MembersOption: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--members",
-        metavar="N",
-        help="Assume this number of members, not the live ones.",
-        min=1,
+        "--members", metavar="N", help="Assume this number of members, not the live ones.", min=1
     ),
 ]
 LoseOption: TypeAlias = Annotated[

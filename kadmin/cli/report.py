@@ -45,9 +45,7 @@ OutOption: TypeAlias = Annotated[
 FiguresOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--figures",
-        metavar="FILE",
-        help="The plan's figures, from propose rebalance --figures.",
+        "--figures", metavar="FILE", help="The plan's figures, from propose rebalance --figures."
     ),
 ]
 TimeoutOption: TypeAlias = Annotated[

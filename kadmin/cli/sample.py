@@ -31,8 +31,7 @@ _LONGEST_S = 60.0
 
 
 OutOption: TypeAlias = Annotated[
-    Path,
-    typer.Option("--out", metavar="DIR", help="The folder of samples, a Parquet file each."),
+    Path, typer.Option("--out", metavar="DIR", help="The folder of samples, a Parquet file each.")
 ]
 EveryOption: TypeAlias = Annotated[
     str | None,

@@ -79,9 +79,7 @@ FourLetterWordsOption: TypeAlias = Annotated[
 ConfigOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--config",
-        metavar="KEY=VALUE",
-        help="Config of every broker and controller. Repeatable.",
+        "--config", metavar="KEY=VALUE", help="Config of every broker and controller. Repeatable."
     ),
 ]
 

@@ -49,7 +49,4 @@ def switched(problems: Iterable[Diagnostic], policy: Policy) -> Iterator[Diagnos
 def in_order(problems: Iterable[Diagnostic], files: Sequence[str]) -> list[Diagnostic]:
     """Return each diagnostic once, in the order of the files, then by location."""
     order = {file: index for index, file in enumerate(files)}
-    return sorted(
-        set(problems),
-        key=lambda each: (order[each.location.file], *by_place(each)),
-    )
+    return sorted(set(problems), key=lambda each: (order[each.location.file], *by_place(each)))

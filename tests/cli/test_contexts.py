@@ -251,10 +251,7 @@ def test_list_and_show_answer_by_their_schemas(file: Path) -> None:
     assert validate_value(listed, "answers/context-list") == []
     assert [(each["name"], each["current"], each["protect"]) for each in listed["contexts"]][
         :2
-    ] == [
-        ("east", True, "none"),
-        ("west", False, "read-only"),
-    ]
+    ] == [("east", True, "none"), ("west", False, "read-only")]
     for arguments, source in (([], "context"), (["west"], "flag")):
         shown = json.loads(
             command("context", "show", *arguments, "-o", "json", environment=environment).out

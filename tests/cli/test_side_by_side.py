@@ -59,7 +59,7 @@ def fleet(tmp_path: Path, connect: str, silent: str, many: int) -> dict[str, str
     entries |= {
         "broken-kafka": {"kafka": {"bootstrap_servers": silent}},
         "broken-secret": {
-            "zookeeper": {"connect": connect, "digest": {"username": "u", "password": password}},
+            "zookeeper": {"connect": connect, "digest": {"username": "u", "password": password}}
         },
         "broken-zookeeper": {"zookeeper": {"connect": f"{silent}/kafka"}},
     }

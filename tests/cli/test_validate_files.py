@@ -73,10 +73,7 @@ def test_what_cannot_be_read_in_a_folder_is_told_and_not_passed_over(plans: Path
     assert (
         gone.returncode,
         "gone.yaml:1:1: error KA001: this cannot be read: No such file" in gone.stdout,
-    ) == (
-        3,
-        True,
-    )
+    ) == (3, True)
     nameless = kadmin("validate", "", cwd=plans)
     assert (nameless.returncode, "cannot be read" in nameless.stdout) == (3, True), (
         "no name is not this folder"
@@ -172,11 +169,7 @@ def test_a_name_with_control_characters_is_told_escaped(tmp_path: Path) -> None:
         done.status,
         "\x1b" in done.out,
         "\ufffd]0;title\ufffd.yaml:1:1: error KA001" in done.out,
-    ) == (
-        3,
-        False,
-        True,
-    )
+    ) == (3, False, True)
     done = command("validate", "plan.yaml", "--policy", name)
     assert (done.status, "\x1b" in done.err, "\\x1b]0;title\\x07" in done.err) == (3, False, True)
 

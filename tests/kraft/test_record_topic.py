@@ -213,10 +213,7 @@ def test_a_folder_waits_for_a_whole_lease_before_a_holder_counts_as_dead(
 
 @pytest.mark.parametrize(
     "times",
-    [
-        pytest.param(1, marks=pytest.mark.live),
-        pytest.param(100, marks=pytest.mark.executor),
-    ],
+    [pytest.param(1, marks=pytest.mark.live), pytest.param(100, marks=pytest.mark.executor)],
 )
 def test_k09_of_two_takers_in_the_same_instant_one_gets_the_lock(
     store: Callable[[], OperationStore], times: int

@@ -58,10 +58,7 @@ def test_two_clusters_answer_and_a_broken_third_is_named(
         assert [
             validate_value(found[each]["answer"], f"answers/{name}")
             for each in ("prod-zk", "prod-kraft")
-        ] == [
-            [],
-            [],
-        ]
+        ] == [[], []]
     brokers = answered("inspect", "brokers")
     assert [len(brokers[each]["answer"]["brokers"]) for each in ("prod-zk", "prod-kraft")] == [4, 4]
     answered("snapshot", "--out", str(tmp_path / "fleet"))

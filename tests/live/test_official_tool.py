@@ -84,10 +84,7 @@ def test_the_official_tool_finds_complete_what_kadmin_applied(
     before = tool.run("--reassignment-json-file", back, "--verify")
     assert [
         f"Reassignment of partition {topic}-{number} is complete." in before for number in (0, 1)
-    ] == [
-        True,
-        True,
-    ]
+    ] == [True, True]
     assert f"{topic}-0 is complete." not in tool.run("--reassignment-json-file", moves, "--verify")
 
     applied = cluster.kadmin("apply", plan, "--yes")

@@ -86,10 +86,7 @@ def test_a_time_to_finish_in_needs_sizes() -> None:
         ({}, 100),
         ({tp("b-0"): 10.0}, 80),  # broker 1 leads b-0 and sends it to two followers
         # a-1 has no leader: its first replica counts, broker 1 follows.
-        (
-            {tp("b-0"): 10.0, tp("a-1"): 70.0},
-            30,
-        ),
+        ({tp("b-0"): 10.0, tp("a-1"): 70.0}, 30),
         ({tp("b-0"): 1000.0}, 10),  # a tenth is left at least
         ({tp("gone-0"): 1000.0}, 100),
     ],

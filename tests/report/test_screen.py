@@ -26,17 +26,11 @@ def test_a_line_is_broken_between_words_and_the_rest_indented() -> None:
 def test_a_next_step_in_words_is_broken_too() -> None:
     assert screen(40).wrapped(
         "  next:  wait with --lock-timeout, or ask whoever holds the lock"
-    ).split("\n") == [
-        "  next:  wait with --lock-timeout, or",
-        "    ask whoever holds the lock",
-    ]
+    ).split("\n") == ["  next:  wait with --lock-timeout, or", "    ask whoever holds the lock"]
 
 
 HEADERS = ["broker", "rack", "fenced", "conditions"]
-ROWS = [
-    [1, "-", "-", "throttled; holds copies that nothing uses"],
-    [12, "-", "-", "3.20 MB"],
-]
+ROWS = [[1, "-", "-", "throttled; holds copies that nothing uses"], [12, "-", "-", "3.20 MB"]]
 
 
 def test_a_table_on_a_terminal_has_no_empty_columns_and_is_folded_between_words() -> None:

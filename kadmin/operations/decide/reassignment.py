@@ -58,11 +58,7 @@ from kadmin.operations.decide.common import (
     probe_unanswered,
 )
 from kadmin.operations.decide.election import elect_scope, election_result
-from kadmin.operations.decide.failures import (
-    any_moved,
-    changed_by_others,
-    undo_of,
-)
+from kadmin.operations.decide.failures import any_moved, changed_by_others, undo_of
 from kadmin.operations.decide.verdicts import reassignment_verdicts
 from kadmin.operations.decide.wave import (
     copying,

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.operations.decide.actions import (
-    HEALTH_POLL_S,
-    STALLED_S,
-    AskHealth,
-    PublishWave,
-    Wait,
-)
+from kadmin.operations.decide.actions import HEALTH_POLL_S, STALLED_S, AskHealth, PublishWave, Wait
 from kadmin.operations.decide.common import before_publish
 from kadmin.operations.decide.failures import dead_target, dead_targets, rejected
 from kadmin.operations.decide.troubles import troubles, without_source

@@ -140,10 +140,7 @@ def restate(data: bytes, status: OperationStatus) -> bytes:
     """Return an operation's data with another status, which is added to the changes on record."""
     value = json.loads(data)
     # Data of older versions have no changes.
-    changes = [
-        *value.get("changes", ()),
-        _dump_status(status),
-    ]
+    changes = [*value.get("changes", ()), _dump_status(status)]
     return dump({**value, **_dump_status(status), "changes": changes[-KEPT_CHANGES:]})
 
 

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import (
-    NotCompletedError,
-)
+from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.record.record import ThrottleRecord
-from kadmin.plan.throttle import (
-    edits_to_restore,
-    merge,
-    only_readable,
-)
+from kadmin.plan.throttle import edits_to_restore, merge, only_readable
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:

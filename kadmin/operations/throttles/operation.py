@@ -55,16 +55,9 @@ if TYPE_CHECKING:
     from kadmin.operations.port import EditConfigs
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
-    from kadmin.operations.record.steps import (
-        Step,
-    )
+    from kadmin.operations.record.steps import Step
     from kadmin.operations.record.throttle_request import ThrottleRequest
-    from kadmin.plan.throttle import (
-        ConfigChanges,
-        ConfigEdits,
-        ConfigValues,
-        ForeignValue,
-    )
+    from kadmin.plan.throttle import ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
 RECONCILE_S = 5.0
 """Seconds between two comparisons of the cluster's throttles with those on record."""

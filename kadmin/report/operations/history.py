@@ -39,10 +39,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from kadmin.operations.reading.timeline import StepSpan, Timeline, TimelineEvent
     from kadmin.operations.record.holder import Holder
-    from kadmin.operations.record.steps import (
-        Replaced,
-        Step,
-    )
+    from kadmin.operations.record.steps import Replaced, Step
 
 _ASKED_AT = re.compile(r" at \d{4}-\d\d-\d\dT\S+$")
 """The time in a request to pause or cancel: the line has its own."""

@@ -70,10 +70,7 @@ class ReassignmentPublisher:
         names the rest.
         """
         tried = _tried(self._operations.steps(lease.operation_id))
-        moving, partitions = (
-            set(in_flight(seen)),
-            tuple(sorted(action.origin))[:MAX_PARTITIONS],
-        )
+        moving, partitions = (set(in_flight(seen)), tuple(sorted(action.origin))[:MAX_PARTITIONS])
 
         def target(partition: TopicPartition) -> Replicas | None:
             original = action.origin[partition]

@@ -47,9 +47,7 @@ from kadmin.plan.model import (
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.actions import OperationSpec
-    from kadmin.operations.record.steps import (
-        Step,
-    )
+    from kadmin.operations.record.steps import Step
 
 START = {"a-0": (1, 2), "b-0": (2, 1)}
 A, B = PartitionTarget(tp("a-0"), (1, 4), (1, 2)), PartitionTarget(tp("b-0"), (2, 3), (2, 1))

@@ -43,9 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from kadmin.cluster.model import Replicas, TopicPartition
-    from kadmin.operations.record.steps import (
-        Step,
-    )
+    from kadmin.operations.record.steps import Step
 
 API_PLACES = (
     *(

@@ -297,11 +297,7 @@ def test_of_an_operation_with_an_incomplete_record_nothing_more_is_known(
     [
         ("2026-01-01T00:00:00Z", "2026-01-01T00:01:30Z", 90),
         # A clock that was set back proves nothing.
-        (
-            "2026-01-01T00:01:30Z",
-            "2026-01-01T00:00:00Z",
-            None,
-        ),
+        ("2026-01-01T00:01:30Z", "2026-01-01T00:00:00Z", None),
         ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00", None),
         ("<script>", "2026-01-01T00:00:00Z", None),
     ],

@@ -68,9 +68,7 @@ from kadmin.report.operations.status import history_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from kadmin.operations.record.steps import (
-        Step,
-    )
+    from kadmin.operations.record.steps import Step
 
 TOPIC_A = ConfigEntity.of_topic("a")
 BROKER_1 = ConfigEntity.of_broker(1)

@@ -3,11 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.executor.throttling import (
-    BEFORE,
-    LOCKED,
-    PATHS,
-)
+from support.executor.throttling import BEFORE, LOCKED, PATHS
 from support.zookeeper.znode_cluster import configure, seed
 
 from kadmin.operations.context import Clock

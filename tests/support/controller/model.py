@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING
 
 from kazoo.protocol.states import Callback
 from support.controller.reassignments import elect
-from support.controller.znodes import (
-    BROKER_IDS,
-    TOPICS,
-    TREE,
-    State,
-    Znodes,
-    encode,
-)
+from support.controller.znodes import BROKER_IDS, TOPICS, TREE, State, Znodes, encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -216,10 +216,7 @@ BAD: dict[str, tuple[str, bytes]] = {
     ),
     "b08-throttle-amounts": (
         "plan.yaml",
-        _reassign(
-            "{topic: a, partition: 0, replicas: [1]}",
-            before="  throttle: {finish_in: 6}\n",
-        ),
+        _reassign("{topic: a, partition: 0, replicas: [1]}", before="  throttle: {finish_in: 6}\n"),
     ),
     "b08-throttle-none": (
         "plan.yaml",

@@ -185,12 +185,7 @@ WALKED = (
         False,
         _WALK,
     ),
-    (
-        "brokers are older than 3.4, or of two versions",
-        "wrong-protocol",
-        True,
-        _TOO_OLD,
-    ),
+    ("brokers are older than 3.4, or of two versions", "wrong-protocol", True, _TOO_OLD),
     ("some brokers are in KRaft mode, others are not", "half-restarted", False, _OLDER),
     ("ZooKeeper and the brokers have other replicas of a topic", "sides-differ", True, _OLDER),
     (
