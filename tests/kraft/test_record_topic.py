@@ -676,7 +676,7 @@ def test_commands_work_through_the_topic(
 
 def start(context: Context, plan: ReassignmentPlan) -> tuple[Lease, str]:
     """Put an operation on record, as a runner does that is then busy elsewhere."""
-    holder = context.new_holder()
+    holder = replace(context.new_holder(), author=ANN.author)
     lease = context.operations.lock.take(holder, 0)
     examined = prepare(context, plan, ClusterFacts())
     assert examined.examination.work is not None
