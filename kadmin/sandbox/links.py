@@ -7,12 +7,10 @@ and tc of iproute2. Sources: ip-netns(8), tc-tbf(8).
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
@@ -27,6 +25,7 @@ MOST_BROKERS = 250
 _NETWORKS = 512
 """Networks of 254 hosts in 198.18.0.0/15, the addresses for tests of networks (RFC 2544)."""
 _HOST = 254
+_DEVICE = "eth0"
 _COMMAND_S = 30.0
 _RATE = re.compile(r"(?P<number>[1-9][0-9]{0,5})(?P<unit>[kMG]?)bit", re.ASCII)
 _QUEUE = re.compile(r"(?P<ms>[1-9][0-9]{0,4})ms", re.ASCII)
@@ -92,25 +91,24 @@ class Network:
 
     def build(self) -> None:
         """Connect the switch with this machine."""
-        switch, name = self._switch, self._switch
-        _ip("-n", switch, "link", "set", "lo", "up")
+        switch = self._switch
         _ip("-n", switch, "link", "add", "bridge", "type", "bridge")
         _ip("-n", switch, "link", "set", "bridge", "up")
-        _ip("-n", switch, "link", "add", "host", "type", "veth", "peer", "name", name, "netns", "1")
+        _ip("link", "add", switch, "type", "veth", "peer", "name", "host", "netns", switch)
         _ip("-n", switch, "link", "set", "host", "master", "bridge", "up")
-        _ip("addr", "add", f"{self.host}/24", "dev", name)
-        _ip("link", "set", name, "up")
+        _ip("addr", "add", f"{self.host}/24", "dev", switch)
+        _ip("link", "set", switch, "up")
 
     def add(self, broker_id: int) -> None:
         """Make the namespace of a broker, and connect it with the switch."""
         namespace, port = self._namespace(broker_id), _port(broker_id)
         _ip("netns", "add", namespace)
         _ip("-n", namespace, "link", "set", "lo", "up")
-        ends = ("type", "veth", "peer", "name", "link", "netns", namespace)
+        ends = ("type", "veth", "peer", "name", _DEVICE, "netns", namespace)
         _ip("-n", self._switch, "link", "add", port, *ends)
         _ip("-n", self._switch, "link", "set", port, "master", "bridge", "up")
-        _ip("-n", namespace, "addr", "add", f"{self.host_of(broker_id)}/24", "dev", "link")
-        _ip("-n", namespace, "link", "set", "link", "up")
+        _ip("-n", namespace, "addr", "add", f"{self.host_of(broker_id)}/24", "dev", _DEVICE)
+        _ip("-n", namespace, "link", "set", _DEVICE, "up")
         # Which algorithm is the machine's differs; every kernel has this one, and it fills queues.
         _require([*self.inside(broker_id), "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno"])
 
@@ -120,19 +118,6 @@ class Network:
         for namespace, device in self._ends(broker_id):
             where = ("-n", namespace, "qdisc", "replace", "dev", device, "root")
             _require(["tc", *where, *bucket, "latency", f"{link.queue_ms}ms"])
-
-    def unlimit(self, broker_id: int) -> None:
-        """Remove the limits of a broker."""
-        for namespace, device in self._ends(broker_id):
-            run(["tc", "-n", namespace, "qdisc", "del", "dev", device, "root"], _COMMAND_S)
-
-    def counted(self, broker_id: int) -> tuple[dict[str, int], dict[str, int]]:
-        """Return the kernel's counts of what a broker sent and received, as `bytes` and `drops`."""
-        sent, received = (
-            json.loads(_output(["tc", "-n", namespace, "-s", "-j", "qdisc", "show", "dev", device]))
-            for namespace, device in self._ends(broker_id)
-        )
-        return sent[0], received[0]
 
     def remove_broker(self, broker_id: int) -> None:
         """Remove the namespace of a broker, and with it both ends of its link."""
@@ -155,7 +140,7 @@ class Network:
         return f"198.{18 + self.number // 256}.{self.number % 256}.{last}"
 
     def _ends(self, broker_id: int) -> tuple[tuple[str, str], tuple[str, str]]:
-        return (self._namespace(broker_id), "link"), (self._switch, _port(broker_id))
+        return (self._namespace(broker_id), _DEVICE), (self._switch, _port(broker_id))
 
 
 def require_links(brokers: int) -> None:
@@ -191,7 +176,3 @@ def _require(command: Sequence[str]) -> None:
         raise NotCompletedError(
             "Cannot make the network of the sandbox.", cause=f"{' '.join(command)}: {problem}"
         )
-
-
-def _output(command: Sequence[str]) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 - our own command line

@@ -165,12 +165,6 @@ class Sandbox(Layout):
             for broker_id in self.broker_ports:
                 self.network.limit(broker_id, self.spec.link)
 
-    def free_links(self) -> None:
-        """Remove the limits, to write much data at once, until `limit_links`."""
-        if self.network is not None:
-            for broker_id in self.broker_ports:
-                self.network.unlimit(broker_id)
-
     def down(self) -> None:
         """End exactly this sandbox's own processes, brokers first, and remove its folder."""
         for kind, processes in (
