@@ -127,6 +127,8 @@ class Network:
         """Remove the namespaces, and with them every device; those that are gone do not matter."""
         for broker_id in broker_ids:
             self.remove_broker(broker_id)
+        # The kernel takes the devices of a namespace apart later; this one is the machine's.
+        run(["ip", "link", "del", self._switch], _COMMAND_S)
         run(["ip", "netns", "del", self._switch], _COMMAND_S)
 
     @property
