@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.cli.in_process import command
 
-from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.servers import Servers
 from kadmin.errors import UsageError
 from kadmin.sandbox import Sandbox
 from kadmin.sandbox.links import Link, why_not
-from kadmin.worlds.kafka.wire.connection import KafkaConnection
-from kadmin.worlds.kafka.wire.records import produce
-from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 needs_links = pytest.mark.skipif(why_not() is not None, reason=f"links: {why_not()}")
-SENT_BYTES = 4_500_000
+COPIED_BYTES = 15_000_000
+"""Fewer than the replicas of `sandbox seed` that are copied."""
 
 
 @pytest.fixture
@@ -50,23 +46,23 @@ def bucket(namespace: str, device: str) -> Mapping[str, Any]:
 def test_brokers_send_and_receive_through_their_buckets(
     mode: tuple[str, ...], folder: Path
 ) -> None:
-    limits = ("--brokers", "2", "--link", "80Mbit", "--queue", "250ms")
+    limits = ("--brokers", "3", "--link", "80Mbit", "--queue", "250ms")
     up = command("sandbox", "up", "--dir", folder, *mode, *limits, "-o", "json")
     assert up.status == 0, up.err
-    bootstrap = json.loads(up.out)["bootstrap"]
-    assert all(each.startswith(("198.18.", "198.19.")) for each in bootstrap)
-    with KafkaConnection(Servers(bootstrap)) as connection:
-        create_topic(connection, "copied", {0: (1, 2)})
-    copied = TopicPartition("copied", 0)
-    produce(Servers(bootstrap), {copied: [b"x" * (SENT_BYTES // 5)] * 5})
+    addresses = json.loads(up.out)["bootstrap"]
+    assert all(each.startswith(("198.18.", "198.19.")) for each in addresses)
+    seeded = command("sandbox", "seed", "--dir", folder)
+    assert seeded.status == 0, seeded.err
     network = Sandbox.load(folder).network
     assert network is not None
     switch = f"kadmin{network.number}"
-    sent, received = bucket(f"{switch}-1", "eth0"), bucket(switch, "broker2")
-    assert min(sent["bytes"], received["bytes"]) > SENT_BYTES
-    assert sent["overlimits"] > 0
+    sent = [bucket(f"{switch}-{broker}", "eth0") for broker in (1, 2, 3)]
+    received = [bucket(switch, f"broker{broker}") for broker in (1, 2, 3)]
+    for counts in (sent, received):
+        assert sum(each["bytes"] for each in counts) > COPIED_BYTES
+        assert sum(each["overlimits"] for each in counts) > 0
     assert command("sandbox", "add-broker", "--dir", folder).status == 0
-    assert bucket(switch, "broker3")["options"]["rate"] == 10_000_000
+    assert bucket(switch, "broker4")["options"]["rate"] == 10_000_000
     assert command("sandbox", "down", "--dir", folder).status == 0
     assert switch not in printed("ip", "netns", "list")
     assert switch not in printed("ip", "-br", "link")
