@@ -76,6 +76,20 @@ FourLetterWordsOption: TypeAlias = Annotated[
         help="Enable ZooKeeper's four-letter commands.",
     ),
 ]
+LinkOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--link",
+        metavar="RATE",
+        help="Limit each broker's network to this rate in each direction, as 100Mbit. "
+        "Needs root on Linux.",
+        show_default="not limited",
+    ),
+]
+QueueOption: TypeAlias = Annotated[
+    str,
+    typer.Option("--queue", metavar="TIME", help="Longest wait of a byte in a link's queue."),
+]
 ConfigOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -102,6 +116,8 @@ def up(
     chroot: ChrootOption = "",
     four_letter_words: FourLetterWordsOption = True,
     config: ConfigOption = None,
+    link: LinkOption = None,
+    queue: QueueOption = "300ms",
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Start a cluster, and wait until its brokers are ready."""
@@ -112,6 +128,7 @@ def up(
         require_version,
         runs_zookeeper,
     )
+    from kadmin.sandbox.links import Link
     from kadmin.sandbox.spec import KRAFT, ZOOKEEPER
 
     version = version or (DEFAULT_KRAFT_VERSION if kraft else DEFAULT_VERSION)
@@ -127,6 +144,7 @@ def up(
         four_letter_words,
         dict(_setting(each) for each in config or ()),
         mode,
+        None if link is None else Link.parse(link, queue),
     )
     answer_sandbox(Sandbox.up(spec, report=lambda text: typer.echo(text, err=True)), output)
 

@@ -83,18 +83,18 @@ def _value(sandbox: Sandbox) -> dict[str, Any]:
             )
         ],
         "controllers": [
-            {"controller_id": controller, **_seen(controller, port, controllers)}
-            for controller, port in sorted(sandbox.controller_ports.items())
+            {"controller_id": each, **_seen(sandbox, each, controllers)}
+            for each in sorted(sandbox.controller_ports)
         ],
         "brokers": [
-            {"broker_id": broker, "rack": sandbox.rack(broker), **_seen(broker, port, brokers)}
-            for broker, port in sorted(sandbox.broker_ports.items())
+            {"broker_id": each, "rack": sandbox.rack(each), **_seen(sandbox, each, brokers)}
+            for each in sorted(sandbox.broker_ports)
         ],
     }
 
 
-def _seen(server_id: int, port: int, running: Mapping[int, Process]) -> dict[str, Any]:
+def _seen(sandbox: Sandbox, server_id: int, running: Mapping[int, Process]) -> dict[str, Any]:
     return {
-        "address": f"127.0.0.1:{port}",
+        "address": sandbox.address(server_id),
         "alive": server_id in running and running[server_id].alive,
     }

@@ -15,7 +15,13 @@ from kadmin.cluster.model import MigrationPhase
 from kadmin.cluster.servers import Servers
 from kadmin.errors import UnreachableError
 from kadmin.sandbox.servers import KAFKA
-from kadmin.sandbox.settings import MIGRATING, broker_place, controller_settings, server_properties
+from kadmin.sandbox.settings import (
+    LOOPBACK,
+    MIGRATING,
+    broker_place,
+    controller_settings,
+    server_properties,
+)
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 
@@ -63,10 +69,10 @@ def properties_of_broker(layout: Layout, broker_id: int) -> str:
     spec, copies = layout.spec, min(3, layout.spec.brokers)
     values = {
         **_node("broker", broker_id),
-        **controller_settings(layout.controller_ports),
+        **controller_settings(layout.host, layout.controller_ports),
         **broker_place(
             layout.rack(broker_id),
-            layout.broker_ports[broker_id],
+            layout.address(broker_id),
             layout.server("broker", broker_id).data,
         ),
         "broker.heartbeat.interval.ms": "1000",
@@ -103,9 +109,9 @@ def is_gone(layout: Layout, broker_id: int) -> bool:
     )
 
 
-def listens(port: int) -> bool:
+def listens(port: int, host: str = LOOPBACK) -> bool:
     """Whether a server accepts connections."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+    with contextlib.suppress(OSError), socket.create_connection((host, port), _LOOK_S):
         return True
     return False
 
@@ -113,9 +119,9 @@ def listens(port: int) -> bool:
 def _properties_of_controller(layout: Layout, controller_id: int, folder: Path) -> str:
     values = {
         **_node("controller", controller_id),
-        **controller_settings(layout.controller_ports),
+        **controller_settings(layout.host, layout.controller_ports),
         **_migration_settings(layout),
-        "listeners": f"CONTROLLER://127.0.0.1:{layout.controller_ports[controller_id]}",
+        "listeners": f"CONTROLLER://{layout.address(controller_id)}",
         "log.dirs": str(folder),
         "broker.session.timeout.ms": "6000",
     }
@@ -143,10 +149,12 @@ def _alive_brokers(layout: Layout) -> dict[int, set[int]]:
     """
     views = {}
     for broker_id, port in layout.broker_ports.items():
-        if listens(port):
+        if listens(port, layout.host_of(broker_id)):
             with (
                 contextlib.suppress(UnreachableError),
-                KafkaConnection(Servers([f"127.0.0.1:{port}"]), bootstrap_s=_LOOK_S) as connection,
+                KafkaConnection(
+                    Servers([layout.address(broker_id)]), bootstrap_s=_LOOK_S
+                ) as connection,
             ):
                 seen = read_metadata(connection, (), broker_id=broker_id)
                 views[broker_id] = {each.broker_id for each in seen.brokers.values() if each.alive}

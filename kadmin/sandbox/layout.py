@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from kadmin.cluster.model import MigrationPhase
 from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.next_step import command
+from kadmin.sandbox.links import Link, Network
 from kadmin.sandbox.processes import free_ports
 from kadmin.sandbox.servers import Server
+from kadmin.sandbox.settings import LOOPBACK
 from kadmin.sandbox.spec import CONTROLLER_IDS, SandboxSpec
 
 if TYPE_CHECKING:
@@ -40,10 +42,11 @@ class Layout:
     broker_ports: Mapping[int, int]
     phase: MigrationPhase
     added_racks: Mapping[int, str] = field(default_factory=dict)
+    network: Network | None = None
 
     @classmethod
     def plan(cls, spec: SandboxSpec) -> Self:
-        """Choose free ports for every server."""
+        """Choose free ports for every server, and a network where links are limited."""
         zookeepers = 0 if spec.kraft else spec.zookeepers
         controller_ids = CONTROLLER_IDS if spec.kraft else ()
         broker_ids = range(1, spec.brokers + 1)
@@ -55,6 +58,7 @@ class Layout:
             {controller_id: next(ports) for controller_id in controller_ids},
             {broker_id: next(ports) for broker_id in broker_ids},
             MigrationPhase.FINALIZED if spec.kraft else MigrationPhase.ZOOKEEPER,
+            network=None if spec.link is None else Network.claim(),
         )
 
     @classmethod
@@ -68,14 +72,17 @@ class Layout:
                 next_step=command("sandbox up", "--dir", directory),
             ) from error
         try:
+            spec, network = value["spec"], value.get("network")
+            link = spec.get("link")
             return cls(
-                SandboxSpec(**{**value["spec"], "directory": directory}),
+                SandboxSpec(**{**spec, "directory": directory, "link": link and Link(**link)}),
                 tuple(value["zookeeper_ports"]),
                 tuple(value["quorum_ports"]),
                 _by_id(value["controller_ports"]),
                 _by_id(value["broker_ports"]),
                 MigrationPhase(value["phase"]),
                 _by_id(value.get("added_racks", {})),
+                network and Network(**network),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InvalidInputError(
@@ -117,6 +124,21 @@ class Layout:
         return self.added_racks.get(broker_id) or self.spec.rack(broker_id)
 
     @property
+    def host(self) -> str:
+        """The address of controllers and of ZooKeeper servers."""
+        return LOOPBACK if self.network is None else self.network.host
+
+    def host_of(self, broker_id: int) -> str:
+        """Return the address of a broker without its port."""
+        return LOOPBACK if self.network is None else self.network.host_of(broker_id)
+
+    def address(self, server_id: int) -> str:
+        """Return the address of a broker or a controller, host:port."""
+        if server_id in self.broker_ports:
+            return f"{self.host_of(server_id)}:{self.broker_ports[server_id]}"
+        return f"{self.host}:{self.controller_ports[server_id]}"
+
+    @property
     def in_kraft_mode(self) -> bool:
         """Whether brokers are in KRaft mode."""
         return self.phase in {MigrationPhase.KRAFT_BROKERS, MigrationPhase.FINALIZED}
@@ -127,12 +149,12 @@ class Layout:
 
         Empty in a sandbox that began in KRaft mode.
         """
-        return ",".join(f"127.0.0.1:{port}" for port in self.zookeeper_ports) + self.spec.chroot
+        return ",".join(f"{self.host}:{port}" for port in self.zookeeper_ports) + self.spec.chroot
 
     @property
     def bootstrap(self) -> tuple[str, ...]:
         """The brokers' addresses, host:port, by broker id."""
-        return tuple(f"127.0.0.1:{port}" for _, port in sorted(self.broker_ports.items()))
+        return tuple(map(self.address, sorted(self.broker_ports)))
 
     @property
     def zookeepers(self) -> dict[int, Process]:

@@ -64,10 +64,12 @@ class Sandbox(Layout):
         sandbox = cls.plan(spec)
         try:
             sandbox.save()
+            _connect(sandbox)
             _mode(sandbox).start_quorum(sandbox, launcher)
             for broker_id in sandbox.broker_ports:
                 _launch_broker(sandbox, launcher, broker_id)
             sandbox.wait_ready()
+            sandbox.limit_links()
             if sandbox.broker_ports:
                 launcher.keep_classes_of(sandbox.server("broker", 1))
         except BaseException:
@@ -98,11 +100,16 @@ class Sandbox(Layout):
         server = grown.server("broker", broker_id)
         try:
             grown.save()
+            if grown.network is not None:
+                grown.network.add(broker_id)
             _mode(grown).prepare_broker(grown, broker_id)
             _launch_broker(grown, Launcher(grown.spec.version), broker_id)
             _wait_broker(grown, broker_id)
+            grown.limit_links()
         except BaseException:
             server.end()
+            if grown.network is not None:
+                grown.network.remove_broker(broker_id)
             shutil.rmtree(server.folder, ignore_errors=True)
             self.save()
             raise
@@ -152,6 +159,12 @@ class Sandbox(Layout):
         """Resume a frozen broker or controller."""
         self._process(server_id).thaw()
 
+    def limit_links(self) -> None:
+        """Limit the links of all brokers as specified, where they are to be limited."""
+        if self.network is not None and self.spec.link is not None:
+            for broker_id in self.broker_ports:
+                self.network.limit(broker_id, self.spec.link)
+
     def down(self) -> None:
         """End exactly this sandbox's own processes, brokers first, and remove its folder."""
         for kind, processes in (
@@ -161,6 +174,8 @@ class Sandbox(Layout):
         ):
             for number in processes:
                 self.server(kind, number).end()
+        if self.network is not None:
+            self.network.remove(self.broker_ports)
         shutil.rmtree(self.spec.directory, ignore_errors=True)
 
     def _process(self, server_id: int) -> Process:
@@ -196,11 +211,20 @@ def _zookeeper_mode() -> _Mode:
     return zookeeper_mode
 
 
+def _connect(layout: Layout) -> None:
+    """Make the network of a sandbox whose links are limited."""
+    if layout.network is not None:
+        layout.network.build()
+        for broker_id in layout.broker_ports:
+            layout.network.add(broker_id)
+
+
 def _launch_broker(layout: Layout, launcher: Launcher, broker_id: int) -> None:
     launcher.start(
         layout.server("broker", broker_id),
         KAFKA,
         _mode(layout).properties_of_broker(layout, broker_id),
+        () if layout.network is None else layout.network.inside(broker_id),
     )
 
 
@@ -219,5 +243,5 @@ def _require_gone(mode: _Mode, layout: Layout, broker_id: int) -> None:
 
 def _wait_controller(layout: Layout, controller_id: int) -> None:
     layout.server("controller", controller_id).wait_ready(
-        lambda: kraft_mode.listens(layout.controller_ports[controller_id])
+        lambda: kraft_mode.listens(layout.controller_ports[controller_id], layout.host)
     )

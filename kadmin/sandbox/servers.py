@@ -96,11 +96,11 @@ class Launcher:
         self._classes = class_path(version, self._java, self.cache, report)
         self._archive = class_archive.archive_of(version, self._java, self._classes, self.cache)
 
-    def start(self, server: Server, main: str, config: str) -> None:
-        """Start a server from the text of its configuration file."""
+    def start(self, server: Server, main: str, config: str, inside: Sequence[str] = ()) -> None:
+        """Start a server from the text of its configuration file, inside of another command."""
         file = self._prepare(server, config)
         start(
-            [*self._java_command(server), main, str(file)],
+            [*inside, *self._java_command(server), main, str(file)],
             server.folder / "server.log",
             server.folder / _PROCESS,
         )

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+LOOPBACK = "127.0.0.1"
+
 JVM_OPTIONS = (
     "-Xms64m",
     "-Xmx256m",
@@ -61,7 +63,12 @@ log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
 
 
 def zookeeper_config(
-    folder: Path, client_port: int, ensemble: Sequence[tuple[int, int]], *, four_letter_words: bool
+    folder: Path,
+    client_port: int,
+    ensemble: Sequence[tuple[int, int]],
+    *,
+    four_letter_words: bool,
+    host: str = LOOPBACK,
 ) -> str:
     """Return zoo.cfg.
 
@@ -70,7 +77,7 @@ def zookeeper_config(
     lines = [
         f"dataDir={folder}",
         f"clientPort={client_port}",
-        "clientPortAddress=127.0.0.1",
+        f"clientPortAddress={host}",
         "maxClientCnxns=0",
         "admin.enableServer=false",
         f"4lw.commands.whitelist={'*' if four_letter_words else 'srvr'}",
@@ -79,8 +86,7 @@ def zookeeper_config(
         "syncLimit=5",
     ]
     lines += [
-        f"server.{n}=127.0.0.1:{quorum}:{vote}"
-        for n, (quorum, vote) in enumerate(ensemble, start=1)
+        f"server.{n}={host}:{quorum}:{vote}" for n, (quorum, vote) in enumerate(ensemble, start=1)
     ]
     return "".join(f"{_escaped(line)}\n" for line in lines)
 
@@ -101,12 +107,17 @@ def _unicode_escape(character: str) -> str:
 
 
 def broker_config(
-    broker_id: int, rack: str, port: int, connect: str, folder: Path, overrides: Mapping[str, str]
+    broker_id: int,
+    rack: str,
+    address: str,
+    connect: str,
+    folder: Path,
+    overrides: Mapping[str, str],
 ) -> str:
     """Return the server.properties of a broker in ZooKeeper mode."""
     values = {
         "broker.id": str(broker_id),
-        **broker_place(rack, port, folder),
+        **broker_place(rack, address, folder),
         "zookeeper.connect": connect,
         "zookeeper.session.timeout.ms": "6000",
         "zookeeper.connection.timeout.ms": "30000",
@@ -119,9 +130,9 @@ def broker_config(
     return server_properties(values, overrides)
 
 
-def broker_place(rack: str, port: int, folder: Path) -> dict[str, str]:
+def broker_place(rack: str, address: str, folder: Path) -> dict[str, str]:
     """Return a broker's settings of its rack, listener and log directory."""
-    listener = f"PLAINTEXT://127.0.0.1:{port}"
+    listener = f"PLAINTEXT://{address}"
     return {
         "broker.rack": rack,
         "listeners": listener,
@@ -130,12 +141,12 @@ def broker_place(rack: str, port: int, folder: Path) -> dict[str, str]:
     }
 
 
-def controller_settings(ports: Mapping[int, int]) -> dict[str, str]:
-    """Return the settings by which servers find the KRaft controllers at ports of loopback."""
+def controller_settings(host: str, ports: Mapping[int, int]) -> dict[str, str]:
+    """Return the settings by which servers find the KRaft controllers at ports of a host."""
     return {
         "controller.listener.names": "CONTROLLER",
         "controller.quorum.voters": ",".join(
-            f"{voter}@127.0.0.1:{port}" for voter, port in ports.items()
+            f"{voter}@{host}:{port}" for voter, port in ports.items()
         ),
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
     }

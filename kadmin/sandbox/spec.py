@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 from kadmin.errors import InvalidInputError
 from kadmin.next_step import command
 from kadmin.sandbox.jars import DEFAULT_VERSION, require_version, runs_kraft, runs_zookeeper
+from kadmin.sandbox.links import require_links
 from kadmin.sandbox.settings import MANAGED_SETTINGS
 from kadmin.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from kadmin.sandbox.links import Link
 
 ZOOKEEPER, KRAFT = "zookeeper", "kraft"
 CONTROLLER_IDS = (101, 102, 103)
@@ -30,7 +33,8 @@ class SandboxSpec:
     Brokers have ids from 1 and racks r1, r2, ... in turn; `chroot` is empty or `/path`. `mode` is
     zookeeper or kraft: KRaft mode has three controllers, and `zookeepers`, `chroot` and
     `four_letter_words` keep their defaults. A sandbox without brokers is a bare ZooKeeper.
-    `broker_config` overrides settings of every broker and of every controller.
+    `broker_config` overrides settings of every broker and of every controller. `link` limits the
+    network of each broker; None: loopback, not limited.
     """
 
     directory: Path
@@ -42,6 +46,7 @@ class SandboxSpec:
     four_letter_words: bool = True
     broker_config: Mapping[str, str] = field(default_factory=dict)
     mode: str = ZOOKEEPER
+    link: Link | None = None
 
     @property
     def kraft(self) -> bool:
@@ -60,6 +65,8 @@ class SandboxSpec:
             raise InvalidInputError(
                 f"{count(self.brokers, 'broker')} on {count(self.racks, 'rack')}: not possible."
             )
+        if self.link is not None:
+            require_links(self.brokers)
         managed = sorted(MANAGED_SETTINGS & set(self.broker_config))
         if managed:
             raise InvalidInputError(

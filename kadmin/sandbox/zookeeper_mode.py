@@ -47,7 +47,11 @@ def start_quorum(layout: Layout, launcher: Launcher) -> None:
         (server.folder / "myid").write_text(f"{number}\n", encoding="ascii")
         words = layout.spec.four_letter_words
         launcher.start(
-            server, _MAIN, zookeeper_config(server.folder, port, ensemble, four_letter_words=words)
+            server,
+            _MAIN,
+            zookeeper_config(
+                server.folder, port, ensemble, four_letter_words=words, host=layout.host
+            ),
         )
     # A TCP connection succeeds before ZooKeeper serves; `srvr` with a version does not.
     for number, address in enumerate(parse_connect_string(layout.connect_string).servers, start=1):
@@ -65,14 +69,14 @@ def properties_of_broker(layout: Layout, broker_id: int) -> str:
     """Return the server.properties of a broker."""
     spec, server = layout.spec, layout.server("broker", broker_id)
     dual = (
-        {**MIGRATING, **controller_settings(layout.controller_ports)}
+        {**MIGRATING, **controller_settings(layout.host, layout.controller_ports)}
         if layout.phase is MigrationPhase.DUAL_WRITE
         else {}
     )
     return broker_config(
         broker_id,
         layout.rack(broker_id),
-        layout.broker_ports[broker_id],
+        layout.address(broker_id),
         layout.connect_string,
         server.data,
         {**dual, **spec.broker_config},

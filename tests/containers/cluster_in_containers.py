@@ -154,7 +154,12 @@ def _properties(broker_id: int, rack: str, published: int) -> str:
         "inter.broker.listener.name": "INTERNAL",
     }
     return broker_config(
-        broker_id, rack, published, f"zookeeper:{ZOOKEEPER_PORT}/kafka", DATA, listeners
+        broker_id,
+        rack,
+        f"127.0.0.1:{published}",
+        f"zookeeper:{ZOOKEEPER_PORT}/kafka",
+        DATA,
+        listeners,
     )
 
 

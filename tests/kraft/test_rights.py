@@ -175,8 +175,8 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         )
     }
 
-    def with_internal(rack: str, port: int, folder: Path) -> dict[str, str]:
-        found, (free,) = place(rack, port, folder), free_ports(1)
+    def with_internal(rack: str, address: str, folder: Path) -> dict[str, str]:
+        found, (free,) = place(rack, address, folder), free_ports(1)
         internal.append(f"127.0.0.1:{free}")
         both = f"{found['listeners']},INTERNAL://{internal[-1]}"
         return {

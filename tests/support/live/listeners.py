@@ -28,11 +28,11 @@ def up_with_listeners(
     place = settings.broker_place
     mapped = ",".join(f"{name}:{protocol}" for name, protocol in protocols.items())
 
-    def with_listeners(rack: str, port: int, folder: Path) -> dict[str, str]:
+    def with_listeners(rack: str, address: str, folder: Path) -> dict[str, str]:
         ports = free_ports(len(protocols))
         for name, free in zip(protocols, ports, strict=True):
             found[name].append(f"127.0.0.1:{free}")
-        plain = place(rack, port, folder)
+        plain = place(rack, address, folder)
         listeners = ",".join(
             [plain["listeners"], *(f"{name}://{found[name][-1]}" for name in protocols)]
         )

@@ -164,20 +164,25 @@ def secured_zookeeper(
         zookeeper, broker = settings.zookeeper_config, settings.broker_config
 
         def with_ports(
-            of: Path, port: int, ensemble: Sequence[tuple[int, int]], *, four_letter_words: bool
+            of: Path,
+            port: int,
+            ensemble: Sequence[tuple[int, int]],
+            *,
+            four_letter_words: bool,
+            host: str,
         ) -> str:
-            config = zookeeper(of, port, ensemble, four_letter_words=four_letter_words)
+            config = zookeeper(of, port, ensemble, four_letter_words=four_letter_words, host=host)
             return config + "".join(f"{key}={value}\n" for key, value in served.items())
 
         def with_tls(
             number: int,
             rack: str,
-            port: int,
+            address: str,
             _connect: str,
             data: Path,
             overrides: Mapping[str, str],
         ) -> str:
-            return broker(number, rack, port, f"{HOST}:{tls_port}{CHROOT}", data, overrides)
+            return broker(number, rack, address, f"{HOST}:{tls_port}{CHROOT}", data, overrides)
 
         patch.setattr(zookeeper_mode, "zookeeper_config", with_ports)
         if way == TLS:
