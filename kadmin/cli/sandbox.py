@@ -11,7 +11,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.output import answer
-from kadmin.cli.sandbox_answers import answer_sandbox, moved_text, moved_value
+from kadmin.cli.sandbox_answers import answer_sandbox, lines_to, moved_text, moved_value
 from kadmin.errors import InvalidInputError, UsageError
 from kadmin.wording import count
 
@@ -89,6 +89,14 @@ LinkOption: TypeAlias = Annotated[
 QueueOption: TypeAlias = Annotated[
     str,
     typer.Option("--queue", metavar="TIME", help="Longest wait of a byte in a link's queue."),
+]
+LatenciesOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--latencies",
+        metavar="FILE",
+        help="Write the latencies of each second to this file, as JSON lines.",
+    ),
 ]
 ConfigOption: TypeAlias = Annotated[
     list[str] | None,
@@ -197,6 +205,7 @@ def traffic(
             "--topic", metavar="NAME", help="Use this topic. Repeatable. Default: all but __*."
         ),
     ] = None,
+    latencies: LatenciesOption = None,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
     """Produce and consume records with a daily pattern.
@@ -211,7 +220,8 @@ def traffic(
     hours, hour_s = read_duration("--for", lasting) / 3600, read_duration("--hour", hour)
     sandbox = _load(directory)
     workload = Workload.of(topics_of(sandbox, topics or ()), rate, seed)
-    moved = run_traffic(sandbox, workload, hours, hour_s)
+    with lines_to(latencies) as report:
+        moved = run_traffic(sandbox, workload, hours, hour_s, report)
     answer(output, lambda: moved_text(moved), lambda: moved_value(moved))
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cli import options
 from kadmin.cli.output import answer
+from kadmin.errors import NotCompletedError
 from kadmin.wording import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from kadmin.sandbox import Sandbox
     from kadmin.sandbox.processes import Process
@@ -47,6 +51,19 @@ def moved_value(moved: Moved) -> dict[str, Any]:
             for each, records in sorted(read.items())
         ],
     }
+
+
+@contextmanager
+def lines_to(path: Path | None) -> Iterator[Callable[[Mapping[str, Any]], None]]:
+    """Yield a function that writes a value to a file as a line of JSON; for None, nothing."""
+    if path is None:
+        yield lambda _: None
+        return
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            yield lambda value: print(json.dumps(value), file=file, flush=True)
+    except OSError as error:
+        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror) from error
 
 
 def _text(value: Mapping[str, Any]) -> str:

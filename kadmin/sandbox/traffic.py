@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.servers import Servers
 from kadmin.errors import StalePlanError
 from kadmin.next_step import command
+from kadmin.sandbox.latencies import Latencies
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.records import GroupReader, producing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.sandbox.sandbox import Sandbox
     from kadmin.sandbox.workload import Workload
+    from kadmin.worlds.kafka.wire.records import RecordWriter
 
 TICK_S = 0.1
 """Seconds between two writes."""
@@ -58,27 +60,41 @@ def topics_of(sandbox: Sandbox, names: Sequence[str]) -> dict[str, int]:
     return chosen
 
 
-def run_traffic(sandbox: Sandbox, workload: Workload, hours: float, hour_s: float) -> Moved:
+def run_traffic(
+    sandbox: Sandbox,
+    workload: Workload,
+    hours: float,
+    hour_s: float,
+    report: Callable[[Mapping[str, Any]], None] = lambda _: None,
+) -> Moved:
     """Produce and consume the records of a workload when they are due.
 
-    Do so for `hours` hours of `hour_s` seconds each.
+    Do so for `hours` hours of `hour_s` seconds each. Records are sent when they are due, whether
+    earlier ones are acknowledged or not. `report` gets the latencies of each second, and of
+    what is acknowledged after the last one.
     """
-    servers = Servers(sandbox.bootstrap)
+    servers, latencies = Servers(sandbox.bootstrap), Latencies()
     with ExitStack() as stack:
         readers = {
             name: stack.enter_context(closing(GroupReader(servers, name, partitions)))
             for name, partitions in workload.groups.items()
             if partitions
         }
-        write = stack.enter_context(producing(servers))
-        begun, done_h = time.monotonic(), 0.0
+        writer = stack.enter_context(producing(servers))
+        begun, done_h, reported = time.monotonic(), 0.0, 0
         while done_h < hours:
             time.sleep(TICK_S)
-            now_h = min(hours, (time.monotonic() - begun) / hour_s)
-            write(workload.due(done_h, now_h))
+            now = time.monotonic()
+            now_h = min(hours, (now - begun) / hour_s)
+            _send(writer, workload.due(done_h, now_h), latencies, now)
             done_h = now_h
             for reader in readers.values():
-                reader.read()
+                _read(reader, latencies)
+            if (second := int(now - begun)) > reported:
+                reported = second
+                report({"second": second, **latencies.take(now)})
+        writer.flush()
+        report({"second": reported + 1, **latencies.take(time.monotonic())})
         for reader in readers.values():
             reader.read_to_end()
         consumed = {name: reader.consumed for name, reader in readers.items()}
@@ -90,3 +106,23 @@ def run_traffic(sandbox: Sandbox, workload: Workload, hours: float, hour_s: floa
         for partition, (count, stream) in counts.items()
     }
     return Moved(produced, consumed)
+
+
+def _send(
+    writer: RecordWriter,
+    records: Mapping[TopicPartition, Sequence[bytes]],
+    latencies: Latencies,
+    due: float,
+) -> None:
+    for partition, values in records.items():
+        for _ in values:
+            latencies.sent(partition.topic, due)
+    writer.send(
+        records, lambda written: latencies.acknowledged(written.topic, due, time.monotonic())
+    )
+
+
+def _read(reader: GroupReader, latencies: Latencies) -> None:
+    for topic, produced_at in reader.read().items():
+        now = time.time()
+        latencies.consumed(topic, [now - each for each in produced_at])

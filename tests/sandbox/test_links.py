@@ -44,8 +44,10 @@ def bucket(namespace: str, device: str) -> Mapping[str, Any]:
 @pytest.mark.eras
 @pytest.mark.parametrize("mode", [("--kraft",), ()], ids=["kraft", "zookeeper"])
 def test_brokers_send_and_receive_through_their_buckets(
-    mode: tuple[str, ...], folder: Path
+    mode: tuple[str, ...], folder: Path, tmp_path: Path
 ) -> None:
+    """Records of `sandbox traffic` pass them, too, and each has its latency in one second."""
+    lines = tmp_path / "latencies.jsonl"
     limits = ("--brokers", "3", "--link", "80Mbit", "--queue", "250ms")
     up = command("sandbox", "up", "--dir", folder, *mode, *limits, "-o", "json")
     assert up.status == 0, up.err
@@ -61,6 +63,17 @@ def test_brokers_send_and_receive_through_their_buckets(
     for counts in (sent, received):
         assert sum(each["bytes"] for each in counts) > COPIED_BYTES
         assert sum(each["overlimits"] for each in counts) > 0
+    traffic = ("--hour", "1s", "--for", "2h", "--rate", "50", "-o", "json")
+    ran = command("sandbox", "traffic", "--dir", folder, *traffic, "--latencies", lines)
+    assert ran.status == 0, ran.err
+    seconds = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert [each["second"] for each in seconds] == list(range(1, len(seconds) + 1))
+    produced = json.loads(ran.out)["produced"]
+    for topic in {each["topic"] for each in produced if each["records"]}:
+        told = [each["topics"][topic] for each in seconds if topic in each["topics"]]
+        records = sum(each["records"] for each in produced if each["topic"] == topic)
+        assert sum(each["producers"]["records"] for each in told) == records
+        assert told[-1]["producers"]["waiting"] == 0
     assert command("sandbox", "add-broker", "--dir", folder).status == 0
     assert bucket(switch, "broker4")["options"]["rate"] == 10_000_000
     assert command("sandbox", "down", "--dir", folder).status == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -36,13 +37,13 @@ def produce(servers: Servers, records: Records) -> None:
     Raises UnreachableError when no broker answers, StalePlanError for a partition that does not
     exist, and NotCompletedError when a record was not acknowledged. Brokers of 0.10.2 and later.
     """
-    with producing(servers) as write:
-        write(records)
+    with producing(servers) as writer:
+        writer.write(records)
 
 
 @contextmanager
-def producing(servers: Servers) -> Iterator[Callable[[Records], None]]:
-    """Yield a function that writes as `produce` does, over connections that stay open."""
+def producing(servers: Servers) -> Iterator[RecordWriter]:
+    """Yield a writer whose connections stay open; raises as `produce` does."""
     limits = {
         "bootstrap_timeout_ms": int(BOOTSTRAP_S * 1000),
         "delivery_timeout_ms": int(DELIVERY_S * 1000),
@@ -53,26 +54,56 @@ def producing(servers: Servers) -> Iterator[Callable[[Records], None]]:
             acks="all", linger_ms=5, **client_settings(servers), **limits
         )
         try:
-            yield lambda records: _write(producer, records)
+            yield RecordWriter(producer)
         finally:
             producer.close(timeout=CLOSE_S)
 
 
-def _write(producer: Any, records: Records) -> None:  # noqa: ANN401 - kafka-python ships no types
-    for topic in sorted({partition.topic for partition in records}):
-        present = producer.partitions_for(topic) or ()
-        absent = sorted(
-            each for each in records if each.topic == topic and each.partition not in present
-        )
-        if absent:
-            raise StalePlanError(f"The cluster does not have {name_some(absent)}.")
-    pending = [
-        producer.send(partition.topic, value=value, partition=partition.partition)
-        for partition, values in records.items()
-        for value in values
-    ]
-    for each in pending:
-        each.get(timeout=DELIVERY_S)
+class RecordWriter:
+    """Writes records as `produce` does, and waits for their acknowledgement or not."""
+
+    def __init__(self, producer: Any) -> None:  # noqa: ANN401 - kafka-python ships no types
+        self._producer = producer
+        self._failed: list[Exception] = []
+
+    def write(self, records: Records) -> None:
+        """Write values, and wait until they are acknowledged."""
+        for each in [future for _, future in self._send(records)]:
+            each.get(timeout=DELIVERY_S)
+
+    def send(self, records: Records, acknowledged: Callable[[TopicPartition], None]) -> None:
+        """Write values, and call back for each, in a thread of the producer's.
+
+        Raises the error of an earlier value that was not acknowledged.
+        """
+        for partition, future in self._send(records):
+            future.add_callback(lambda _, written=partition: acknowledged(written))
+            future.add_errback(self._failed.append)
+        if self._failed:
+            raise self._failed[0]
+
+    def flush(self) -> None:
+        """Wait until every value is acknowledged; raises the first error."""
+        self._producer.flush(timeout=DELIVERY_S)
+        if self._failed:
+            raise self._failed[0]
+
+    def _send(self, records: Records) -> list[tuple[TopicPartition, Any]]:
+        for topic in sorted({partition.topic for partition in records}):
+            present = self._producer.partitions_for(topic) or ()
+            absent = sorted(
+                each for each in records if each.topic == topic and each.partition not in present
+            )
+            if absent:
+                raise StalePlanError(f"The cluster does not have {name_some(absent)}.")
+        return [
+            (
+                partition,
+                self._producer.send(partition.topic, value=value, partition=partition.partition),
+            )
+            for partition, values in records.items()
+            for value in values
+        ]
 
 
 class GroupReader:
@@ -95,11 +126,18 @@ class GroupReader:
             self._begun = self.positions()
             self._consumer.commit()
 
-    def read(self) -> None:
-        """Read the available records, and commit."""
+    def read(self) -> Mapping[str, Sequence[float]]:
+        """Read the available records, and commit; returns, by topic, when they were produced.
+
+        Times are seconds since the epoch, by the clocks of their producers.
+        """
         with translated(self._servers, "read records"):
-            self._consumer.poll(timeout_ms=int(_POLL_S * 1000))
+            found = self._consumer.poll(timeout_ms=int(_POLL_S * 1000))
             self._consumer.commit()
+        produced: defaultdict[str, list[float]] = defaultdict(list)
+        for place, records in found.items():
+            produced[place.topic].extend(each.timestamp / 1000 for each in records)
+        return produced
 
     def read_to_end(self) -> None:
         """Read until nothing is left.
