@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.live, pytest.mark.pages]
 # Pages in one line go on where the page before them ended.
 READINGS = (
     ("README.md", "docs/documents.md", "docs/throttles.md", "docs/convert.md"),
-    ("docs/exit-codes.md",),
+    pytest.param(("docs/exit-codes.md",), marks=pytest.mark.matrix),
     ("docs/inspect.md", "docs/consumers.md", "docs/whatif.md"),
     ("docs/sandbox.md",),
     ("docs/kraft.md", "docs/load.md"),

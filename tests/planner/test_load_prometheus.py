@@ -245,7 +245,7 @@ def test_counters_that_no_label_tells_apart_are_refused(form: str, tmp_path: Pat
         parquet.write_table(pa.table(columns), exports / "all.parquet")
         cause = "they have the same labels, and two values at the same time"
     with pytest.raises(
-        InvalidInputError, match=r"bytesin_total about topic t cannot be told apart"
+        InvalidInputError, match=r"bytesin_total about topic t cannot be distinguished"
     ) as refused:
         build(exports, tmp_path / "load", None)
     assert refused.value.cause == f"no label names the broker, and {cause}"
