@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cli import options
+from kadmin.cli.inputs import writing
 from kadmin.cli.output import answer
-from kadmin.errors import NotCompletedError
 from kadmin.wording import count
 
 if TYPE_CHECKING:
@@ -59,11 +59,15 @@ def lines_to(path: Path | None) -> Iterator[Callable[[Mapping[str, Any]], None]]
     if path is None:
         yield lambda _: None
         return
-    try:
-        with path.open("w", encoding="utf-8") as file:
-            yield lambda value: print(json.dumps(value), file=file, flush=True)
-    except OSError as error:
-        raise NotCompletedError(f"Cannot write {path}.", cause=error.strerror) from error
+    with writing(path):
+        file = path.open("w", encoding="utf-8")
+
+    def write(value: Mapping[str, Any]) -> None:
+        with writing(path):
+            print(json.dumps(value), file=file, flush=True)
+
+    with file:
+        yield write
 
 
 def _text(value: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,13 +23,12 @@ class Latencies:
         self._lock = threading.Lock()
         self._produced: defaultdict[str, list[float]] = defaultdict(list)
         self._consumed: defaultdict[str, list[float]] = defaultdict(list)
-        self._waiting: defaultdict[str, dict[float, int]] = defaultdict(dict)
+        self._waiting: defaultdict[str, Counter[float]] = defaultdict(Counter)
 
-    def sent(self, topic: str, due: float) -> None:
-        """Count a record that was to be sent at a time, in monotonic seconds."""
+    def sent(self, topic: str, due: float, records: int) -> None:
+        """Count records that were to be sent at a time, in monotonic seconds."""
         with self._lock:
-            waiting = self._waiting[topic]
-            waiting[due] = waiting.get(due, 0) + 1
+            self._waiting[topic][due] += records
 
     def acknowledged(self, topic: str, due: float, now: float) -> None:
         """Add the latency of a record since it was to be sent."""
@@ -57,7 +56,7 @@ class Latencies:
 
     def _figures(self, topics: Sequence[str], now: float) -> dict[str, Any]:
         dues = [due for topic in topics for due in self._waiting[topic]]
-        waiting = sum(count for topic in topics for count in self._waiting[topic].values())
+        waiting = sum(self._waiting[topic].total() for topic in topics)
         produced = _percentiles([each for topic in topics for each in self._produced[topic]])
         oldest = {"waiting": waiting, "oldest_ms": _ms(now - min(dues)) if dues else None}
         consumed = _percentiles([each for topic in topics for each in self._consumed[topic]])

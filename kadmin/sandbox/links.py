@@ -27,6 +27,7 @@ _NETWORKS = 512
 _HOST = 254
 _DEVICE = "eth0"
 _COMMAND_S = 30.0
+_IN_USE = "File exists"
 _RATE = re.compile(r"(?P<number>[1-9][0-9]{0,5})(?P<unit>[kMG]?)bit", re.ASCII)
 _QUEUE = re.compile(r"(?P<ms>[1-9][0-9]{0,4})ms", re.ASCII)
 _BITS = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3}
@@ -69,11 +70,14 @@ class Network:
     @classmethod
     def claim(cls) -> Self:
         """Make the switch of a network that nobody uses; raises NotCompletedError."""
-        first, problem = random.SystemRandom().randrange(_NETWORKS), "every network is in use"
+        first = random.SystemRandom().randrange(_NETWORKS)
         for offset in range(_NETWORKS):
             found = cls((first + offset) % _NETWORKS)
-            if run(["ip", "netns", "add", found._switch], _COMMAND_S) is None:
+            problem = run(["ip", "netns", "add", found._switch], _COMMAND_S)
+            if problem is None:
                 return found
+            if _IN_USE not in problem:
+                break
         raise NotCompletedError("Cannot make a network for the sandbox.", cause=problem)
 
     @property

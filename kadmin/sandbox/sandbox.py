@@ -18,7 +18,7 @@ from kadmin.sandbox.processes import wait_until
 from kadmin.sandbox.servers import KAFKA, READY_S, Launcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from kadmin.sandbox.processes import Process
     from kadmin.sandbox.spec import SandboxSpec
@@ -69,7 +69,7 @@ class Sandbox(Layout):
             for broker_id in sandbox.broker_ports:
                 _launch_broker(sandbox, launcher, broker_id)
             sandbox.wait_ready()
-            sandbox.limit_links()
+            _limit_links(sandbox, sandbox.broker_ports)
             if sandbox.broker_ports:
                 launcher.keep_classes_of(sandbox.server("broker", 1))
         except BaseException:
@@ -105,7 +105,7 @@ class Sandbox(Layout):
             _mode(grown).prepare_broker(grown, broker_id)
             _launch_broker(grown, Launcher(grown.spec.version), broker_id)
             _wait_broker(grown, broker_id)
-            grown.limit_links()
+            _limit_links(grown, [broker_id])
         except BaseException:
             server.end()
             if grown.network is not None:
@@ -159,12 +159,6 @@ class Sandbox(Layout):
         """Resume a frozen broker or controller."""
         self._process(server_id).thaw()
 
-    def limit_links(self) -> None:
-        """Limit the links of all brokers as specified, where they are to be limited."""
-        if self.network is not None and self.spec.link is not None:
-            for broker_id in self.broker_ports:
-                self.network.limit(broker_id, self.spec.link)
-
     def down(self) -> None:
         """End exactly this sandbox's own processes, brokers first, and remove its folder."""
         for kind, processes in (
@@ -217,6 +211,13 @@ def _connect(layout: Layout) -> None:
         layout.network.build()
         for broker_id in layout.broker_ports:
             layout.network.add(broker_id)
+
+
+def _limit_links(layout: Layout, broker_ids: Iterable[int]) -> None:
+    """Limit the links of brokers, where the sandbox is to have limited ones."""
+    if layout.network is not None and layout.spec.link is not None:
+        for broker_id in broker_ids:
+            layout.network.limit(broker_id, layout.spec.link)
 
 
 def _launch_broker(layout: Layout, launcher: Launcher, broker_id: int) -> None:

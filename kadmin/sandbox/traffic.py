@@ -115,8 +115,7 @@ def _send(
     due: float,
 ) -> None:
     for partition, values in records.items():
-        for _ in values:
-            latencies.sent(partition.topic, due)
+        latencies.sent(partition.topic, due, len(values))
     writer.send(
         records, lambda written: latencies.acknowledged(written.topic, due, time.monotonic())
     )

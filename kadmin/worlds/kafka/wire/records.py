@@ -68,8 +68,8 @@ class RecordWriter:
 
     def write(self, records: Records) -> None:
         """Write values, and wait until they are acknowledged."""
-        for each in [future for _, future in self._send(records)]:
-            each.get(timeout=DELIVERY_S)
+        for _, future in self._send(records):
+            future.get(timeout=DELIVERY_S)
 
     def send(self, records: Records, acknowledged: Callable[[TopicPartition], None]) -> None:
         """Write values, and call back for each, in a thread of the producer's.
