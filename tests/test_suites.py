@@ -52,6 +52,11 @@ def test_long(live): pass
 @pytest.mark.parametrize("live", {versions})
 def test_short(live): pass
 
+@pytest.mark.live
+@pytest.mark.on("3.9.2")
+@pytest.mark.parametrize("live", {versions})
+def test_new(live): pass
+
 @pytest.mark.eras
 @pytest.mark.matrix
 def test_of_minutes(): pass
@@ -108,12 +113,11 @@ def test_boundaries_are_the_versions_on_both_sides_of_each_change(
 
 def test_a_suite_runs_what_its_marks_say(tmp_path: Path) -> None:
     """Rule: `eras` runs a claim on both sides of its change, others on the newest, and live ones on
-    the oldest.
+    the oldest, if that is older than those of `main`.
     """
+    of_main = {"test_new[3.9.2]", *(f"test_short[{each}]" for each in ("1.1.1", "2.8.2", "3.9.2"))}
     one_version = {"test_pure", "test_broken", "test_pure_and_broken", "test_unsteady[0]"}
-    assert chosen(tmp_path, MAIN) == one_version | {
-        f"test_short[{each}]" for each in ("1.1.1", "2.8.2", "3.9.2")
-    }
+    assert chosen(tmp_path, MAIN) == one_version | of_main
     assert chosen(tmp_path, ERAS) == {
         "test_node_deleted_by_hand[0.10.2.2]",
         "test_node_deleted_by_hand[1.1.1]",
@@ -122,7 +126,7 @@ def test_a_suite_runs_what_its_marks_say(tmp_path: Path) -> None:
     }
     assert chosen(tmp_path, MATRIX) == {
         *(f"test_{name}[{each}]" for name in ("node_deleted_by_hand", "long") for each in VERSIONS),
-        *(f"test_short[{each}]" for each in ("1.1.1", "2.8.2", "3.9.2")),
+        *of_main,
         "test_of_minutes",
     }
     assert chosen(tmp_path, "executor") == {"test_of_the_executor"}
