@@ -16,7 +16,9 @@ pytestmark = [pytest.mark.live, pytest.mark.pages]
 READINGS = (
     ("README.md", "docs/documents.md", "docs/throttles.md", "docs/convert.md"),
     pytest.param(("docs/exit-codes.md",), marks=pytest.mark.matrix),
-    ("docs/inspect.md", "docs/consumers.md", "docs/whatif.md"),
+    pytest.param(
+        ("docs/inspect.md", "docs/consumers.md", "docs/whatif.md"), marks=pytest.mark.matrix
+    ),
     ("docs/sandbox.md",),
     ("docs/kraft.md", "docs/load.md"),
 )
