@@ -66,7 +66,7 @@ def as_applied(cluster: ClusterAddress | None, plan: Plan, given: str | None) ->
 
     throttle = throttle_for(cluster, plan, given)
     return (
-        replace(plan, throttle=throttle)
+        plan.throttled_at(throttle)
         if throttle is not None and isinstance(plan, ReassignmentPlan)
         else plan
     )

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 class PublishLimits:
     """The limits of one publish, whatever the plan.
 
-    Partitions, bytes, and the bytes of each topic beside its name.
+    Partitions, bytes, and the bytes of each topic beside its name. `waits`: a publish waits for the
+    end of the one before; otherwise it adds to the reassignments in flight.
     """
 
     max_bytes: int
     bytes_per_topic: int
     max_partitions: int | None = None
+    waits: bool = False
 
 
 class MetadataMode(StrEnum):
@@ -30,7 +32,7 @@ class MetadataMode(StrEnum):
 
 
 PUBLISH_LIMITS: Mapping[MetadataMode, PublishLimits] = {
-    MetadataMode.ZOOKEEPER: PublishLimits(max_bytes=900_000, bytes_per_topic=120),
+    MetadataMode.ZOOKEEPER: PublishLimits(max_bytes=900_000, bytes_per_topic=120, waits=True),
     MetadataMode.KRAFT: PublishLimits(max_bytes=900_000, bytes_per_topic=0, max_partitions=1_000),
 }
 """ZooKeeper cuts the connection at 1,048,575 bytes; each topic adds a check: header, version, path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,16 +13,15 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
 
 
-class LogEnd(IntEnum):
-    """The end of a partition's log whose offset is requested.
+class LogEnd(StrEnum):
+    """The end of a partition's log whose offset is requested; the values are words in messages."""
 
-    The values are those of ListOffsets.
-    """
-
-    LAST = -1
-    """After the last record that consumers can read."""
-    FIRST = -2
+    FIRST = "start offsets"
     """At the first record that is kept."""
+    LAST = "end offsets"
+    """After the last record that consumers can read: the high watermark."""
+    WRITTEN = "log end offsets"
+    """After the last record that the leader wrote, in sync or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,6 @@ class LogOffsets:
 EPOCHS_NOT_KEPT = "the log has no leader epochs"
 """The error of a leader that has no end offset for an epoch: messages older than 0.11, or a topic
 recreated since."""
-OFFSETS_AT = {LogEnd.LAST: "end offsets", LogEnd.FIRST: "start offsets"}
-"""The words for the offsets at each end."""
 
 
 @dataclass(frozen=True, slots=True)

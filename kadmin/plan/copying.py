@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
 from kadmin.plan.model import UNTHROTTLED, ThrottleBy
-from kadmin.plan.sources import sender_of
+from kadmin.plan.sources import sender_of, with_size
 from kadmin.plan.throttle import throttled
 from kadmin.plan.units import readable_rate
-from kadmin.plan.waves import with_size
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:

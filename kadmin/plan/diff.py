@@ -12,6 +12,7 @@ from kadmin.plan.disk_space import shortages
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.makespan import repack
 from kadmin.plan.model import WaveOrder
+from kadmin.plan.pairs import PairLimit
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.sources import lacks_source, with_source_size
 from kadmin.plan.waves import moved_bytes, schedule
@@ -110,7 +111,8 @@ def _waves(
 
     In plan order where the disks lack room for the shortest waves. The topic of kadmin's own record
     comes after the others, one partition in a wave: every step before it needs it whole. Partitions
-    without a replica to copy from come last, and delay no others.
+    without a replica to copy from come last, and delay no others. Where a publish waits for the one
+    before, a wave has as many copies of a pair of brokers as the plan allows at once.
     """
     waiting = [target for target in pending if lacks_source(target.partition, state)]
     able = (
@@ -120,15 +122,21 @@ def _waves(
     )
     ours = [target for target in able if target.partition.topic == RECORD_TOPIC]
     others = [target for target in able if target.partition.topic != RECORD_TOPIC] if ours else able
+    pairs = _pairs(plan, state) if publish.waits else None
     in_order, *later = (
-        schedule(group, plan.limits, publish)
+        schedule(group, plan.limits, publish, pairs)
         for group in (others, *([target] for target in ours), waiting)
     )
     if plan.order is WaveOrder.SHORTEST:
-        shortest = repack(in_order, others, state, plan.limits, publish)
+        shortest = repack(in_order, others, state, plan.limits, publish, pairs)
         if not shortages([wave.reassignments for wave in shortest], facts.usable):
             in_order = shortest
     return tuple(replace(wave, index=index) for index, wave in enumerate(chain(in_order, *later)))
+
+
+def _pairs(plan: ReassignmentPlan, state: ClusterState) -> PairLimit | None:
+    most = None if plan.throttle is None else plan.throttle.pair
+    return None if most is None else PairLimit(lambda _: most, state)
 
 
 def _complete(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.plan.model import PartitionTarget, WaveLimits
+    from kadmin.plan.pairs import PairLimit
     from kadmin.plan.waves import Wave
 
     _Rows: TypeAlias = Sequence[tuple[list[int], int]]
@@ -46,6 +47,7 @@ def repack(
     state: ClusterState,
     limits: WaveLimits,
     publish: PublishLimits,
+    pairs: PairLimit | None = None,
 ) -> tuple[Wave, ...]:
     """Pack the waves of `targets`, as `schedule` cut them, into waves of the shortest makespan.
 
@@ -57,7 +59,7 @@ def repack(
     waves: list[Wave] = []
     for start in range(0, len(in_order), MOST_WAVES):
         stretch = in_order[start : start + MOST_WAVES]
-        packed = _packed(stretch, entries, _Filling(limits, publish))
+        packed = _packed(stretch, entries, _Filling(limits, publish, pairs))
         waves += min(stretch, packed, key=lambda found: _makespan(found, entries))
     return tuple(replace(wave, index=index) for index, wave in enumerate(waves))
 
@@ -134,6 +136,7 @@ class _Filling:
 
     limits: WaveLimits
     publish: PublishLimits
+    pairs: PairLimit | None = None
     bound: int = 0
     carried: dict[tuple[str, int], list[int]] = field(default_factory=dict)
     packings: list[Packing] = field(default_factory=list)
@@ -168,7 +171,7 @@ class _Filling:
             self._share_bound()
 
     def _open_wave(self) -> None:
-        self.packings.append(Packing(self.limits, self.publish))
+        self.packings.append(Packing(self.limits, self.publish, self.pairs))
         self.longest.append(0)
         self.places.append(0.0)
         for row in self.carried.values():

@@ -10,9 +10,8 @@ Example: the ISR is [3], and broker 3 is dead: nothing is copied until it return
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
-
-from kadmin.plan.waves import with_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +55,15 @@ def sender_of(partition: TopicPartition, replicas: Replicas, state: ClusterState
             if broker in found.isr and broker in state.brokers
         ),
         None,
+    )
+
+
+def with_size(target: PartitionTarget, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:
+    """Return the target with its size, in bytes, from `sizes` where it has none."""
+    return (
+        target
+        if target.size_bytes is not None
+        else replace(target, size_bytes=sizes.get(target.partition))
     )
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.payloads import encode_reassignment
@@ -24,11 +24,11 @@ from kadmin.errors import InvalidInputError
 from kadmin.plan.units import format_size, readable_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from kadmin.cluster.capabilities import PublishLimits
-    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import PartitionTarget, WaveLimits
+    from kadmin.plan.pairs import Pair, PairLimit
 
 LOOK_AHEAD = 2_000
 
@@ -51,15 +51,6 @@ class Wave:
     moved_bytes: int | None
 
 
-def with_size(target: PartitionTarget, sizes: Mapping[TopicPartition, int]) -> PartitionTarget:
-    """Return the target with its size, in bytes, from `sizes` where it has none."""
-    return (
-        target
-        if target.size_bytes is not None
-        else replace(target, size_bytes=sizes.get(target.partition))
-    )
-
-
 def moved_bytes(target: PartitionTarget) -> int | None:
     """Return the bytes that the network carries for this partition, None if its size is unknown."""
     copies = len(target.added)
@@ -75,7 +66,10 @@ def copied_bytes(targets: Iterable[PartitionTarget]) -> int | None:
 
 
 def schedule(
-    targets: Sequence[PartitionTarget], limits: WaveLimits, publish: PublishLimits
+    targets: Sequence[PartitionTarget],
+    limits: WaveLimits,
+    publish: PublishLimits,
+    pairs: PairLimit | None = None,
 ) -> tuple[Wave, ...]:
     """Cut targets (without no-ops) into waves.
 
@@ -89,7 +83,7 @@ def schedule(
         window.extend(_take(rest, LOOK_AHEAD - len(window)))
         if not window:
             return tuple(waves)
-        packing = Packing(limits, publish)
+        packing = Packing(limits, publish, pairs)
         window = [target for target in window if not packing.take(target)]
         if not packing.taken:
             raise packing.refusal(window[0])
@@ -112,6 +106,7 @@ class Packing:
 
     limits: WaveLimits
     publish: PublishLimits
+    pairs: PairLimit | None = None
     taken: list[PartitionTarget] = field(default_factory=list)
     topics: set[str] = field(default_factory=set)
     payload_bytes: int = _FRAME_BYTES
@@ -119,6 +114,7 @@ class Packing:
     moved: int = 0
     moves_in: Counter[int] = field(default_factory=Counter)
     moves_out: Counter[int] = field(default_factory=Counter)
+    copies: Counter[Pair] = field(default_factory=Counter)
 
     def take(self, target: PartitionTarget) -> bool:
         """Take the target if every limit still holds with it."""
@@ -137,6 +133,8 @@ class Packing:
             payload_bytes > self.limits.max_payload
             or payload_bytes + check_bytes > self.publish.max_bytes
         ):
+            return False
+        if self.pairs is not None and not self.pairs.takes(target, self.copies):
             return False
         self.taken.append(target)
         self.topics.add(target.partition.topic)

@@ -11,6 +11,7 @@ a request with entries that are not ours                Finish: busy, names them
 our request, no partition left that it could move       Finish: failed, a topic was deleted
 our request, nothing changed, past the pickup deadline  Finish: not picked up, can be resumed
 our request                                             Wait
+a partition running, and others may run beside it (2)   the health gate, then PublishWave
 a partition running, and no union left behind           Wait; deleted and foreign ones are named at
                                                         once
 a union without a request (up to 2.3)                   PublishWave again: it repairs
@@ -28,7 +29,10 @@ only settled partitions left                            Wait for the ISR
 ======================================================  ===========================================
 
 (1) Where the back-end says so; through the API the same targets are sent again after the pickup
-deadline. After the last wave every partition of the plan is checked again, then leaders are elected
+deadline.
+(2) Where the plan limits the partitions that are copied at once from one broker to another, and a
+publish adds to those in flight.
+After the last wave every partition of the plan is checked again, then leaders are elected
 where the plan says so.
 """
 
@@ -58,9 +62,15 @@ from kadmin.operations.decide.common import (
     probe_unanswered,
 )
 from kadmin.operations.decide.election import elect_scope, election_result
-from kadmin.operations.decide.failures import any_moved, changed_by_others, undo_of
+from kadmin.operations.decide.failures import (
+    any_moved,
+    changed_by_others,
+    dead_targets,
+    undo_of,
+)
 from kadmin.operations.decide.verdicts import reassignment_verdicts
 from kadmin.operations.decide.wave import (
+    asked_for,
     copying,
     health_gate,
     left_behind,
@@ -73,6 +83,7 @@ from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, ProbeStep, waves_of
 from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
+from kadmin.plan.pairs import PairLimit
 from kadmin.plan.progress import Progress, judge
 from kadmin.wording import count, name_some
 
@@ -94,7 +105,8 @@ class ReassignmentWork(OperationSpec):
     """A reassignment as recorded.
 
     It has waves of targets whose `current` is filled in, when to elect, and how to undo it.
-    `skips_deleted`: what remains is reassigned where a topic was deleted meanwhile.
+    `skips_deleted`: what remains is reassigned where a topic was deleted meanwhile. `pair`: the
+    partitions of a wave that are copied at once from one broker to another; None: no limit.
     """
 
     waves: tuple[tuple[PartitionTarget, ...], ...]
@@ -102,6 +114,7 @@ class ReassignmentWork(OperationSpec):
     elect: Elect
     rollback: NextStep | None = None
     skips_deleted: bool = False
+    pair: int | None = None
 
     @property
     def channel(self) -> Channel | None:
@@ -139,6 +152,18 @@ class ReassignmentWork(OperationSpec):
         if not self.skips_deleted:
             return targets
         return tuple(target for target in targets if target.partition.topic in state.topics)
+
+    def admitted(
+        self,
+        waiting: Sequence[PartitionTarget],
+        running: Sequence[PartitionTarget],
+        state: ClusterState,
+    ) -> tuple[PartitionTarget, ...]:
+        """Return the waiting partitions that may begin beside those that run."""
+        most = self.pair
+        if most is None:
+            return tuple(waiting)
+        return PairLimit(lambda _: most, state).admitted(waiting, running)
 
     def in_flight(self, observed: Observed, memory: Memory) -> bool:
         """Whether the current wave was published, or a request is pending."""
@@ -283,9 +308,12 @@ def _without_request(
     waiting, stale = found[Progress.WAITING], found[Progress.STALE]
     if running := found[Progress.RUNNING]:
         unions = [target for target in running if left_behind(target, observed)]
-        if len(unions) < len(running):
-            return copying(found, observed, memory, now)
-        return publish(unions, observed, memory)
+        if len(unions) == len(running):
+            return publish(unions, observed, memory)
+        more = () if stale else _beside(running, work, waiting, observed, memory)
+        if more:
+            return _next(work, more, observed, memory, now)
+        return copying(found, observed, memory, now)
     if stale:
         return changed_by_others(stale, observed, work.targets, work.undone_by(observed, memory))
     if not waiting:
@@ -304,14 +332,38 @@ def _unchanged(
 
     Leave them out where the cluster may lag behind or another client cancelled them.
     """
-    if published(observed, memory) and not overdue(memory, now):
+    if asked_for(waiting, observed, memory) and not overdue(memory, now):
         return awaiting_pickup("waiting until the cluster shows the change", memory, now)
     if cancelled := accepted_by_controller((target.partition for target in waiting), observed):
         targets = [target for target in waiting if target.partition in cancelled]
         rollback = work.undone_by(observed, memory)
         return changed_by_others(targets, observed, work.targets, rollback, cancelled=cancelled)
-    to_come = (tuple(waiting), *work.waves[memory.wave + 1 :])
-    return health_gate(to_come, observed, memory, now) or publish(waiting, observed, memory)
+    return _next(work, work.admitted(waiting, (), observed.state), observed, memory, now)
+
+
+def _beside(
+    running: Sequence[PartitionTarget],
+    work: ReassignmentWork,
+    waiting: Sequence[PartitionTarget],
+    observed: Observed,
+    memory: Memory,
+) -> tuple[PartitionTarget, ...]:
+    """Return the waiting partitions of the wave that may begin beside those that run."""
+    if work.pair is None or asked_for(waiting, observed, memory):
+        return ()
+    able = [target for target in waiting if not dead_targets([target], observed.state)]
+    return work.admitted(able, running, observed.state)
+
+
+def _next(
+    work: ReassignmentWork,
+    targets: tuple[PartitionTarget, ...],
+    observed: Observed,
+    memory: Memory,
+    now: float,
+) -> Action:
+    to_come = (targets, *work.waves[memory.wave + 1 :])
+    return health_gate(to_come, observed, memory, now) or publish(targets, observed, memory)
 
 
 def _decide_end(work: ReassignmentWork, observed: Observed, memory: Memory, now: float) -> Action:
@@ -349,7 +401,8 @@ def _work_of(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWor
     )
     waves = tuple(tuple(targets[position] for position in wave) for wave in record.waves)
     rollback = undo_of(record.operation_id, plan.header)
-    return ReassignmentWork(waves, targets, plan.elect, rollback, plan.allow_topics_deleted)
+    pair = None if plan.throttle is None else plan.throttle.pair
+    return ReassignmentWork(waves, targets, plan.elect, rollback, plan.allow_topics_deleted, pair)
 
 
 def _fields(work: ReassignmentWork, state: ClusterState) -> dict[str, Any]:

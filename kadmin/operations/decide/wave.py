@@ -8,7 +8,7 @@ from kadmin.operations.decide.actions import HEALTH_POLL_S, STALLED_S, AskHealth
 from kadmin.operations.decide.common import before_publish
 from kadmin.operations.decide.failures import dead_target, dead_targets, rejected
 from kadmin.operations.decide.troubles import troubles, without_source
-from kadmin.operations.record.steps import Channel, refused_by_cluster, waves_of
+from kadmin.operations.record.steps import Channel, WaveStep, refused_by_cluster, waves_of
 from kadmin.plan.progress import Progress, is_union
 from kadmin.wording import name_some
 
@@ -29,6 +29,23 @@ def published(observed: Observed, memory: Memory) -> bool:
     return memory.wave in waves_of(observed.steps)
 
 
+def asked_for(
+    targets: Iterable[PartitionTarget], observed: Observed, memory: Memory
+) -> list[PartitionTarget]:
+    """Return the targets that a step on record asked for in the current wave.
+
+    A request without an intent on record names the whole wave.
+    """
+    steps = [
+        step for step in observed.steps if isinstance(step, WaveStep) and step.wave == memory.wave
+    ]
+    named = {
+        partition for step in steps if step.intent is not None for partition in step.intent.targets
+    }
+    whole = any(step.intent is None for step in steps)
+    return [target for target in targets if whole or target.partition in named]
+
+
 def publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Memory) -> Action:
     """Publish targets of the current wave, unless one of their brokers is dead."""
     dead = dead_targets(targets, observed.state)
@@ -41,7 +58,7 @@ def publish(targets: Sequence[PartitionTarget], observed: Observed, memory: Memo
 def health_gate(
     to_come: tuple[tuple[PartitionTarget, ...], ...], observed: Observed, memory: Memory, now: float
 ) -> Action | None:
-    """Ask for the cluster's health before the next wave, or wait while it has new trouble."""
+    """Ask for the cluster's health before the next publish, or wait while it has new trouble."""
     # Before the first wave the record was made from the state that it would be compared with.
     if not waves_of(observed.steps):
         return None
@@ -49,6 +66,7 @@ def health_gate(
     if (
         seen is None
         or seen.wave != memory.wave
+        or seen.at < memory.step_seen_at
         or (seen.trouble and now - seen.at >= HEALTH_POLL_S)
     ):
         return AskHealth(to_come)

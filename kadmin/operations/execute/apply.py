@@ -170,7 +170,7 @@ def _throttled(plan: Plan, throttle: ThrottleSpec | None) -> Plan:
     return (
         plan
         if throttle is None or not isinstance(plan, ReassignmentPlan)
-        else replace(plan, throttle=throttle)
+        else plan.throttled_at(throttle)
     )
 
 

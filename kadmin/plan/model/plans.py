@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, ClassVar, TypeAlias
 
@@ -19,7 +19,7 @@ from kadmin.plan.model.field_types import (
     TopicName,
 )
 from kadmin.plan.model.header import PlanHeader
-from kadmin.plan.model.throttle import Throttle
+from kadmin.plan.model.throttle import Throttle, ThrottleSpec
 from kadmin.plan.units import MOST_BYTES
 from kadmin.schema.shapes import INLINE, At, Defined, Dumped, FieldGroup, Keywords, WrittenAs
 
@@ -177,6 +177,11 @@ class ReassignmentPlan:
         At("topics_deleted", _ALLOW),
         "Topics may be deleted while the operation runs: their partitions are skipped.",
     ] = False
+
+    def throttled_at(self, throttle: ThrottleSpec) -> ReassignmentPlan:
+        """Return the plan with the rate of another throttle, and its own limits beside the rate."""
+        own = self.throttle or throttle
+        return replace(self, throttle=replace(throttle, pair=throttle.pair or own.pair))
 
 
 @dataclass(frozen=True, slots=True)

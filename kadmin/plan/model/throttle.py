@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
-from kadmin.plan.model.field_types import ByteRate, Duration
+from kadmin.plan.model.field_types import POSITIVE, ByteRate, Duration
 from kadmin.schema.documents import read, write
 from kadmin.schema.shapes import Keywords, WrittenAs
 
@@ -23,10 +23,14 @@ class ThrottleBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ThrottleSpec:
-    """`spec.throttle`. `amount` is in bytes per second, for `finish_in` in seconds."""
+    """`spec.throttle`. `amount` is in bytes per second, for `finish_in` in seconds.
+
+    `pair`: partitions that are copied at once from one broker to another; None: no limit.
+    """
 
     by: ThrottleBy
     amount: int
+    pair: int | None = None
 
 
 UNTHROTTLED = ThrottleSpec(ThrottleBy.NONE, 0)
@@ -35,7 +39,7 @@ UNTHROTTLED = ThrottleSpec(ThrottleBy.NONE, 0)
 
 @dataclass(frozen=True, slots=True)
 class ThrottleFields:
-    """The mapping `spec.throttle`: one field, by ThrottleBy."""
+    """The mapping `spec.throttle`: one field by ThrottleBy, and the limits beside it."""
 
     rate: Annotated[
         ByteRate | None,
@@ -52,20 +56,27 @@ class ThrottleFields:
         "Bytes per second that a broker's link may carry for replication in all; "
         "the rate is what the observed replication leaves of it, a tenth at least.",
     ] = None
+    pair: Annotated[
+        int | None,
+        POSITIVE,
+        Keywords(title="number of partitions"),
+        "Partitions that are copied at once from one broker to another; without it all of a wave. "
+        "Records in sync between the same two brokers wait for each of them.",
+    ] = None
 
 
 def _read_throttle(value: Any) -> ThrottleSpec:  # noqa: ANN401 - JSON
     if value == ThrottleBy.NONE:
         return UNTHROTTLED
     fields = read(ThrottleFields, value)
-    by = ThrottleBy(next(iter(value)))
-    return ThrottleSpec(by, getattr(fields, by))
+    by = next(by for by in ThrottleBy if by in value)
+    return ThrottleSpec(by, getattr(fields, by), fields.pair)
 
 
 def _write_throttle(throttle: ThrottleSpec) -> Any:  # noqa: ANN401 - JSON
     if throttle == UNTHROTTLED:
         return throttle.by.value
-    return write(ThrottleFields(**{throttle.by: throttle.amount}))
+    return write(ThrottleFields(**{throttle.by.value: throttle.amount, "pair": throttle.pair}))
 
 
 _ONE_OF = [

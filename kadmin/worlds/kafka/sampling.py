@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.cluster.log_dirs import LogDirs
 from kadmin.cluster.model import NO_LEADER
-from kadmin.cluster.offsets import OFFSETS_AT, LogEnd
+from kadmin.cluster.offsets import LogEnd
 from kadmin.errors import KadminError
 from kadmin.inventory.samples import LoadSample
 from kadmin.operations.reading.brokers import not_described
@@ -84,7 +84,7 @@ def take_sample(connection: KafkaConnection, clock: Clock) -> LoadSample:
 
 def _without_offsets(at: LogEnd, found: FromBrokers[LogOffsets]) -> Iterable[str]:
     refused = (each.refused for each in found.given.values())
-    return _not_told(OFFSETS_AT[at], found.failed, refused, "partition")
+    return _not_told(at, found.failed, refused, "partition")
 
 
 def _led(metadata: ClusterMetadata) -> Mapping[int, list[TopicPartition]]:

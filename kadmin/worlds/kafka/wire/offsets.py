@@ -21,7 +21,7 @@ from kafka.protocol.consumer import (
 from kadmin.cluster.from_brokers import FromBrokers
 from kadmin.cluster.groups import CLASSIC, ListedGroup
 from kadmin.cluster.model import TopicPartition
-from kadmin.cluster.offsets import EPOCHS_NOT_KEPT, OFFSETS_AT, GroupOffsets, LogOffsets
+from kadmin.cluster.offsets import EPOCHS_NOT_KEPT, GroupOffsets, LogEnd, LogOffsets
 from kadmin.cluster.rights import Right
 from kadmin.worlds.kafka.wire.errors import NotServedError, error_name, raise_for
 from kadmin.worlds.kafka.wire.from_brokers import ask_each
@@ -29,10 +29,16 @@ from kadmin.worlds.kafka.wire.from_brokers import ask_each
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from kadmin.cluster.offsets import LogEnd
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 _NO_REPLICA = -1
+_DEBUGGING_CONSUMER = -2
+_LIST_OFFSETS = {
+    LogEnd.FIRST: (_NO_REPLICA, -2),
+    LogEnd.LAST: (_NO_REPLICA, -1),
+    LogEnd.WRITTEN: (_DEBUGGING_CONSUMER, -1),
+}
+"""The replica and the timestamp that ListOffsets has for each end (ListOffsetsRequest.java)."""
 _UNKNOWN = -1
 _READ_UNCOMMITTED = 0
 _MANY_GROUPS = 8
@@ -50,9 +56,9 @@ def ask_log_offsets(
     at: LogEnd,
     timeout_s: float,
 ) -> Callable[[], FromBrokers[LogOffsets]]:
-    """Ask each broker for the first or last offsets of the partitions that it leads."""
+    """Ask each broker for the offsets at one end of the logs that it leads."""
     requests = {broker: _offsets_request(partitions, at) for broker, partitions in led.items()}
-    return ask_each(connection, f"tell {OFFSETS_AT[at]}", requests, _log_offsets, timeout_s)
+    return ask_each(connection, f"tell {at}", requests, _log_offsets, timeout_s)
 
 
 def ask_epoch_ends(
@@ -133,13 +139,13 @@ def ask_group_offsets(
 
 
 def _offsets_request(partitions: Iterable[TopicPartition], at: LogEnd) -> Any:  # noqa: ANN401 - kafka-python ships no types
-    topic = ListOffsetsRequest.ListOffsetsTopic
+    topic, (replica, timestamp) = ListOffsetsRequest.ListOffsetsTopic, _LIST_OFFSETS[at]
     asked: dict[str, list[Any]] = {}
     for each in partitions:
-        number = topic.ListOffsetsPartition(partition_index=each.partition, timestamp=at.value)
+        number = topic.ListOffsetsPartition(partition_index=each.partition, timestamp=timestamp)
         asked.setdefault(each.topic, []).append(number)
     return ListOffsetsRequest(
-        replica_id=_NO_REPLICA,
+        replica_id=replica,
         isolation_level=_READ_UNCOMMITTED,
         topics=[topic(name=name, partitions=numbers) for name, numbers in asked.items()],
     )

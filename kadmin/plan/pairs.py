@@ -1,0 +1,56 @@
+"""Pairs of brokers between which copies travel, and the copies of each pair at once.
+
+Goals: a follower fetches in-sync records and copies from a leader over one connection, one after
+the other, a copied partition with up to a megabyte each time. The more partitions are copied at
+once from one broker to another, the longer in-sync records between the same two brokers wait.
+Constraints: a reassignment that has begun is not interrupted.
+Algorithm: in the order of the list; a partition is taken where each of its pairs has room.
+Example: two partitions from broker 1 to broker 3, one to broker 4, one copy at once: the first
+two of different receivers begin, the other follows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from kadmin.plan.copying import leader_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.plan.model import PartitionTarget
+
+Pair: TypeAlias = tuple[int, int]
+"""The broker that sends a copy, and the one that receives it."""
+
+
+def pairs_of(target: PartitionTarget, state: ClusterState) -> tuple[Pair, ...]:
+    """Return the pairs of a partition's copies, none where no live broker can send them."""
+    sender = leader_of(target, state)
+    return () if sender is None else tuple((sender, receiver) for receiver in target.added)
+
+
+@dataclass(frozen=True, slots=True)
+class PairLimit:
+    """The most copies at once of each pair, by the leaders of a state."""
+
+    most: Callable[[Pair], int]
+    state: ClusterState
+
+    def takes(self, target: PartitionTarget, at_once: Counter[Pair]) -> bool:
+        """Count the copies of a target in if each of its pairs has room."""
+        pairs = pairs_of(target, self.state)
+        if any(at_once[pair] >= self.most(pair) for pair in pairs):
+            return False
+        at_once.update(pairs)
+        return True
+
+    def admitted(
+        self, waiting: Iterable[PartitionTarget], running: Iterable[PartitionTarget]
+    ) -> tuple[PartitionTarget, ...]:
+        """Return the waiting targets that may begin beside those that run."""
+        at_once = Counter(pair for target in running for pair in pairs_of(target, self.state))
+        return tuple(target for target in waiting if self.takes(target, at_once))
