@@ -208,7 +208,8 @@ class LiveBrokers(Protocol):
 
     The answers of the others count if one fails. Nothing is asked before a method is called. Each
     raises UnreachableError where none of the addresses answers and NotCompletedError where there is
-    none. `replica_sizes` leaves its connections open until `close`.
+    none. `replica_sizes`, `log_offsets` and `epoch_ends` leave their connections open until
+    `close`; several threads may call them.
     """
 
     @property
@@ -251,16 +252,13 @@ class LiveBrokers(Protocol):
         ...
 
     def log_offsets(
-        self, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, until: float
+        self, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, timeout_s: float
     ) -> FromBrokers[LogOffsets]:
-        """Return the first or last offset of partitions, from their leaders.
-
-        `until` is monotonic seconds.
-        """
+        """Return the offsets at one end of partitions' logs, from their leaders."""
         ...
 
     def epoch_ends(
-        self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float
+        self, epochs: Mapping[int, Mapping[TopicPartition, int]], timeout_s: float
     ) -> FromBrokers[LogOffsets]:
         """Return end offsets of leader epochs in partitions' logs, from their leaders (KIP-320)."""
         ...

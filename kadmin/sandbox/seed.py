@@ -69,7 +69,16 @@ def seed(sandbox: Sandbox) -> Seeded:
     written to ZooKeeper: kafka-python has no request for it that brokers of 0.10.2 support.
     """
     chooser = random.Random(20_240_229)  # noqa: S311 - a reproducible skew, not a secret
-    assignments = {topic.name: _assign(sandbox, topic, chooser) for topic in TOPICS}
+    create_topics(sandbox, {topic.name: _assign(sandbox, topic, chooser) for topic in TOPICS})
+    records: dict[TopicPartition, list[bytes]] = {}
+    for topic in TOPICS:
+        records.update(_records(topic))
+    produce(Servers(sandbox.bootstrap), records)
+    return Seeded(len(TOPICS), len(records), sum(len(written) for written in records.values()))
+
+
+def create_topics(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, Replicas]]) -> None:
+    """Make topics with the replicas of each partition, and wait until all are in sync."""
     if sandbox.in_kraft_mode:
         _create_by_brokers(sandbox, assignments)
     else:
@@ -77,11 +86,6 @@ def seed(sandbox: Sandbox) -> Seeded:
 
         zookeeper_mode.create_topics(sandbox, assignments)
         _wait(assignments, lambda: [zookeeper_mode.partition_states(sandbox, assignments)])
-    records: dict[TopicPartition, list[bytes]] = {}
-    for topic in TOPICS:
-        records.update(_records(topic))
-    produce(Servers(sandbox.bootstrap), records)
-    return Seeded(len(TOPICS), len(records), sum(len(written) for written in records.values()))
 
 
 def _create_by_brokers(sandbox: Sandbox, assignments: Mapping[str, Mapping[int, Replicas]]) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.from_brokers import why
@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from kadmin.cluster.from_brokers import FromBrokers
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.cluster.offsets import LogOffsets
-    from kadmin.operations.context import Context
+    from kadmin.operations.context import Clock, Context
+    from kadmin.operations.port import LiveBrokers
     from kadmin.operations.record.steps import Step
 
     Led = Mapping[int, Mapping[TopicPartition, int]]
 
 _NEW_LEADERS_S = 5.0
 """Seconds that a broker may take to lead a partition after the cluster shows it as leader."""
+_MOST_S, _LEAST_S = 5.0, 0.3
+"""Seconds that answers may take, and that they have at the command's end."""
 _NO_LEADER = "no leader"
 _NO_EPOCHS = "brokers before Kafka 2.1 do not report leader epochs"
 
@@ -57,9 +60,11 @@ def read_high_watermarks(
 ) -> HighWatermarks:
     """Ask the leaders of partitions for their high watermarks; nothing is raised."""
     led, unknown = _by_leader(dict.fromkeys(partitions, 0), state)
+    timeout_s = _timeout_s(context.clock)
     found, failed = _ask(
+        context.backend.brokers(state),
         led,
-        lambda: context.backend.brokers(state).log_offsets(led, LogEnd.LAST, context.clock.until),
+        lambda brokers: brokers.log_offsets(led, LogEnd.LAST, timeout_s),
     )
     unknown += failed
     high_watermarks: dict[TopicPartition, HighWatermark] = {}
@@ -89,7 +94,9 @@ def read_epoch_ends(
         left -= made_again(left, Observed(state, steps, context.backend.capabilities))
         led, unknown = _by_leader({each: before[each].leader_epoch for each in sorted(left)}, state)
         found, failed = _ask(
-            led, partial(context.backend.brokers(state).epoch_ends, led, clock.until)
+            context.backend.brokers(state),
+            led,
+            _epoch_ends(led, _timeout_s(clock)),
         )
         refused = Counter[str]()
         for each in found:
@@ -115,14 +122,23 @@ def _by_leader(
     return led, unknown
 
 
+def _epoch_ends(led: Led, timeout_s: float) -> Callable[[LiveBrokers], FromBrokers[LogOffsets]]:
+    return lambda brokers: brokers.epoch_ends(led, timeout_s)
+
+
+def _timeout_s(clock: Clock) -> float:
+    return max(_LEAST_S, min(_MOST_S, clock.until - clock.now()))
+
+
 def _ask(
-    led: Led, question: Callable[[], FromBrokers[LogOffsets]]
+    brokers: LiveBrokers, led: Led, question: Callable[[LiveBrokers], FromBrokers[LogOffsets]]
 ) -> tuple[tuple[LogOffsets, ...], Counter[str]]:
     """Return the answers of brokers, and the number of partitions without one by reason."""
     if not led:
         return (), Counter()
     try:
-        found = question()
+        with closing(brokers):
+            found = question(brokers)
     except KadminError as error:
         return (), Counter({why(error): sum(map(len, led.values()))})
     failed = Counter[str]()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.servers import PLAIN, Servers
 from kadmin.errors import KadminError, NotAuthorizedError
 from kadmin.worlds.kafka.wire.acls import hidden_topics
 from kadmin.worlds.kafka.wire.configs import describe_settings
-from kadmin.worlds.kafka.wire.connection import ATTEMPT_S, KafkaConnection
+from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.groups import describe_groups
 from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs, describe_replicas
 from kadmin.worlds.kafka.wire.metadata import internal_topics
@@ -30,6 +31,7 @@ class KafkaBrokers:
 
     def __init__(self, servers: Servers) -> None:
         self.servers = servers
+        self._opening = threading.Lock()
         self._connection: KafkaConnection | None = None
 
     def log_dirs(self, brokers: Iterable[int], *, bootstrap_s: float | None = None) -> LogDirs:
@@ -40,9 +42,7 @@ class KafkaBrokers:
         self, wanted: Mapping[int, Collection[TopicPartition]], timeout_s: float
     ) -> LogDirs:
         """Return the sizes of some partitions' replicas on brokers; the connection stays open."""
-        if self._connection is None:
-            self._connection = KafkaConnection(self.servers, bootstrap_s=timeout_s)
-        return describe_replicas(self._connection, wanted, timeout_s)
+        return describe_replicas(self._kept(timeout_s), wanted, timeout_s)
 
     def settings(
         self, brokers: Iterable[int], names: Sequence[str]
@@ -65,18 +65,16 @@ class KafkaBrokers:
             return hidden_topics(connection, topics)
 
     def log_offsets(
-        self, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, until: float
+        self, led: Mapping[int, Iterable[TopicPartition]], at: LogEnd, timeout_s: float
     ) -> FromBrokers[LogOffsets]:
-        """Return the first or last offset of the partitions that brokers lead."""
-        with KafkaConnection(self.servers, until=until) as connection:
-            return ask_log_offsets(connection, led, at, ATTEMPT_S)()
+        """Return the offsets at one end of the logs that brokers lead."""
+        return ask_log_offsets(self._kept(timeout_s), led, at, timeout_s)()
 
     def epoch_ends(
-        self, epochs: Mapping[int, Mapping[TopicPartition, int]], until: float
+        self, epochs: Mapping[int, Mapping[TopicPartition, int]], timeout_s: float
     ) -> FromBrokers[LogOffsets]:
         """Return the end offsets of leader epochs in the logs of partitions that brokers lead."""
-        with KafkaConnection(self.servers, until=until) as connection:
-            return ask_epoch_ends(connection, epochs, ATTEMPT_S)()
+        return ask_epoch_ends(self._kept(timeout_s), epochs, timeout_s)()
 
     def refused_credentials(self) -> NotAuthorizedError | None:
         """Return the error where brokers refuse this client's credentials, with the next step."""
@@ -92,10 +90,17 @@ class KafkaBrokers:
         return None
 
     def close(self) -> None:
-        """Close the connection of `replica_sizes`."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Close the connection that is kept."""
+        with self._opening:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _kept(self, bootstrap_s: float) -> KafkaConnection:
+        with self._opening:
+            if self._connection is None:
+                self._connection = KafkaConnection(self.servers, bootstrap_s=bootstrap_s)
+            return self._connection
 
 
 def listeners_of(state: ClusterState, security: Security) -> Servers:
