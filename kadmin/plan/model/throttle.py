@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
-from kadmin.plan.model.field_types import POSITIVE, ByteRate, Duration
+from kadmin.plan.model.field_types import POSITIVE, RATE, ByteRate, Duration, read_rate
+from kadmin.plan.units import format_rate
 from kadmin.schema.documents import read, write
 from kadmin.schema.shapes import Keywords, WrittenAs
 
@@ -25,11 +26,14 @@ class ThrottleBy(StrEnum):
 class ThrottleSpec:
     """`spec.throttle`. `amount` is in bytes per second, for `finish_in` in seconds.
 
-    `pair`: partitions that are copied at once from one broker to another; None: no limit.
+    `most`: the highest rate, where `amount` is the lowest and the rate follows the clients; None: a
+    fixed rate. `pair`: partitions that are copied at once from one broker to another. None:
+    one at first where the rate follows the clients, else no limit.
     """
 
     by: ThrottleBy
     amount: int
+    most: int | None = None
     pair: int | None = None
 
 
@@ -38,13 +42,46 @@ UNTHROTTLED = ThrottleSpec(ThrottleBy.NONE, 0)
 
 
 @dataclass(frozen=True, slots=True)
+class RateRange:
+    """The lowest and the highest rate, in bytes per second; equal where the rate is fixed."""
+
+    min: Annotated[ByteRate, "The rate at first, and the least while clients wait for copies."]
+    max: Annotated[ByteRate, "The most."]
+
+
+def _read_rate(value: Any) -> RateRange:  # noqa: ANN401 - JSON
+    if isinstance(value, str):
+        return RateRange(*(read_rate(value),) * 2)
+    found = read(RateRange, value)
+    if found.min >= found.max:
+        raise ValueError("max is to be more than min; write one rate if it is fixed")
+    return found
+
+
+def _write_rate(rate: RateRange) -> Any:  # noqa: ANN401 - JSON
+    return format_rate(rate.min) if rate.min == rate.max else write(rate)
+
+
+RateOrRange: TypeAlias = Annotated[
+    RateRange,
+    WrittenAs(RateRange, _read_rate, _write_rate),
+    Keywords(
+        title="rate",
+        type=["object", "string"],
+        pattern=RATE,
+        x_hint="50MB/s, or {min: 10MB/s, max: 200MB/s} for a rate that follows the clients",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
 class ThrottleFields:
     """The mapping `spec.throttle`: one field by ThrottleBy, and the limits beside it."""
 
     rate: Annotated[
-        ByteRate | None,
+        RateOrRange | None,
         "Bytes per second that each broker may send, and as many that it may receive, "
-        "for the partitions that are copied.",
+        "for the partitions that are copied; {min, max}: a rate that follows the clients.",
     ] = None
     finish_in: Annotated[
         Duration | None,
@@ -69,14 +106,20 @@ def _read_throttle(value: Any) -> ThrottleSpec:  # noqa: ANN401 - JSON
     if value == ThrottleBy.NONE:
         return UNTHROTTLED
     fields = read(ThrottleFields, value)
+    if fields.rate is not None:
+        most = fields.rate.max if fields.rate.max > fields.rate.min else None
+        return ThrottleSpec(ThrottleBy.RATE, fields.rate.min, most, fields.pair)
     by = next(by for by in ThrottleBy if by in value)
-    return ThrottleSpec(by, getattr(fields, by), fields.pair)
+    return ThrottleSpec(by, getattr(fields, by), pair=fields.pair)
 
 
 def _write_throttle(throttle: ThrottleSpec) -> Any:  # noqa: ANN401 - JSON
     if throttle == UNTHROTTLED:
         return throttle.by.value
-    return write(ThrottleFields(**{throttle.by.value: throttle.amount, "pair": throttle.pair}))
+    amount: Any = throttle.amount
+    if throttle.by is ThrottleBy.RATE:
+        amount = RateRange(throttle.amount, throttle.most or throttle.amount)
+    return write(ThrottleFields(**{throttle.by.value: amount, "pair": throttle.pair}))
 
 
 _ONE_OF = [
