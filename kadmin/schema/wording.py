@@ -150,10 +150,11 @@ def _missing_field(error: ValidationError) -> Iterator[SchemaViolation]:
 
 
 def _missing_beside(error: ValidationError) -> Iterator[SchemaViolation]:
-    # As above, no attribute has the two names.
+    needed = error.validator_value if isinstance(error.validator_value, dict) else {}
+    # No attribute has the two names, either.
     field, name = next(
         (field, name)
-        for field, names in dict(error.validator_value).items()
+        for field, names in needed.items()
         for name in names
         if error.message == f"{name!r} is a dependency of {field!r}"
     )
