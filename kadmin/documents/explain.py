@@ -20,6 +20,7 @@ _CODES = {
     "type": codes.WRONG_TYPE,
     "additionalProperties": codes.UNKNOWN_FIELD,
     "required": codes.MISSING_FIELD,
+    "dependentRequired": codes.MISSING_FIELD,
     "const": codes.NOT_ALLOWED,
     "enum": codes.NOT_ALLOWED,
     "pattern": codes.MALFORMED,

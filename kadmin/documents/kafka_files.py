@@ -125,6 +125,7 @@ def losses(plan: Document, *, current: bool) -> tuple[str, ...]:
     if isinstance(plan, ReassignmentPlan):
         found |= {
             "spec.throttle": plan.throttle not in {None, UNTHROTTLED},
+            "spec.hours": plan.hours is not None,
             "spec.waves": plan.limits != WaveLimits(),
             "spec.order": plan.order is not WaveOrder.SHORTEST,
             "spec.elect": plan.elect is not Elect.NONE,

@@ -231,3 +231,9 @@ GUARD_UNKNOWN: Final = _code(
     "waiver for that.",
     UnreachableError,
 )
+
+# A plan alone.
+UNKNOWN_ZONE: Final = _code(
+    "KA074", "The time zone of a plan's hours is not in the time zone data of this machine."
+)
+HOURS_WITHOUT_EFFECT: Final = _code("KA075", "The hours of a plan change nothing.", None)

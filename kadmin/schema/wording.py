@@ -149,6 +149,18 @@ def _missing_field(error: ValidationError) -> Iterator[SchemaViolation]:
     yield _violation(error, f"the field {name} is missing", hint)
 
 
+def _missing_beside(error: ValidationError) -> Iterator[SchemaViolation]:
+    needed = error.validator_value if isinstance(error.validator_value, dict) else {}
+    # No attribute has the two names, either.
+    field, name = next(
+        (field, name)
+        for field, names in needed.items()
+        for name in names
+        if error.message == f"{name!r} is a dependency of {field!r}"
+    )
+    yield _violation(error, f"the field {name} is missing, which {field} needs")
+
+
 def _not_allowed(error: ValidationError) -> Iterator[SchemaViolation]:
     allowed = (
         [error.validator_value] if error.validator == "const" else _items(error.validator_value)
@@ -217,6 +229,7 @@ _WORDINGS: dict[str, Callable[[ValidationError], Iterator[SchemaViolation]]] = {
     "type": _type,
     "additionalProperties": _unknown_fields,
     "required": _missing_field,
+    "dependentRequired": _missing_beside,
     "const": _not_allowed,
     "enum": _not_allowed,
     "pattern": _malformed,

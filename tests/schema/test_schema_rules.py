@@ -39,6 +39,7 @@ ASSERTIONS = {
     "additionalProperties",
     "propertyNames",
     "oneOf",
+    "dependentRequired",
 }
 STRUCTURE = {"properties", "items"}
 NAMES = [*KINDS.values(), *(name for name in bundled().names() if name.startswith("payloads/"))]
@@ -53,6 +54,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
             "kind": "PartitionReassignment",
             "spec": {
                 "throttle": throttle,
+                "hours": {**hours, "outside": "pause"},
                 "waves": {
                     "max_partitions": 1,
                     "max_moves_per_broker": 1,
@@ -70,7 +72,11 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "partitions": [{**PARTITION, "current": [1], "replicas": [2], "size_bytes": 1}],
             },
         }
-        for throttle in ({"rate": "1B/s"}, {"finish_in": "1h"}, {"link_budget": "1B/s"})
+        for throttle, hours in (
+            ({"rate": "1B/s"}, {"within": ["sat 22:00-06:00"], "zone": "Europe/Berlin"}),
+            ({"finish_in": "1h"}, {"quiet": 0.7, "of": "load"}),
+            ({"link_budget": "1B/s"}, {"within": ["22:00-06:00", "sun"], "zone": "UTC"}),
+        )
     ],
     "preferred-replica-election": [
         {**HEAD, "kind": "PreferredReplicaElection", "spec": spec}
@@ -324,6 +330,8 @@ def bad_examples(rule: Rule, value: Any) -> Iterator[Any]:  # noqa: ANN401 - JSO
             yield {**value, "another": object()}
         case "oneOf":
             yield {}
+        case "dependentRequired":
+            yield dict([next(iter(value.items()))])
         case _:
             yield from ODD[rule.keyword]
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kadmin.errors import InvalidInputError
 from kadmin.operations.decide.deletion import examine_deletion
 from kadmin.operations.decide.election import examine_election
 from kadmin.operations.decide.examination import Examination, placed
@@ -65,3 +66,14 @@ def examine(
             return examine_deletion(examination, plan, world)
         case RecreationPlan():
             return replace(examination, work=RecreationWork(plan), targets=plan.topics)
+
+
+def refuse_hours(found: Examination, plan: Plan) -> Examination:
+    """Refuse a plan with `spec.hours`, which `apply` does not obey yet."""
+    if not isinstance(plan, ReassignmentPlan) or plan.hours is None:
+        return found
+    refusal = InvalidInputError(
+        "The plan has spec.hours, which apply does not obey yet: it would copy at any time.",
+        next_step="take spec.hours out of the plan, and apply it when copies may begin",
+    )
+    return replace(found, refusals=(*found.refusals, refusal))

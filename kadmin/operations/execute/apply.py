@@ -10,7 +10,7 @@ from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.next_step import command
 from kadmin.operations.decide.common import not_watching
 from kadmin.operations.decide.examination import Examination
-from kadmin.operations.decide.examine import examine
+from kadmin.operations.decide.examine import examine, refuse_hours
 from kadmin.operations.decide.kinds import kind_of, record_of
 from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.losses import with_high_watermarks
@@ -198,6 +198,7 @@ def _study(
         facts = with_disks(given, state, context.backend.brokers(state))
         refused = refused_credentials(context.backend, state)
     examination = examine(plan, state, context.backend.capabilities.publish, facts, policy)
+    examination = refuse_hours(examination, plan)
     if refused is not None:
         examination = replace(examination, refusals=(refused, *examination.refusals))
     # A target that is reached is judged like any other assignment: it is the plan's target, or the

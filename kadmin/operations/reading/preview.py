@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.inventory import facts_of, publish_limits_of, read_inventory, state_of, world_of
-from kadmin.operations.decide.examine import examine
+from kadmin.operations.decide.examine import examine, refuse_hours
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +53,8 @@ def preview_cluster(
 ) -> PlanPreview:
     """Examine a plan on one cluster of an inventory; `sizes` take precedence."""
     state, facts, publish = state_of(cluster), facts_of(cluster, sizes), publish_limits_of(cluster)
-    return PlanPreview(plan, read_from, state, facts, examine(plan, state, publish, facts, policy))
+    examination = refuse_hours(examine(plan, state, publish, facts, policy), plan)
+    return PlanPreview(plan, read_from, state, facts, examination)
 
 
 def read_snapshot(folder: Path, sizes: Mapping[TopicPartition, int]) -> ClusterView:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kadmin.plan.model.header import DocumentFile, PlanHeader
+from kadmin.plan.model.hours import HoursSpec, hours_of
 from kadmin.plan.model.plans import (
     DeletionLayout,
     DeletionPlan,
@@ -55,6 +56,7 @@ __all__ = [
     "ElectionPlan",
     "FreeBytes",
     "HoursOfLoad",
+    "HoursSpec",
     "LoadSpec",
     "PartitionTarget",
     "Pin",
@@ -73,6 +75,7 @@ __all__ = [
     "WaveLimits",
     "WaveOrder",
     "ZonePrices",
+    "hours_of",
 ]
 
 Document: TypeAlias = Plan | RebalanceRequest | Policy

@@ -38,7 +38,7 @@ def _positive(parse: Callable[[str], int]) -> Callable[[str], int]:
 read_size = _positive(parse_size)
 read_rate = _positive(parse_rate)
 _AMOUNT = r"[0-9]{1,19}(?:\.[0-9]{1,12})? ?(?:B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)"
-RATE = f"^{_AMOUNT}/s$"
+RATE = f"{_AMOUNT}/s"
 CLUSTER_ID = "^[A-Za-z0-9_-]{1,64}$"
 PERCENT = r"^[0-9]{1,3}(?:\.[0-9]{1,6})? ?%$"
 _NAME = r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}"
@@ -130,7 +130,7 @@ ByteRate: TypeAlias = Annotated[
     WrittenAs(str, read_rate, format_rate),
     Keywords(
         title="rate",
-        pattern=RATE,
+        pattern=f"^{RATE}$",
         x_hint=(
             "units are B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000) and KiB/s, MiB/s, GiB/s, "
             "TiB/s (powers of 1024)"
@@ -167,6 +167,15 @@ ClusterId: TypeAlias = Annotated[
     "The cluster's id, as its brokers have it.",
     Defined("clusterId"),
 ]
+HistoryFolder: TypeAlias = Annotated[
+    str,
+    Keywords(
+        title="folder",
+        pattern=r"^[^\u0000-\u001f\u007f]{1,4096}$",
+        x_hint="name the folder that has partition_load.parquet",
+    ),
+]
+"""The folder of a load history."""
 Text: TypeAlias = Annotated[
     str, Keywords(title="text", maxLength=4096), PRINTABLE, "Printable text.", Defined("text")
 ]

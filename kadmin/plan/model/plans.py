@@ -19,6 +19,7 @@ from kadmin.plan.model.field_types import (
     TopicName,
 )
 from kadmin.plan.model.header import PlanHeader
+from kadmin.plan.model.hours import PlanHours
 from kadmin.plan.model.throttle import Throttle, ThrottleSpec
 from kadmin.plan.units import MOST_BYTES
 from kadmin.schema.shapes import INLINE, At, Defined, Dumped, FieldGroup, Keywords, WrittenAs
@@ -125,7 +126,7 @@ class WaveLimits:
 class ReassignmentPlan:
     """Kind `PartitionReassignment`."""
 
-    KEYS: ClassVar = ("throttle", "waves", "order", "elect", "allow", "partitions")
+    KEYS: ClassVar = ("throttle", "hours", "waves", "order", "elect", "allow", "partitions")
 
     header: PlanHeader
     reassignments: Annotated[
@@ -159,6 +160,11 @@ class ReassignmentPlan:
         "shortest, so that all waves together take the shortest time, or priority, the order of "
         "the list.",
     ] = WaveOrder.SHORTEST
+    hours: Annotated[
+        PlanHours | None,
+        "Hours in which replicas are copied at the rate of the throttle; with none they are "
+        "copied at any time.",
+    ] = None
     allow_replication_factor_change: Annotated[
         Waiver,
         At("replication_factor_change", _ALLOW),

@@ -16,6 +16,7 @@ from kadmin.plan.model.field_types import (
     BrokerIdKey,
     BrokerIds,
     ByteSize,
+    HistoryFolder,
     OrderedReplicas,
     PartitionFields,
     Percentage,
@@ -169,13 +170,8 @@ class LoadSpec:
     """
 
     folder: Annotated[
-        str,
+        HistoryFolder,
         At("from"),
-        Keywords(
-            title="folder",
-            pattern=r"^[^\u0000-\u001f\u007f]{1,4096}$",
-            x_hint="name the folder that has partition_load.parquet",
-        ),
         "The folder with partition_load.parquet; relative to this file.",
     ]
     most_in: Annotated[

@@ -68,7 +68,7 @@ RateOrRange: TypeAlias = Annotated[
     Keywords(
         title="rate",
         type=["object", "string"],
-        pattern=RATE,
+        pattern=f"^{RATE}$",
         x_hint="50MB/s, or {min: 10MB/s, max: 200MB/s} for a rate that follows the clients",
     ),
 ]

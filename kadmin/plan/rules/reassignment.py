@@ -12,6 +12,7 @@ from kadmin.plan import codes
 from kadmin.plan.copying import suggested_rate
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import UNTHROTTLED, Elect, Switch, ThrottleBy
+from kadmin.plan.rules.hours import check_hours
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
 from kadmin.plan.rules.outlook import outlook, replicas_field
 from kadmin.plan.rules.pending import election_running, reassignment_running
@@ -54,6 +55,7 @@ def check_reassignment(
     completed = _completed(plan, world)
     for found in (*_wave_limits(completed), *_throttle_sizes(completed)):
         yield _unsized(found, world) if found.code == codes.SIZE_UNKNOWN else found
+    yield from check_hours(plan.hours, plan.throttle)
     if world is not None:
         yield from _fewer_racks(plan, world)
         yield from _stale(plan, world)

@@ -64,13 +64,9 @@ def resources_of(
 ) -> tuple[Resource, ...]:
     """Return the resources that the request names, by hour of the week.
 
-    `rf` [P] replicas of each partition. Network out is the bytes that consumers read, and those
-    that followers read: rf - 1 times the bytes in.
+    `rf` [P] replicas of each partition.
     """
-    followers = (rf - 1).astype(np.float32)[:, None]
-    out = followers * rates.bytes_in
-    if rates.bytes_out is not None:
-        out += rates.bytes_out
+    out = bytes_sent(rates, rf)
     found = [
         Resource(
             ResourceName.IN, rates.bytes_in, None, carriers.capacity(ResourceName.IN), spec.most_in
@@ -95,6 +91,17 @@ def resources_of(
             )
         )
     return tuple(found)
+
+
+def bytes_sent(rates: HourlyRates, rf: Ints) -> Rates:
+    """Return the bytes that each partition's leader sends, [P, HOURS].
+
+    They are those that consumers read, and those that followers read: rf - 1 times the bytes in.
+    """
+    out = (rf - 1).astype(np.float32)[:, None] * rates.bytes_in
+    if rates.bytes_out is not None:
+        out += rates.bytes_out
+    return out
 
 
 def is_used(resource: Resource) -> bool:

@@ -11,15 +11,17 @@ from support.cluster.capabilities import LIMITS
 from support.cluster.states import cluster, tp
 
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError
-from kadmin.operations.decide.examine import examine
+from kadmin.operations.decide.examine import examine, refuse_hours
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.codes import TABLE
 from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.hours import Window
 from kadmin.plan.model import (
     UNTHROTTLED,
     DeletionPlan,
     Elect,
     ElectionPlan,
+    HoursSpec,
     PartitionTarget,
     PlanHeader,
     Policy,
@@ -270,3 +272,18 @@ def test_apply_refuses_all_unknown_names_at_once() -> None:
         refusal.cause
     )
     assert examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES)).refusal is None
+
+
+def test_hours_that_apply_does_not_obey_yet_refuse_a_plan() -> None:
+    hours = HoursSpec((Window(0, 6, 1320, 360),), "Europe/Berlin")
+    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (1, 3)),), hours=hours)
+    found = refuse_hours(examine(plan, STATE, LIMITS), plan)
+    assert found.work is not None
+    assert found.refusal is not None
+    assert (found.refusal.exit_code, found.refusal.message) == (
+        3,
+        "The plan has spec.hours, which apply does not obey yet: it would copy at any time.",
+    )
+    assert f"apply would stop with exit code 3: {found.refusal.message}" in diff_text(plan, found)
+    without = replace(plan, hours=None)
+    assert refuse_hours(examine(without, STATE, LIMITS), without).refusals == ()

@@ -172,6 +172,13 @@ BAD: dict[str, tuple[str, bytes]] = {
             before="  elect: atend\n  wave: {}\n",
         ),
     ),
+    "b08-hours": (
+        "plan.yaml",
+        _reassign(
+            "{topic: a, partition: 0, replicas: [1]}",
+            before="  hours: {within: [22-6, Sat, mon-fri], outside: 5, of: load}\n",
+        ),
+    ),
     "b08-kind": ("plan.yaml", b"kind: PartitionReasignment\nspec: {}\n"),
     "b08-kind-missing": ("plan.yaml", b"spec: {partitions: []}\n"),
     "b08-kind-null": ("plan.yaml", b"kind:\nspec: {partitions: []}\n"),

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.plan.codes import TABLE
+from kadmin.plan.hours import Window
 from kadmin.plan.model import (
     UNTHROTTLED,
     CpuWeights,
@@ -15,6 +16,7 @@ from kadmin.plan.model import (
     ElectionPlan,
     FreeBytes,
     HoursOfLoad,
+    HoursSpec,
     LoadSpec,
     PartitionTarget,
     Pin,
@@ -83,6 +85,20 @@ def _reassignments(draw: st.DrawFn) -> tuple[PartitionTarget, ...]:
     )
 
 
+_times = st.integers(0, 24 * 60 - 1)
+_windows = st.builds(Window, st.integers(0, 6), st.integers(0, 6), _times, _times)
+_outside = st.just(0) | st.integers(1, 10**9 - 1)
+_hours = st.builds(
+    HoursSpec,
+    within=st.lists(_windows, min_size=1, max_size=3).map(tuple),
+    zone=st.sampled_from(["Europe/Berlin", "UTC", "Etc/GMT+12", "America/Port-au-Prince"]),
+    outside=_outside,
+) | st.builds(
+    HoursSpec,
+    quiet=st.floats(0.001, 0.999),
+    folder=st.sampled_from(["load", "../load-2026", "no", "1.0"]),
+    outside=_outside,
+)
 reassignment_plans = st.builds(
     ReassignmentPlan,
     headers,
@@ -103,6 +119,7 @@ reassignment_plans = st.builds(
     ),
     elect=st.sampled_from(Elect),
     order=st.sampled_from(WaveOrder),
+    hours=st.none() | _hours,
     allow_replication_factor_change=st.booleans(),
     allow_fewer_racks=st.booleans(),
     allow_without_source=st.booleans(),

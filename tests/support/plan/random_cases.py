@@ -11,11 +11,13 @@ from support.cluster.states import cluster, moving, with_node
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.hours import parse_window
 from kadmin.plan.model import (
     DeletionPlan,
     Elect,
     ElectionPlan,
     FreeBytes,
+    HoursSpec,
     LoadSpec,
     PartitionTarget,
     Pin,
@@ -192,10 +194,17 @@ def _reassignment(random: Random, state: ClusterState) -> ReassignmentPlan:
         throttle=random.choice((None, None, *throttles)),
         limits=WaveLimits(max_bytes=random.choice((None, None, 1_000))),
         elect=random.choice((Elect.NONE, Elect.AT_END)),
+        hours=_hours(random) if _chance(random, 15) else None,
         allow_replication_factor_change=_chance(random, 70),
         allow_fewer_racks=_chance(random, 70),
         allow_without_source=_chance(random, 70),
     )
+
+
+def _hours(random: Random) -> HoursSpec:
+    windows = tuple(map(parse_window, random.choice((("22:00-06:00", "sat-sun"), ("mon-sun",)))))
+    zone = random.choice(("Europe/Berlin", "UTC", "Europe/Berln"))
+    return HoursSpec(windows, zone, outside=random.choice((0, 500, 1_000)))
 
 
 def _election(random: Random, state: ClusterState) -> ElectionPlan:
