@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.bootstrap import parse_bootstrap
 from kadmin.cluster.connect_string import parse_connect_string
-from kadmin.contexts.model import Contexts, KerberosUser, NamedContext, SaslUser
+from kadmin.contexts.credentials import KerberosUser, SaslUser
+from kadmin.contexts.model import Contexts, NamedContext
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes

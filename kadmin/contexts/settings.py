@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-from kadmin.contexts.model import WAVE_SIZES, ZOOKEEPER_SERVICE, KerberosUser, Protection
+from kadmin.contexts.credentials import ZOOKEEPER_SERVICE, KerberosUser
+from kadmin.contexts.model import WAVE_SIZES, Protection
 from kadmin.plan.model import WaveLimits
 from kadmin.plan.units import format_rate, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kadmin.contexts.model import Contexts, NamedContext, SaslUser, TlsFiles, User
+    from kadmin.contexts.credentials import SaslUser, TlsFiles, User
+    from kadmin.contexts.model import Contexts, NamedContext
 
 CONTEXT_VARIABLE = "KADMIN_CONTEXT"
 POLICY_VARIABLE = "KADMIN_POLICY"

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from support.documents.invariants import check_document, is_valid
 
-from kadmin.contexts.model import (
+from kadmin.contexts.credentials import (
     KerberosUser,
-    Protection,
     SaslUser,
     SecretCommand,
     SecretFile,
     SecretVariable,
 )
+from kadmin.contexts.model import Protection
 from kadmin.contexts.secrets import read_secret
 from kadmin.contexts.settings import Source, settings_of
 from kadmin.documents.check import examine
