@@ -25,7 +25,7 @@ def reason_of(error: Exception, within_s: float) -> str:
     """Return why a server did not answer, in words that never hold its address."""
     reason = error.reason if isinstance(error, URLError) else error
     if isinstance(reason, TimeoutError):
-        return f"it did not answer within {within_s:g} s"
+        return f"it did not answer within {within_s:.3g} s"
     if isinstance(reason, ConnectionResetError):
         return "it closed the connection"
     return (reason.strerror if isinstance(reason, OSError) else None) or type(reason).__name__

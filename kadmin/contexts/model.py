@@ -13,6 +13,7 @@ from kadmin.contexts.credentials import (
     Line,
     SaslFields,
     SaslUser,
+    Secret,
     TlsFiles,
     User,
     read_sasl,
@@ -36,6 +37,15 @@ ContextName: TypeAlias = Annotated[
     ),
     "The name of a context.",
     Defined("contextName"),
+]
+SignalName: TypeAlias = Annotated[
+    str,
+    Keywords(
+        title="signal name",
+        pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",
+        x_hint="a signal's name is up to 63 characters of a-z A-Z 0-9 . _ -",
+    ),
+    "The name of a signal.",
 ]
 
 
@@ -87,6 +97,50 @@ class KafkaAccess:
     records: Annotated[
         FilePath | None,
         "Without ZooKeeper: the folder that keeps lock and records, in place of the cluster.",
+    ] = None
+
+
+class SignalUnit(StrEnum):
+    """The unit of a signal's number, written as in amounts of plans."""
+
+    SECONDS = "s"
+    MILLISECONDS = "ms"
+    BYTES = "B"
+    BYTES_PER_SECOND = "B/s"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A number that Prometheus answers: the largest sample of an instant query.
+
+    At most one of `basic_auth` and `bearer_token` is set.
+    """
+
+    prometheus: Annotated[
+        Line,
+        Keywords(title="URL"),
+        "The URL of Prometheus, or of a server with its API: what comes before /api/v1/query.",
+    ]
+    query: Annotated[
+        Text,
+        Keywords(
+            title="query",
+            pattern=r"^\s*\S[\s\S]*$",
+            x_hint="write an instant query in PromQL",
+        ),
+        "An instant query in PromQL; of several samples the largest counts.",
+    ]
+    unit: Annotated[
+        SignalUnit | None,
+        "The unit of the query's samples; absent: they are plain numbers.",
+    ] = None
+    basic_auth: Annotated[User | None, "The user of HTTP's basic authentication."] = None
+    bearer_token: Annotated[Secret | None, "The token of HTTP's bearer authentication."] = None
+    tls: Annotated[
+        TlsFiles | None,
+        Keywords(title="TLS"),
+        "TLS to the server, with its host name checked; absent: this machine's authorities are "
+        "trusted. Files in PEM.",
     ] = None
 
 
@@ -157,6 +211,18 @@ class NamedContext:
         At("waves", _DEFAULTS),
         WrittenAs(WaveLimits, _read_waves),
         "Limits of waves for plans that do not set them.",
+    ] = field(default_factory=dict)
+    signals: Annotated[
+        Mapping[
+            SignalName,
+            Annotated[
+                Signal,
+                Keywords(title="signal"),
+                "A number from a metrics system, now.",
+                Defined("signal"),
+            ],
+        ],
+        "Numbers from a metrics system, by name.",
     ] = field(default_factory=dict)
 
     @property
