@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from kadmin.contexts.model import Protection
+from kadmin.answers.fleet import FailureAnswer
+from kadmin.contexts.model import Protection, SignalUnit
 from kadmin.contexts.settings import Setting
 from kadmin.insight.diagnosis.rights import MissingRight
 
@@ -39,7 +40,7 @@ class ContextAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RightsAnswer:
-    """The missing rights of a context's principal."""
+    """The missing rights of a context's principal, and its signals."""
 
     context: Annotated[str, "The context's name."]
     address: Annotated[str, "The address that was reached."]
@@ -53,3 +54,19 @@ class RightsAnswer:
         tuple[MissingRight, ...], "The rights that are missing; exit code 6 where there are some."
     ]
     not_checked: Annotated[tuple[str, ...], "What could not be checked, and why."]
+    signals: Annotated[
+        tuple[SignalAnswer, ...],
+        "The signals, in the order of the file; exit code 6 where one has no value.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SignalAnswer:
+    """A signal of a context, now."""
+
+    name: Annotated[str, "The signal's name."]
+    value: Annotated[
+        float | None, "The largest sample of its query, in its unit; null where there is none."
+    ]
+    unit: Annotated[SignalUnit | None, "Its unit; null for a plain number."]
+    error: Annotated[FailureAnswer | None, "Why it has no value; null where it has one."]

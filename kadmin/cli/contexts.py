@@ -15,7 +15,7 @@ from kadmin.cli.inputs import read_document, writing
 from kadmin.cli.named_clusters import complete_context, contexts_path, find_context, read_contexts
 from kadmin.cli.output import answer
 from kadmin.contexts.address import address_of
-from kadmin.errors import NotAuthorizedError, UsageError
+from kadmin.errors import UnreachableError, UsageError
 from kadmin.next_step import command
 from kadmin.whole_files import replaced
 
@@ -94,20 +94,30 @@ def check(
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> int:
-    """Connect to a context's cluster, and list missing rights.
+    """Connect to a context's cluster, list missing rights and read signals.
 
-    Nothing is written. Exit code 6 if a right is missing, with the command that grants it;
-    otherwise 0.
+    Nothing is written. Exit code 6 if a right is missing, with the command that grants it, or if a
+    signal has no value; otherwise 0.
     """
     from kadmin.cli.context import open_reading
+    from kadmin.contexts.signals import exposed_credentials, read_signals
+    from kadmin.operations.events import Note
     from kadmin.report.contexts import rights_answer, rights_text
 
     context = find_context(_chosen(name).value or "")
     address = address_of(context, typed=True)
     with open_reading(address, timeout_s=timeout) as opened:
         found = opened.rights()
-    answer(output, lambda: rights_text(context, found), lambda: rights_answer(context, found))
-    return NotAuthorizedError.exit_code if found.missing else 0
+        for warning in exposed_credentials(context.signals):
+            opened.tell(Note(f"warning: {warning}"))
+        signals = tuple(read_signals(context.signals, opened.clock.until))
+    answer(
+        output,
+        lambda: rights_text(context, found, signals),
+        lambda: rights_answer(context, found, signals),
+    )
+    failed = found.missing or any(isinstance(each.result, UnreachableError) for each in signals)
+    return UnreachableError.exit_code if failed else 0
 
 
 def _chosen(name: str | None) -> Setting:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections import deque
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import TYPE_CHECKING
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
+from urllib.request import Request
 
+from kadmin.cluster.addresses import is_http_url
 from kadmin.errors import UsageError
+from kadmin.http_client import direct_opener, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,17 +41,7 @@ class Webhook:
     @classmethod
     def parse(cls, url: str) -> Webhook:
         """Parse the address of a webhook; raises UsageError, which does not show it."""
-        try:
-            parts = urlsplit(url)
-            usable = (
-                parts.scheme in {"http", "https"}
-                and parts.hostname
-                and parts.port != 0
-                and parts.username is None
-            )
-        except ValueError:  # a port that is no number, a bracket that is not closed
-            usable = None
-        if not usable or not url.isascii() or not url.isprintable() or " " in url:
+        if not is_http_url(url):
             raise UsageError(
                 "The address of --notify is no URL of a webhook; it is a secret, and not shown.",
                 cause=(
@@ -79,7 +71,7 @@ class Poster:
         self._closing = False
         self._failed = False
         # A post that is answered with a redirection would become a GET: it counts as refused.
-        self._opener = urllib.request.build_opener(_NoRedirections)
+        self._opener = direct_opener()
         self._thread = threading.Thread(target=self._run, name="webhook", daemon=True)
 
     def start(self) -> None:
@@ -125,11 +117,11 @@ class Poster:
         # Of a name that is no UTF-8 the odd bytes are escaped, as on standard error.
         data = to_json(value, indent=None).encode(errors="backslashreplace")
         headers = {"Content-Type": "application/json; charset=utf-8"}
-        request = urllib.request.Request(self._webhook.url, data, headers, method="POST")  # noqa: S310 - http or https
+        request = Request(self._webhook.url, data, headers, method="POST")  # noqa: S310 - http or https
         try:
             with self._opener.open(request, timeout=ANSWER_S):
                 return None
-        except urllib.error.HTTPError as error:
+        except HTTPError as error:
             error.close()
             return f"it answered {error.code}"
         except (
@@ -137,7 +129,7 @@ class Poster:
             HTTPException,
             UnicodeError,
         ) as error:  # the last for a host that no resolver takes
-            return _reason_of(getattr(error, "reason", error))
+            return reason_of(error, ANSWER_S)
 
     def _fail(self, reason: str) -> None:
         with self._changed:
@@ -146,16 +138,3 @@ class Poster:
             self._complain(
                 f"warning: events do not reach {self._webhook}: {reason}; the command continues"
             )
-
-
-def _reason_of(error: object) -> str:
-    if isinstance(error, TimeoutError):
-        return f"it did not answer within {ANSWER_S:g} s"
-    if isinstance(error, ConnectionResetError):
-        return "it closed the connection"
-    return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
-
-
-class _NoRedirections(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        """Follow no redirect."""

@@ -1,8 +1,9 @@
-"""The address of one server: `host:port`, an IPv6 address in brackets."""
+"""The address of one server: `host:port`, an IPv6 address in brackets, or a URL."""
 
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 _LAST_PORT = 65_535
 _SERVER = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<port>[0-9]{1,5})")
@@ -18,6 +19,21 @@ def parse_server(given: str, usual: str) -> tuple[str, int]:
     if found is not None and 0 < int(found["port"]) <= _LAST_PORT:
         return found["host"].strip("[]"), int(found["port"])
     raise ValueError(_problem(given, usual))
+
+
+def is_http_url(text: str) -> bool:
+    """Whether a text is an http or https URL with a host, without blank, user or password."""
+    try:
+        parts = urlsplit(text)
+        usable = (
+            parts.scheme in {"http", "https"}
+            and parts.hostname
+            and parts.port != 0
+            and parts.username is None
+        )
+    except ValueError:  # a port that is no number, a bracket that is not closed
+        return False
+    return bool(usable) and text.isascii() and text.isprintable() and " " not in text
 
 
 def _problem(given: str, usual: str) -> str:

@@ -1,5 +1,5 @@
 """Named clusters.
 
-A context has addresses, credentials by reference, defaults and protection, with the source of each
-value.
+A context has addresses, credentials by reference, defaults, protection and signals, with the source
+of each value.
 """

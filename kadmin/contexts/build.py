@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from kadmin.cluster.addresses import is_http_url
 from kadmin.cluster.bootstrap import parse_bootstrap
 from kadmin.cluster.connect_string import parse_connect_string
-from kadmin.contexts.model import Contexts, KerberosUser, NamedContext, SaslUser
+from kadmin.contexts.credentials import KerberosUser, SaslUser
+from kadmin.contexts.model import Contexts, NamedContext
 from kadmin.diagnostics import Diagnostic
 from kadmin.errors import InvalidInputError
 from kadmin.plan import codes
@@ -25,17 +28,30 @@ _SASL_FIELDS = {
     for user in (SaslUser, KerberosUser)
 }
 """The fields of each mechanism of SASL, and whether it needs them."""
-_SECRETS = frozenset({"password", "key_password"})
-SECRETS_BELONG_ELSEWHERE = "a secret is not written here"
-WRITE_A_REFERENCE = "write {file: PATH}, {env: NAME} or {command: [PROGRAM, ARGUMENT]}"
+_A_REFERENCE = (
+    "a secret is not written here",
+    "write {file: PATH}, {env: NAME} or {command: [PROGRAM, ARGUMENT]}",
+)
+_A_URL = (
+    "this is no URL of a server; it may hold a secret, and is not shown",
+    "write https://HOST:PORT/PATH up to /api/v1/query, without blank, user, password, ? and #",
+)
+_UNSHOWN = {
+    "password": _A_REFERENCE,
+    "key_password": _A_REFERENCE,
+    "bearer_token": _A_REFERENCE,
+    "prometheus": _A_URL,
+}
 
 
-def holds_secret(path: Field) -> bool:
-    """Whether a field of a contexts file names a secret, or is below one.
+def words_for_secret(path: Field) -> tuple[str, str] | None:
+    """Return message and next step for a field that may hold a secret, or is below one.
 
-    Its value is never shown.
+    Its value is never shown. None for every other field.
     """
-    return not _SECRETS.isdisjoint(path[2:])
+    # The names of a context and of a signal are no fields.
+    fields_only = path[4:] if path[2:3] == ("signals",) else path[2:]
+    return next((_UNSHOWN[str(key)] for key in fields_only if key in _UNSHOWN), None)
 
 
 def check_contexts(value: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -73,12 +89,7 @@ def _check_context(entry: Mapping[str, Any], field: Field) -> Iterator[Diagnosti
         )
         if "sasl" in zookeeper:
             yield from _check_sasl(zookeeper["sasl"], (*field, "zookeeper", "sasl"))
-        tls = zookeeper.get("tls", {})
-        if ("key" in tls) != ("certificate" in tls):
-            message = "a certificate and its key belong together"
-            yield Diagnostic(
-                codes.MISSING_FIELD, message, "write both", field=(*field, "zookeeper", "tls")
-            )
+        yield from _check_tls(zookeeper, (*field, "zookeeper"))
         if "records" in kafka:
             message = "records goes with a cluster that is reached through its brokers"
             yield Diagnostic(
@@ -88,11 +99,33 @@ def _check_context(entry: Mapping[str, Any], field: Field) -> Iterator[Diagnosti
         yield from _refused(
             parse_bootstrap, kafka["bootstrap_servers"], (*field, "kafka", "bootstrap_servers")
         )
+    for name, signal in entry.get("signals", {}).items():
+        yield from _check_signal(signal, (*field, "signals", name))
     try:
         read(NamedContext, entry, name="")
     except ImpossibleAmountsError as error:
         for path, message in error.problems:
             yield Diagnostic(codes.MALFORMED, message, field=(*field, *path))
+
+
+def _check_tls(entry: Mapping[str, Any], field: Field) -> Iterator[Diagnostic]:
+    tls = entry.get("tls", {})
+    if ("key" in tls) != ("certificate" in tls):
+        message = "a certificate and its key belong together"
+        yield Diagnostic(codes.MISSING_FIELD, message, "write both", field=(*field, "tls"))
+
+
+def _check_signal(signal: Mapping[str, Any], field: Field) -> Iterator[Diagnostic]:
+    url = signal["prometheus"]
+    if not is_http_url(url) or not {"?", "#"}.isdisjoint(url):
+        yield Diagnostic(codes.MALFORMED, *_A_URL, field=(*field, "prometheus"))
+    elif "tls" in signal and urlsplit(url).scheme == "http":
+        message = "tls goes with an https URL"
+        yield Diagnostic(codes.CONTRADICTION, message, "remove it", field=(*field, "tls"))
+    if "basic_auth" in signal and "bearer_token" in signal:
+        message = "basic_auth and bearer_token exclude each other"
+        yield Diagnostic(codes.CONTRADICTION, message, "remove one of them", field=field)
+    yield from _check_tls(signal, field)
 
 
 def _check_sasl(sasl: Mapping[str, Any], field: Field) -> Iterator[Diagnostic]:
@@ -131,6 +164,8 @@ def _anchored(value: Any, folder: Path) -> Any:  # noqa: ANN401 - any value of a
     """Return a value whose relative paths begin at a folder."""
     if isinstance(value, Path):
         return folder / value.expanduser()
+    if isinstance(value, dict):
+        return {name: _anchored(each, folder) for name, each in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
         return replace(
             value,

@@ -1,29 +1,33 @@
-"""Named clusters of a contexts file.
-
-Frozen; secrets are references, so that no value is ever shown.
-"""
+"""Named clusters of a contexts file, frozen."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
+from kadmin.contexts.credentials import (
+    FilePath,
+    KerberosUser,
+    Line,
+    SaslFields,
+    SaslUser,
+    Secret,
+    TlsFiles,
+    User,
+    read_sasl,
+)
 from kadmin.plan.model import ThrottleBy, ThrottleSpec, WaveLimits
-from kadmin.plan.model.field_types import NOT_EMPTY, ByteRate, ClusterId, Text, read_rate
+from kadmin.plan.model.field_types import ByteRate, ClusterId, Text, read_rate
 from kadmin.schema.documents import read
-from kadmin.schema.shapes import At, Defined, FieldGroup, Keywords, WrittenAs, exactly_one
+from kadmin.schema.shapes import At, Defined, FieldGroup, Keywords, WrittenAs
 
 WAVE_SIZES = ("max_bytes", "max_payload")
 """The limits of waves that are bytes."""
-ZOOKEEPER_SERVICE = "zookeeper"
-"""The first part of the principals of ZooKeeper's servers, unless a context has another."""
 _DEFAULTS = FieldGroup(
     "defaults", "What apply and diff use where neither an option nor the plan says it."
 )
-_LINE = r"^[^\u0000-\u001f\u007f-\u009f]{1,4096}$"
 ContextName: TypeAlias = Annotated[
     str,
     Keywords(
@@ -34,34 +38,14 @@ ContextName: TypeAlias = Annotated[
     "The name of a context.",
     Defined("contextName"),
 ]
-FilePath: TypeAlias = Annotated[
-    Path,
-    WrittenAs(str, Path),
-    Keywords(
-        title="path",
-        pattern=_LINE,
-        x_hint="a path is up to 4096 characters without control characters",
-    ),
-    "A file or a folder.",
-    Defined("path"),
-]
-Line: TypeAlias = Annotated[
+SignalName: TypeAlias = Annotated[
     str,
     Keywords(
-        title="text", pattern=_LINE, x_hint="up to 4096 characters without control characters"
+        title="signal name",
+        pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",
+        x_hint="a signal's name is up to 63 characters of a-z A-Z 0-9 . _ -",
     ),
-    "One line of text.",
-    Defined("line"),
-]
-UserName: TypeAlias = Annotated[
-    str,
-    Keywords(
-        title="user name",
-        pattern=r"^[^\u0000-\u001f\u007f-\u009f:]{1,255}$",
-        x_hint="a user name is up to 255 characters, without colons and control characters",
-    ),
-    "A user's name.",
-    Defined("userName"),
+    "The name of a signal.",
 ]
 
 
@@ -71,151 +55,6 @@ class Protection(StrEnum):
     NONE = "none"
     CONFIRM = "confirm"
     READ_ONLY = "read-only"
-
-
-@dataclass(frozen=True, slots=True)
-class SecretFile:
-    """A secret in a file."""
-
-    path: Path
-
-    def __str__(self) -> str:
-        return f"file {self.path}"
-
-
-@dataclass(frozen=True, slots=True)
-class SecretVariable:
-    """A secret in an environment variable."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return f"variable {self.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class SecretCommand:
-    """A secret that a program prints, run in `folder`.
-
-    Its arguments are not shown: they may hold secrets.
-    """
-
-    program: str
-    arguments: tuple[str, ...] = field(repr=False)
-    folder: Path = field(default_factory=Path)
-
-    def __str__(self) -> str:
-        return f"command {self.program}"
-
-
-SecretReference = SecretFile | SecretVariable | SecretCommand
-
-
-@dataclass(frozen=True, slots=True)
-class SecretFields:
-    """A SecretReference in a file: one of the fields."""
-
-    file: Annotated[FilePath | None, "A file; line ends at its end do not count."] = None
-    env: Annotated[
-        str | None,
-        Keywords(
-            title="variable",
-            pattern="^[A-Za-z_][A-Za-z0-9_]{0,252}$",
-            x_hint="a variable is up to 253 characters of a-z A-Z 0-9 _",
-        ),
-        "An environment variable.",
-    ] = None
-    command: Annotated[
-        tuple[Line, ...] | None, NOT_EMPTY, "A program with its arguments; it prints the secret."
-    ] = None
-
-
-def _read_secret(value: Mapping[str, Any]) -> SecretReference:
-    if "file" in value:
-        return SecretFile(Path(value["file"]))
-    if "env" in value:
-        return SecretVariable(value["env"])
-    program, *arguments = value["command"]
-    return SecretCommand(program, tuple(arguments))
-
-
-Secret: TypeAlias = Annotated[
-    SecretReference,
-    WrittenAs(SecretFields, _read_secret),
-    exactly_one("file", "env", "command"),
-    Keywords(title="secret"),
-    "Where a secret is; it is read when a command connects.",
-    Defined("secret"),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """A name with its password."""
-
-    username: Annotated[UserName, Keywords(title="user name"), "The user."]
-    password: Annotated[Secret, "The user's password."]
-
-
-@dataclass(frozen=True, slots=True)
-class SaslUser(User):
-    """A user of SASL DIGEST-MD5."""
-
-    mechanism: ClassVar[str] = "DIGEST-MD5"
-
-
-@dataclass(frozen=True, slots=True)
-class KerberosUser:
-    """A user of SASL GSSAPI; without a key table its ticket is in this machine's cache."""
-
-    principal: str
-    keytab: Path | None = None
-    service: str = ZOOKEEPER_SERVICE
-    mechanism: ClassVar[str] = "GSSAPI"
-
-
-@dataclass(frozen=True, slots=True)
-class SaslFields:
-    """A SaslUser or a KerberosUser in a file, by the mechanism."""
-
-    mechanism: Annotated[Literal["DIGEST-MD5", "GSSAPI"], "SASL's mechanism."] = "DIGEST-MD5"
-    username: Annotated[
-        UserName | None,
-        Keywords(title="user name"),
-        "The user of DIGEST-MD5; its identity becomes sasl:USER.",
-    ] = None
-    password: Annotated[Secret | None, "The user's password."] = None
-    principal: Annotated[
-        UserName | None,
-        Keywords(title="principal"),
-        "The principal of GSSAPI, as kafka/host@EXAMPLE.COM; its identity becomes sasl:kafka.",
-    ] = None
-    keytab: Annotated[
-        FilePath | None,
-        "The key table that has the principal's key; without it, the ticket of kinit.",
-    ] = None
-    service: Annotated[
-        UserName,
-        Keywords(title="service"),
-        "The first part of the principals of ZooKeeper's servers.",
-    ] = ZOOKEEPER_SERVICE
-
-
-def _read_sasl(value: Mapping[str, Any]) -> SaslUser | KerberosUser:
-    given: Any = read(SaslFields, value)
-    if given.mechanism == SaslUser.mechanism:
-        return SaslUser(given.username, given.password)
-    return KerberosUser(given.principal, given.keytab, given.service)
-
-
-@dataclass(frozen=True, slots=True)
-class TlsFiles:
-    """The TLS files of a client, in PEM."""
-
-    ca: Annotated[FilePath, "The certificates of the authorities that are trusted."]
-    certificate: Annotated[FilePath | None, "The client's certificate."] = None
-    key: Annotated[FilePath | None, "The client's private key."] = None
-    key_password: Annotated[Secret | None, "The password of the key."] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +68,7 @@ class ZooKeeperAccess:
     ]
     sasl: Annotated[
         SaslUser | KerberosUser | None,
-        WrittenAs(SaslFields, _read_sasl),
+        WrittenAs(SaslFields, read_sasl),
         Keywords(title="SASL"),
         "SASL, as brokers use it with zookeeper.set.acl=true: "
         "DIGEST-MD5 needs username and password, GSSAPI principal.",
@@ -258,6 +97,50 @@ class KafkaAccess:
     records: Annotated[
         FilePath | None,
         "Without ZooKeeper: the folder that keeps lock and records, in place of the cluster.",
+    ] = None
+
+
+class SignalUnit(StrEnum):
+    """The unit of a signal's number, written as in amounts of plans."""
+
+    SECONDS = "s"
+    MILLISECONDS = "ms"
+    BYTES = "B"
+    BYTES_PER_SECOND = "B/s"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A number that Prometheus answers: the largest sample of an instant query.
+
+    At most one of `basic_auth` and `bearer_token` is set.
+    """
+
+    prometheus: Annotated[
+        Line,
+        Keywords(title="URL"),
+        "The URL of Prometheus, or of a server with its API: what comes before /api/v1/query.",
+    ]
+    query: Annotated[
+        Text,
+        Keywords(
+            title="query",
+            pattern=r"^\s*\S[\s\S]*$",
+            x_hint="write an instant query in PromQL",
+        ),
+        "An instant query in PromQL; of several samples the largest counts.",
+    ]
+    unit: Annotated[
+        SignalUnit | None,
+        "The unit of the query's samples; absent: they are plain numbers.",
+    ] = None
+    basic_auth: Annotated[User | None, "The user of HTTP's basic authentication."] = None
+    bearer_token: Annotated[Secret | None, "The token of HTTP's bearer authentication."] = None
+    tls: Annotated[
+        TlsFiles | None,
+        Keywords(title="TLS"),
+        "TLS to the server, with its host name checked; absent: this machine's authorities are "
+        "trusted. Files in PEM.",
     ] = None
 
 
@@ -328,6 +211,18 @@ class NamedContext:
         At("waves", _DEFAULTS),
         WrittenAs(WaveLimits, _read_waves),
         "Limits of waves for plans that do not set them.",
+    ] = field(default_factory=dict)
+    signals: Annotated[
+        Mapping[
+            SignalName,
+            Annotated[
+                Signal,
+                Keywords(title="signal"),
+                "A number from a metrics system, now.",
+                Defined("signal"),
+            ],
+        ],
+        "Numbers from a metrics system, by name.",
     ] = field(default_factory=dict)
 
     @property

@@ -6,11 +6,12 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from kadmin.contexts.model import SecretCommand, SecretFile
+from kadmin.cluster.tls import Tls
+from kadmin.contexts.credentials import SecretCommand, SecretFile
 from kadmin.errors import NotAuthorizedError
 
 if TYPE_CHECKING:
-    from kadmin.contexts.model import SecretReference
+    from kadmin.contexts.credentials import SecretReference, TlsFiles
 
 COMMAND_S = 15.0
 """Timeout of a program that prints a secret."""
@@ -31,6 +32,17 @@ def read_secret(reference: SecretReference, within_s: float = COMMAND_S) -> str:
         if not found:
             raise _missing(reference, "it is not set", f"export {reference.name}=...")
     return found
+
+
+def read_tls(files: TlsFiles, within_s: float) -> Tls:
+    """Return TLS files with the password of the key; raises as `read_secret`."""
+    certificate, key, password = files.certificate, files.key, files.key_password
+    return Tls(
+        str(files.ca),
+        None if certificate is None else str(certificate),
+        None if key is None else str(key),
+        None if password is None else read_secret(password, within_s),
+    )
 
 
 def _read_file(reference: SecretFile) -> str:

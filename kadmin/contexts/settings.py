@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-from kadmin.contexts.model import WAVE_SIZES, ZOOKEEPER_SERVICE, KerberosUser, Protection
+from kadmin.contexts.credentials import ZOOKEEPER_SERVICE, KerberosUser
+from kadmin.contexts.model import WAVE_SIZES, Protection
 from kadmin.plan.model import WaveLimits
 from kadmin.plan.units import format_rate, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kadmin.contexts.model import Contexts, NamedContext, SaslUser, TlsFiles, User
+    from kadmin.contexts.credentials import SaslUser, TlsFiles, User
+    from kadmin.contexts.model import Contexts, NamedContext
 
 CONTEXT_VARIABLE = "KADMIN_CONTEXT"
 POLICY_VARIABLE = "KADMIN_POLICY"
@@ -61,7 +63,7 @@ def settings_of(
     context: NamedContext, environment: Mapping[str, str], file: str
 ) -> Iterator[Setting]:
     """Yield every value that commands use with a context."""
-    rows = [*_address(context), *_behaviour(context)]
+    rows = [*_address(context), *_behaviour(context), *_signals(context)]
     variable = environment.get(POLICY_VARIABLE)
     for name, value, default, secret in rows:
         if name == "policy" and variable:
@@ -80,7 +82,7 @@ def _address(context: NamedContext) -> Iterator[tuple[str, str | None, str | Non
     if zookeeper is not None:
         yield from _sasl(zookeeper.sasl)
         yield from _user("zookeeper.digest", zookeeper.digest)
-        yield from _tls(zookeeper.tls)
+        yield from _tls("zookeeper.tls", zookeeper.tls)
     yield "kafka.bootstrap_servers", kafka.bootstrap_servers, None, False
     yield "kafka.command_config", _text(kafka.command_config), None, False
     yield "kafka.records", _text(kafka.records), None, False
@@ -106,12 +108,24 @@ def _user(prefix: str, user: User | None) -> Iterator[tuple[str, str | None, str
         yield f"{prefix}.password", str(user.password), None, True
 
 
-def _tls(tls: TlsFiles | None) -> Iterator[tuple[str, str | None, str | None, bool]]:
+def _tls(prefix: str, tls: TlsFiles | None) -> Iterator[tuple[str, str | None, str | None, bool]]:
     if tls is not None:
-        yield "zookeeper.tls.ca", str(tls.ca), None, False
-        yield "zookeeper.tls.certificate", _text(tls.certificate), None, False
-        yield "zookeeper.tls.key", _text(tls.key), None, False
-        yield "zookeeper.tls.key_password", _text(tls.key_password), None, True
+        yield f"{prefix}.ca", str(tls.ca), None, False
+        yield f"{prefix}.certificate", _text(tls.certificate), None, False
+        yield f"{prefix}.key", _text(tls.key), None, False
+        yield f"{prefix}.key_password", _text(tls.key_password), None, True
+
+
+def _signals(context: NamedContext) -> Iterator[tuple[str, str | None, str | None, bool]]:
+    for name, signal in context.signals.items():
+        prefix = f"signals.{name}"
+        yield f"{prefix}.prometheus", signal.prometheus, None, False
+        yield f"{prefix}.query", signal.query, None, False
+        yield f"{prefix}.unit", _text(signal.unit), None, False
+        yield from _user(f"{prefix}.basic_auth", signal.basic_auth)
+        if signal.bearer_token is not None:
+            yield f"{prefix}.bearer_token", str(signal.bearer_token), None, True
+        yield from _tls(f"{prefix}.tls", signal.tls)
 
 
 def _behaviour(context: NamedContext) -> Iterator[tuple[str, str | None, str | None, bool]]:

@@ -10,12 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kadmin.contexts.build import (
-    SECRETS_BELONG_ELSEWHERE,
-    WRITE_A_REFERENCE,
-    check_contexts,
-    holds_secret,
-)
+from kadmin.contexts.build import check_contexts, words_for_secret
 from kadmin.diagnostics import Diagnostic, Location
 from kadmin.documents.events import MOST_FAULTS, ReadResult, assemble
 from kadmin.documents.explain import amount_problem, code_of
@@ -256,8 +251,9 @@ def _without_secrets(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def _without_secret(problem: Diagnostic) -> Diagnostic:
-    if holds_secret(problem.field):
-        return replace(problem, message=SECRETS_BELONG_ELSEWHERE, next_step=WRITE_A_REFERENCE)
+    if (words := words_for_secret(problem.field)) is not None:
+        message, next_step = words
+        return replace(problem, message=message, next_step=next_step)
     if problem.code in _UNREAD:
         return replace(problem, message=_UNREAD[problem.code], next_step=None)
     return problem

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.answers.contexts import ContextsAnswer, ListedContext, RightsAnswer
-from kadmin.cluster.names import escaped
+from kadmin.answers.contexts import ContextsAnswer, ListedContext, RightsAnswer, SignalAnswer
+from kadmin.cluster.names import escaped, one_line
+from kadmin.contexts.model import SignalUnit
 from kadmin.contexts.settings import Source
+from kadmin.errors import UnreachableError
+from kadmin.plan.units import readable_rate, readable_size
+from kadmin.report.fleet import failure_answer, failure_lines
 from kadmin.report.text import NOTHING, table, wrapped
 
 if TYPE_CHECKING:
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
 
     from kadmin.contexts.model import Contexts, NamedContext
     from kadmin.contexts.settings import Setting
+    from kadmin.contexts.signals import SignalReading
     from kadmin.insight.diagnosis.rights import RightsFound
 
 _MOST = 4_096
@@ -50,8 +55,8 @@ def context_text(settings: Sequence[Setting]) -> str:
     return table(("setting", "value", "from"), rows)
 
 
-def rights_text(context: NamedContext, found: RightsFound) -> str:
-    """Show kadmin's principal, and every missing right with the command that grants it."""
+def rights_text(context: NamedContext, found: RightsFound, signals: Sequence[SignalReading]) -> str:
+    """Show kadmin's principal, missing rights with the commands that grant them, and signals."""
     who = "" if found.principal is None else f" as {found.principal}"
     lines = [
         (
@@ -67,10 +72,14 @@ def rights_text(context: NamedContext, found: RightsFound) -> str:
         lines.append(f"  next: {each.remedy}")
     for unchecked in found.unchecked:
         lines += wrapped(f"not checked: {unchecked}", indent="  ")
+    for signal in signals:
+        lines += _signal_lines(signal)
     return "\n".join(lines)
 
 
-def rights_answer(context: NamedContext, found: RightsFound) -> RightsAnswer:
+def rights_answer(
+    context: NamedContext, found: RightsFound, signals: Sequence[SignalReading]
+) -> RightsAnswer:
     """Answer `context check`."""
     return RightsAnswer(
         context.name,
@@ -79,13 +88,34 @@ def rights_answer(context: NamedContext, found: RightsFound) -> RightsAnswer:
         found.principal,
         found.missing,
         tuple(escaped(each, _MOST) for each in found.unchecked),
+        tuple(map(_signal_answer, signals)),
     )
+
+
+def _signal_answer(signal: SignalReading) -> SignalAnswer:
+    if isinstance(signal.result, UnreachableError):
+        return SignalAnswer(signal.name, None, signal.unit, failure_answer(signal.result))
+    return SignalAnswer(signal.name, signal.result, signal.unit, None)
+
+
+def _signal_lines(signal: SignalReading) -> list[str]:
+    if isinstance(signal.result, UnreachableError):
+        return failure_lines(signal.result)
+    return [f"signal {signal.name}: {_amount(signal.result, signal.unit)}"]
+
+
+def _amount(value: float, unit: SignalUnit | None) -> str:
+    if unit is SignalUnit.BYTES:
+        return readable_size(round(value))
+    if unit is SignalUnit.BYTES_PER_SECOND:
+        return readable_rate(value)
+    return f"{value:g}" if unit is None else f"{value:g} {unit}"
 
 
 def _shown(setting: Setting) -> str:
     if setting.value is None:
         return NOTHING
-    return f"({setting.value})" if setting.secret else setting.value
+    return f"({setting.value})" if setting.secret else one_line(setting.value)
 
 
 def _origin(setting: Setting) -> str:

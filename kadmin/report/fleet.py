@@ -39,12 +39,14 @@ def failures_text(failed: Mapping[str, KadminError]) -> list[str]:
         return []
     lines = [f"{count(len(failed), 'cluster')} did not answer:"]
     for name, error in failed.items():
-        said = (line.removeprefix("error: ") for line in error.lines())
-        lines += [
-            f"  {name}: {escaped(next(said), _MOST)}",
-            *(f"  {escaped(line, _MOST)}" for line in said),
-        ]
+        message, *others = failure_lines(error)
+        lines += [f"  {name}: {message}", *(f"  {line}" for line in others)]
     return ["\n".join(lines)]
+
+
+def failure_lines(error: KadminError) -> list[str]:
+    """Return message, cause and next command of an error that does not end the command."""
+    return [escaped(line.removeprefix(error.heading), _MOST) for line in error.lines()]
 
 
 def fleet_answer(
@@ -58,11 +60,14 @@ def fleet_answer(
     )
 
 
+def failure_answer(error: KadminError) -> FailureAnswer:
+    """Answer with an error."""
+    details = (text and escaped(text, _MOST) for text in (error.cause, error.next_command))
+    return FailureAnswer(escaped(error.message, _MOST), *details)
+
+
 def _entry(name: str, found: tuple[int, object] | None, error: KadminError | None) -> ClusterAnswer:
     if error is not None:
-        details = (text and escaped(text, _MOST) for text in (error.cause, error.next_command))
-        return ClusterAnswer(
-            name, error.exit_code, None, FailureAnswer(escaped(error.message, _MOST), *details)
-        )
+        return ClusterAnswer(name, error.exit_code, None, failure_answer(error))
     exit_code, value = found or (0, {})
     return ClusterAnswer(name, exit_code, value, None)

@@ -13,14 +13,21 @@ import pytest
 from support.cli.in_process import command
 from support.cli.terminal import in_terminal, python
 from support.documents.plans import document, reassignment
+from support.network.prometheus_server import answering, prometheus_server
 from support.zookeeper.znode_cluster import seed
 
 from kadmin.cli.plan_defaults import read_plan_for, throttle_for
 from kadmin.contexts.address import ClusterAddress, address_of
+from kadmin.contexts.model import SignalUnit
+from kadmin.contexts.signals import SignalReading
 from kadmin.documents.parse import parse_contexts
+from kadmin.errors import UnreachableError
+from kadmin.insight.diagnosis.rights import RightsFound
 from kadmin.next_step import command as command_to_type
 from kadmin.plan.model import ReassignmentPlan
+from kadmin.report.contexts import rights_answer, rights_text
 from kadmin.schema import validate_value
+from kadmin.schema.shapes import to_json
 from kadmin.worlds.zookeeper.model import Create
 from kadmin.worlds.zookeeper.wire.store import Store
 
@@ -226,6 +233,76 @@ def test_another_cluster_than_the_context_says_is_refused(tmp_path: Path, chroot
             "KADMIN_CONTEXT": "a",
         }
         assert command("status", environment=environment).status == status
+
+
+@pytest.mark.zookeeper
+def test_check_reads_each_signal_and_fails_where_one_has_no_value(
+    tmp_path: Path, chroot: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with Store.connect(chroot) as store:
+        seed(store, {"orders": {0: [1, 2]}})
+    with prometheus_server() as server:
+        signal = {"prometheus": server.origin, "query": "up", "bearer_token": {"env": "CANARY"}}
+        entry = {"zookeeper": {"connect": chroot}, "signals": {"p99": {**signal, "unit": "ms"}}}
+        environment = {
+            "KADMIN_CONFIG": str(contexts(tmp_path / "c.json", {"a": entry})),
+            "KADMIN_CONTEXT": "a",
+            "CANARY": CANARY,
+        }
+        shown = command("context", "check", environment=environment)
+        assert shown.out.splitlines()[-1] == "signal p99: 0.05 ms"
+        assert "warning: signals.p99.prometheus has no TLS" in shown.err
+        server.answer = answering(401, b"")
+        refused = command("context", "check", environment=environment)
+        told = json.loads(command("context", "check", "-o", "json", environment=environment).out)
+    assert refused.status == 6
+    assert f"The signal p99 has no value from {server.origin}.\n" in refused.out
+    assert "  cause: it refuses the request: 401\n" in refused.out
+    assert validate_value(told, "answers/context-check") == []
+    assert (told["signals"][0]["value"], told["signals"][0]["unit"]) == (None, "ms")
+    assert told["signals"][0]["error"]["cause"] == "it refuses the request: 401"
+    assert CANARY not in refused.out + refused.err + shown.out + shown.err
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (0.0481234567, SignalUnit.SECONDS, "0.0481235 s"),
+        (48, SignalUnit.MILLISECONDS, "48 ms"),
+        (1_240_000_000_000, SignalUnit.BYTES, "1.24 TB"),
+        (51_200_000.4, SignalUnit.BYTES_PER_SECOND, "51.2 MB/s"),
+        (-3, None, "-3"),
+    ],
+)
+def test_a_signal_is_shown_in_its_unit(
+    file: Path, value: float, unit: SignalUnit | None, shown: str
+) -> None:
+    context = parse_contexts(file.read_bytes(), str(file)).contexts["east"]
+    rights = RightsFound("abc", None, (), ())
+    failure = UnreachableError("The signal load has no value.", cause="why", next_step="do this")
+    signals = (SignalReading("p99", unit, value), SignalReading("load", None, failure))
+    assert rights_text(context, rights, signals).splitlines()[2:] == [
+        f"signal p99: {shown}",
+        "The signal load has no value.",
+        "  cause: why",
+        "  next:  do this",
+    ]
+    told = json.loads(to_json(rights_answer(context, rights, signals)))
+    assert validate_value(told, "answers/context-check") == []
+    assert told["signals"] == [
+        {"name": "p99", "value": value, "unit": unit, "error": None},
+        {
+            "name": "load",
+            "value": None,
+            "unit": None,
+            "error": {
+                "message": "The signal load has no value.",
+                "cause": "why",
+                "next_command": "do this",
+            },
+        },
+    ]
 
 
 @pytest.mark.zookeeper

@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 from support.documents.invariants import check_document, is_valid
 
-from kadmin.contexts.model import (
+from kadmin.contexts.credentials import (
     KerberosUser,
-    Protection,
     SaslUser,
     SecretCommand,
     SecretFile,
     SecretVariable,
+    TlsFiles,
+    User,
 )
+from kadmin.contexts.model import Protection, Signal, SignalUnit
 from kadmin.contexts.secrets import read_secret
 from kadmin.contexts.settings import Source, settings_of
 from kadmin.documents.check import examine
@@ -47,6 +49,14 @@ contexts:
     protect: confirm            # none | confirm (type the name) | read-only
     allow: [PartitionReassignment]
     defaults: {throttle: 50MB/s, waves: {max_partitions: 10, max_bytes: 5GB}}
+    signals:
+      produce_p99:
+        prometheus: https://prometheus.example.com/eu
+        query: max(request_seconds)
+        unit: s
+        basic_auth: {username: kadmin, password: {file: prometheus.secret}}
+        tls: {ca: prometheus.pem}
+      load: {prometheus: "http://p:9090", query: node_load1, bearer_token: {env: TOKEN}}
   dev: {kafka: {bootstrap_servers: "localhost:9092"}}
 """
 SECRET = "hunter2-canary"  # noqa: S105 - a canary
@@ -67,6 +77,10 @@ def sasl(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
     return one(zookeeper={"connect": "zk:1", "sasl": fields})
 
 
+def signal(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
+    return one(signals={"p99": {"prometheus": "https://p:9090", "query": "up", **fields}})
+
+
 def test_a_file_is_read_whole_with_paths_from_its_folder() -> None:
     contexts = parse_contexts(WHOLE, FILE)
     found = contexts.contexts["prod-eu"]
@@ -84,6 +98,16 @@ def test_a_file_is_read_whole_with_paths_from_its_folder() -> None:
     )
     assert found.throttle == ThrottleSpec(ThrottleBy.RATE, 50_000_000)
     assert found.waves == {"max_partitions": 10, "max_bytes": 5_000_000_000}
+    assert found.signals == {
+        "produce_p99": Signal(
+            "https://prometheus.example.com/eu",
+            "max(request_seconds)",
+            SignalUnit.SECONDS,
+            User("kadmin", SecretFile(Path("/etc/kadmin/prometheus.secret"))),
+            tls=TlsFiles(Path("/etc/kadmin/prometheus.pem")),
+        ),
+        "load": Signal("http://p:9090", "node_load1", bearer_token=SecretVariable("TOKEN")),
+    }
     assert (found.address, contexts.contexts["dev"].address) == (
         "zk1:2181,zk2:2181/kafka",
         "localhost:9092",
@@ -131,6 +155,25 @@ def test_a_file_is_read_whole_with_paths_from_its_folder() -> None:
         (one(allow=["Policy"]), "kind is one of PartitionReassignment"),
         (one(passwort="x"), "unknown field passwort"),
         ({"kind": "Contexts", "contexts": {"a*": {}}}, "is not a valid context name"),
+        (signal(prometheus="ftp://p:9090"), "$.contexts.a.signals.p99.prometheus this is no URL"),
+        (signal(prometheus="http://p:9090?tenant=a"), "prometheus this is no URL"),
+        (signal(prometheus=9090), "$.contexts.a.signals.p99.prometheus this is no URL"),
+        (signal(query=" "), "is not a valid query"),
+        (signal(unit="seconds"), "unit is one of s, ms, B, B/s"),
+        (signal(prometheus="http://p:1", tls={"ca": "a"}), "p99.tls tls goes with an https URL"),
+        (signal(tls={"ca": "a", "key": "k"}), "a certificate and its key belong together"),
+        (
+            signal(
+                basic_auth={"username": "u", "password": {"env": "P"}}, bearer_token={"env": "T"}
+            ),
+            "$.contexts.a.signals.p99 basic_auth and bearer_token exclude each other",
+        ),
+        (one(signals={"p99": {"query": "up"}}), "the field prometheus is missing"),
+        (one(signals={"p 99": {}}), "is not a valid signal name"),
+        (
+            one(signals={"prometheus": {"prometheus": "http://p:1", "query": 5}}),
+            "$.contexts.a.signals.prometheus.query 5 is a number",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(value: dict[str, Any], problem: str) -> None:
@@ -173,6 +216,25 @@ def test_a_number_for_a_password_is_in_no_message() -> None:
         "password: 012345}}}}\n"
     )
     assert problems(text) == ["$.contexts.a.zookeeper.digest.password a secret is not written here"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"prometheus": f"https://me:{SECRET}@p:9090"},
+        {"prometheus": f"https://p:9090/?token={SECRET}"},
+        {"prometheus": f"{SECRET}\n"},
+        {"prometheus": [f"https://me:{SECRET}@p:9090"]},
+        {"basic_auth": {"username": "u", "password": SECRET}},
+        {"bearer_token": SECRET},
+        {"bearer_token": {"env": f"{SECRET} "}},
+        {"tls": {"ca": "a", "key_password": SECRET}},
+    ],
+)
+def test_a_secret_of_a_signal_is_in_no_message(fields: dict[str, Any]) -> None:
+    text = json.dumps(signal(**fields))
+    assert problems(text)
+    assert SECRET not in repr(examine(text.encode(), "contexts.yaml").problems)
 
 
 @pytest.mark.parametrize(
@@ -254,6 +316,22 @@ def test_every_value_says_where_it_comes_from() -> None:
         Source.CONTEXT,
     )
     assert found["defaults.waves.max_payload"].source is Source.DEFAULT
+    signals = {
+        name.removeprefix("signals."): (each.value, each.secret)
+        for name, each in found.items()
+        if name.startswith("signals.") and each.value is not None
+    }
+    assert signals == {
+        "produce_p99.prometheus": ("https://prometheus.example.com/eu", False),
+        "produce_p99.query": ("max(request_seconds)", False),
+        "produce_p99.unit": ("s", False),
+        "produce_p99.basic_auth.username": ("kadmin", False),
+        "produce_p99.basic_auth.password": ("file /etc/kadmin/prometheus.secret", True),
+        "produce_p99.tls.ca": ("/etc/kadmin/prometheus.pem", False),
+        "load.prometheus": ("http://p:9090", False),
+        "load.query": ("node_load1", False),
+        "load.bearer_token": ("variable TOKEN", True),
+    }
 
 
 def test_a_user_of_kerberos_has_a_key_table_from_the_folder_of_the_file() -> None:

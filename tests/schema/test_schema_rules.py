@@ -238,6 +238,21 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                             "max_payload": "1B",
                         },
                     },
+                    "signals": {
+                        "s": {
+                            "prometheus": "https://h:1",
+                            "query": "q",
+                            "unit": "ms",
+                            "basic_auth": {"username": "u", "password": secret},
+                            "bearer_token": secret,
+                            "tls": {
+                                "ca": "a",
+                                "certificate": "b",
+                                "key": "c",
+                                "key_password": secret,
+                            },
+                        }
+                    },
                 },
                 "west": {
                     "zookeeper": {

@@ -13,7 +13,8 @@ from kadmin.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from kadmin.cluster.kerberos import Kerberos
-    from kadmin.contexts.model import KerberosUser, NamedContext, SecretReference
+    from kadmin.contexts.credentials import KerberosUser, SecretReference
+    from kadmin.contexts.model import NamedContext
     from kadmin.worlds.zookeeper.wire.authentication import Authentication
 
 
@@ -23,9 +24,9 @@ def authentication_of(context: NamedContext | None, within_s: float) -> Authenti
     Programs that print secrets have `within_s` in all. Raises NotAuthorizedError for a secret that
     cannot be had, InvalidInputError where a package is missing.
     """
-    from kadmin.contexts.model import SaslUser
-    from kadmin.contexts.secrets import read_secret
-    from kadmin.worlds.zookeeper.wire.authentication import Authentication, Digest, Sasl, Tls
+    from kadmin.contexts.credentials import SaslUser
+    from kadmin.contexts.secrets import read_secret, read_tls
+    from kadmin.worlds.zookeeper.wire.authentication import Authentication, Digest, Sasl
 
     if context is None or context.zookeeper is None:
         return None
@@ -41,14 +42,7 @@ def authentication_of(context: NamedContext | None, within_s: float) -> Authenti
         if isinstance(sasl, SaslUser)
         else _kerberos(sasl, context.name),
         None if digest is None else Digest(digest.username, secret(digest.password)),
-        None
-        if tls is None
-        else Tls(
-            str(tls.ca),
-            None if tls.certificate is None else str(tls.certificate),
-            None if tls.key is None else str(tls.key),
-            None if tls.key_password is None else secret(tls.key_password),
-        ),
+        None if tls is None else read_tls(tls, until - time.monotonic()),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.live.waiting import freeze, thaw
 
+from kadmin.cluster.tls import Tls
 from kadmin.errors import (
     InvalidInputError,
     NotAuthorizedError,
@@ -15,7 +16,7 @@ from kadmin.errors import (
     UnreachableError,
 )
 from kadmin.worlds.zookeeper.model import Acl, Check, Create, Delete, MultiResult, SetData
-from kadmin.worlds.zookeeper.wire.authentication import Authentication, Digest, Tls
+from kadmin.worlds.zookeeper.wire.authentication import Authentication, Digest
 from kadmin.worlds.zookeeper.wire.store import MAX_PACKET_BYTES, WINDOW, Store
 
 if TYPE_CHECKING:

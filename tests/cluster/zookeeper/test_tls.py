@@ -13,12 +13,13 @@ from support.live.waiting import wait_until
 from support.network.authority import LOOPBACK, Authority
 
 from kadmin.cluster.connect_string import parse_connect_string
+from kadmin.cluster.tls import Tls
 from kadmin.errors import InvalidInputError, UnreachableError
 from kadmin.java import cache_folder, find_java
 from kadmin.sandbox.jars import DEFAULT_VERSION, class_path
 from kadmin.sandbox.processes import free_ports
 from kadmin.worlds.zookeeper.model import Acl, Create, MultiResult
-from kadmin.worlds.zookeeper.wire.authentication import Authentication, Tls
+from kadmin.worlds.zookeeper.wire.authentication import Authentication
 from kadmin.worlds.zookeeper.wire.four_letter import ask
 from kadmin.worlds.zookeeper.wire.store import Store
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
-import ssl
-import threading
 import time
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote
 
+from support.network.loopback_server import LoopbackServer, serving
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 
-class TokenEndpoint(ThreadingHTTPServer):
+class TokenEndpoint(LoopbackServer):
     """Gives unsigned tokens (RFC 7515, A.5) of `lifetime_s` to the client that knows the secret.
 
     With a `certificate`, a file with its key, it speaks TLS.
@@ -26,12 +25,7 @@ class TokenEndpoint(ThreadingHTTPServer):
     def __init__(
         self, client_id: str, secret: str, lifetime_s: float = 300, certificate: Path | None = None
     ) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.scheme = "http" if certificate is None else "https"
-        if certificate is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            self.socket = context.wrap_socket(self.socket, server_side=True)
+        super().__init__(_Handler, certificate)
         self.redirect: str | None = None
         """Where every request is sent on to, with the status that makes it a GET of the same
         headers."""
@@ -47,7 +41,7 @@ class TokenEndpoint(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"{self.scheme}://127.0.0.1:{self.server_port}/token"
+        return f"{self.origin}/token"
 
     def token(self) -> str:
         now = time.time()
@@ -97,17 +91,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@contextmanager
 def token_endpoint(
     client_id: str, secret: str, lifetime_s: float = 300, certificate: Path | None = None
-) -> Iterator[TokenEndpoint]:
+) -> AbstractContextManager[TokenEndpoint]:
     """Serve tokens meanwhile."""
-    with TokenEndpoint(client_id, secret, lifetime_s, certificate) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
+    return serving(TokenEndpoint(client_id, secret, lifetime_s, certificate))
 
 
 def _encoded(value: dict[str, object]) -> str:

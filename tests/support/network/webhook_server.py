@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
+
+from support.network.loopback_server import LoopbackServer, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,14 +18,14 @@ CLOSES = 0
 """In place of a status: the connection is closed without an answer."""
 
 
-class WebhookServer(ThreadingHTTPServer):
+class WebhookServer(LoopbackServer):
     """Answers the posts with `statuses`, one after the other, and those after them with 200.
 
     Each post waits for `gate` before it is answered.
     """
 
     def __init__(self, statuses: Sequence[int] = ()) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.statuses = list(statuses)
         self.gate = threading.Event()
         self.gate.set()
@@ -32,10 +34,6 @@ class WebhookServer(ThreadingHTTPServer):
         """Every value that was posted."""
         self.taken: list[dict[str, Any]] = []
         """Those that were answered with 200."""
-
-    @property
-    def origin(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
 
     @property
     def url(self) -> str:
@@ -72,10 +70,8 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def webhook_server(*statuses: int) -> Iterator[WebhookServer]:
     """Take posts meanwhile."""
-    with WebhookServer(statuses) as server:
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    with serving(WebhookServer(statuses)) as server:
         try:
             yield server
         finally:
             server.gate.set()
-            server.shutdown()

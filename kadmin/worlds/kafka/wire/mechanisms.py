@@ -11,24 +11,18 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+from urllib.request import Request
 
 from kafka.errors import SaslAuthenticationFailedError
 from kafka.net.sasl.oauth import AbstractTokenProvider
+
+from kadmin.http_client import REDIRECTS, direct_opener
 
 _ENDPOINT_S = 5.0
 """Seconds that the token endpoint may take: requests to brokers wait meanwhile."""
 _RENEWED_AT = 0.8
 """Fraction of its lifetime after which a token is renewed, the same as in Kafka's own client."""
 _MOST_BYTES = 1_000_000
-_REDIRECTS = range(300, 400)
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """Follows no redirect: it would send the secret to an address that the answer chooses."""
-
-    def redirect_request(self, *_: object) -> None:
-        """Return None, which leaves the answer an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +73,7 @@ class OAuthBearer(AbstractTokenProvider):  # type: ignore[misc] # kafka-python s
         self._endpoint = endpoint
         self._client = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
         self._scope = scope
-        self._opener = build_opener(_NoRedirects, HTTPSHandler(context=tls))
+        self._opener = direct_opener(tls)
         self._token = ""
         self._until = 0.0
         self._mutex = threading.Lock()
@@ -112,7 +106,7 @@ class OAuthBearer(AbstractTokenProvider):  # type: ignore[misc] # kafka-python s
                 found = json.loads(answer.read(_MOST_BYTES))
             return str(found["access_token"]), float(found.get("expires_in", 0))
         except HTTPError as error:
-            if error.code in _REDIRECTS:
+            if error.code in REDIRECTS:
                 raise SaslAuthenticationFailedError(
                     f"{where} redirects, which is not followed: {error.code}"
                 ) from None

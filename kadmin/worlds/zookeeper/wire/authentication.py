@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import ssl
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from cryptography.x509 import load_pem_x509_certificate
-
-from kadmin.errors import InvalidInputError
-
 if TYPE_CHECKING:
+    import ssl
+
     from kadmin.cluster.kerberos import Kerberos
+    from kadmin.cluster.tls import Tls
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,48 +48,11 @@ class Digest:
 
 
 @dataclass(frozen=True, slots=True)
-class Tls:
-    """TLS to the servers: files in PEM.
-
-    With certificate and key the identity is also `x509:<DN>`.
-    """
-
-    ca: str
-    certificate: str | None = None
-    key: str | None = None
-    key_password: str | None = field(default=None, repr=False)
-
-    @property
-    def subject(self) -> str | None:
-        """The name in the client's own certificate, as servers write it into ACLs.
-
-        An example is `CN=kafka,O=example`.
-        """
-        if self.certificate is None:
-            return None
-        return load_pem_x509_certificate(
-            Path(self.certificate).read_bytes()
-        ).subject.rfc4514_string()
-
-    def context(self) -> ssl.SSLContext:
-        """Build the client's context; server certificate and host name are verified.
-
-        Raises InvalidInputError for a file that cannot be used.
-        """
-        try:
-            context = ssl.create_default_context(cafile=self.ca)
-            if self.certificate is not None:
-                context.load_cert_chain(self.certificate, self.key, self.key_password)
-        except OSError as error:
-            raise InvalidInputError(
-                "The TLS files cannot be used.", cause=error.strerror or str(error)
-            ) from error
-        return context
-
-
-@dataclass(frozen=True, slots=True)
 class Authentication:
-    """Any combination; none of them is an anonymous, plain connection."""
+    """Any combination; none of them is an anonymous, plain connection.
+
+    With the certificate of `tls` the identity is also `x509:<DN>`.
+    """
 
     sasl: Sasl | Kerberos | None = None
     digest: Digest | None = None
