@@ -38,8 +38,10 @@ would not end."""
 class Throttle:
     """The throttle of a plan: `rate` in bytes per second, `values` to add to the existing configs.
 
-    `wave_seconds` are the least seconds of each wave at that rate, None where a size is unknown;
-    `bound_seconds` those of any waves: the most bytes in or out of one broker over the rate.
+    `spec` is the throttle as it was asked for: where its rate follows the clients, `rate` is the
+    first one. `wave_seconds` are the least seconds of each wave at that rate, None where a size is
+    unknown; `bound_seconds` those of any waves: the most bytes in or out of one broker over the
+    rate.
     """
 
     rate: int
@@ -47,6 +49,7 @@ class Throttle:
     wave_seconds: tuple[float | None, ...]
     bound_seconds: float | None
     warnings: tuple[str, ...]
+    spec: ThrottleSpec
 
     @property
     def makespan_seconds(self) -> float | None:
@@ -81,7 +84,8 @@ def throttle_of(
         for entity, keys in wanted.items()
         if entity.is_topic or entity.broker_id in state.brokers
     }
-    return Throttle(rate, values, tuple(seconds), bound, _warnings(every, rate, state, inbound))
+    warnings = _warnings(every, rate, state, inbound)
+    return Throttle(rate, values, tuple(seconds), bound, warnings, target)
 
 
 def suggested_rate(

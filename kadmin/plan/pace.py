@@ -5,10 +5,10 @@ copies take no longer than that needs. Nobody has to know the links.
 Constraints: a rate never leaves its range. Copies in flight are not interrupted: a lower rate acts
 within two seconds and may stop copies for ten, a higher one acts at once. One look has few samples,
 and machines are slow for other reasons: pairs are compared with controls of the same seconds.
-Algorithm: additive steps on a scale of rates, each STEP times the one before. A pair that suffers
-loses a partition at once, or, at one, both its brokers lose DOWN steps. Brokers whose pairs are calm
-and that use their rate gain: FIRST_UP steps at each look until the first trouble, then one step
-after CALM_S. The step at which trouble came is tried again only after a time that doubles.
+Algorithm: steps on a scale of rates, each STEP times the one before. A pair that suffers loses a
+partition at once, or, at one, both its brokers lose DOWN steps. Brokers whose pairs are calm and
+that use their rate gain: FIRST_UP steps at each look until the first trouble, then one step after
+CALM_S. The step at which trouble came is tried again only after a time that doubles.
 Example: 1 to 100 MB/s on links of 10 MB/s: 1, 2, 4.3, 8.9 MB/s, trouble, 6.2 MB/s.
 """
 
@@ -78,7 +78,7 @@ def p90(seconds: Iterable[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One look: the pairs that copy, bytes per second that brokers copy, and signals over limits."""
+    """One look: the pairs that copy, bytes per second by broker, and signals over limits."""
 
     pairs: Mapping[Pair, PairSeen]
     used: Mapping[int, float]
@@ -119,7 +119,7 @@ class Pace:
 def decide(pace: Pace, seen: Seen, limits: PaceLimits, now: float) -> Pace:
     """Return the pace after a look; brokers and pairs that are new begin at the least."""
     suffering = {pair for pair, found in seen.pairs.items() if seen.exceeded or found.suffers}
-    pace = _slower(pace, suffering, seen, limits, now)
+    pace = _slower(pace, suffering, seen, now)
     pace = _held(pace, suffering, now)
     for broker in sorted(seen.used):
         if broker not in {each for pair in suffering for each in pair}:
@@ -130,9 +130,7 @@ def decide(pace: Pace, seen: Seen, limits: PaceLimits, now: float) -> Pace:
     return pace
 
 
-def _slower(
-    pace: Pace, suffering: Collection[Pair], seen: Seen, limits: PaceLimits, now: float
-) -> Pace:
+def _slower(pace: Pace, suffering: Collection[Pair], seen: Seen, now: float) -> Pace:
     steps, at_once, tries = dict(pace.steps), dict(pace.at_once), dict(pace.tries)
     brokers = set[int]()
     for pair in sorted(suffering):
@@ -147,7 +145,8 @@ def _slower(
         if step > 0:
             tries[broker] = _again(tries.get(broker), step, now)
         steps[broker] = max(0, step - DOWN)
-    troubled = dict.fromkeys([*suffering, *(each for pair in suffering for each in pair)], now)
+    keys: set[int | Pair] = {*suffering, *(each for pair in suffering for each in pair)}
+    troubled = dict.fromkeys(keys, now)
     return replace(
         pace,
         steps=steps,

@@ -145,7 +145,7 @@ def throttled(targets: Iterable[PartitionTarget], rate: int) -> dict[ConfigEntit
         }
         for topic in senders
     }
-    return {**topics, **rates(brokers, rate)}
+    return {**topics, **rates(dict.fromkeys(brokers, rate))}
 
 
 def only_readable(
@@ -157,11 +157,11 @@ def only_readable(
     }
 
 
-def rates(brokers: Iterable[int], rate: int) -> dict[ConfigEntity, dict[str, str]]:
-    """Return both rates on each broker."""
+def rates(rate_of: Mapping[int, int]) -> dict[ConfigEntity, dict[str, str]]:
+    """Return both rates on each broker, of its bytes per second."""
     return {
         ConfigEntity.of_broker(broker): dict.fromkeys(RATES, str(rate))
-        for broker in sorted(brokers)
+        for broker, rate in sorted(rate_of.items())
     }
 
 
@@ -209,7 +209,7 @@ def apply_revision(
         for key, change in keys.items():
             on_record = every.setdefault(entity, {}).get(key)
             earlier = () if on_record is None else (*on_record.earlier, on_record.ours)
-            every[entity][key] = replace(change, earlier=earlier)
+            every[entity][key] = replace(change, earlier=tuple(dict.fromkeys(earlier)))
     return every
 
 

@@ -20,8 +20,8 @@ from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.session import held
 from kadmin.operations.throttles.by_hand import Planned, Written
-from kadmin.operations.throttles.changes import is_there
-from kadmin.operations.throttles.operation import Throttling, in_flight_of, is_on_record
+from kadmin.operations.throttles.changes import in_flight_of, is_on_record, is_there
+from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.copying import sized, throttle_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy

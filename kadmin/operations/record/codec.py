@@ -26,6 +26,7 @@ from kadmin.operations.record.loading import (
     load_numbers,
     load_partitions,
     load_recipe,
+    load_spec,
     load_stop_request,
     load_texts,
     load_throttle_request,
@@ -43,6 +44,7 @@ from kadmin.operations.record.record import (
     OperationStatus,
     ThrottleRecord,
 )
+from kadmin.plan.model import write_throttle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import HighWatermark
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
-    from kadmin.plan.model import TopicRecipe
+    from kadmin.plan.model import ThrottleSpec, TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
 
 RECORD_VERSION = 3
@@ -90,7 +92,11 @@ def encode_record(record: OperationRecord) -> bytes:
         if record.health is None
         else _dump_health(record.health, record.high_watermarks),
         "throttle": record.throttle
-        and {"rate": record.throttle.rate, "changes": dump_changes(record.throttle.changes)},
+        and {
+            "rate": record.throttle.rate,
+            "changes": dump_changes(record.throttle.changes),
+            **dump_spec(record.throttle.spec),
+        },
     }
     return zlib.compress(dump(value), level=9)
 
@@ -256,7 +262,17 @@ def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
     if value is None:
         return None
     require_rate(value["rate"])
-    return ThrottleRecord(value["rate"], load_changes(value["changes"]))
+    return ThrottleRecord(value["rate"], load_changes(value["changes"]), load_spec(value))
+
+
+def dump_spec(spec: ThrottleSpec | None) -> dict[str, Any]:
+    """Return the key of a throttle as it was asked for, none where that is not known."""
+    return {} if spec is None else {"spec": write_throttle(spec)}
+
+
+def dump_throttle_request(request: ThrottleRequest) -> dict[str, Any]:
+    """Return a request to change the throttle as JSON has it."""
+    return {"rate": request.rate, "by": request.by, "at": request.at, **dump_spec(request.spec)}
 
 
 def dump_changes(changes: ConfigChanges) -> dict[str, Any]:
@@ -298,7 +314,7 @@ def _dump_request(request: StopRequest) -> dict[str, Any]:
 
 def encode_throttle_request(request: ThrottleRequest) -> bytes:
     """Encode a request to change the throttle."""
-    return dump(asdict(request))
+    return dump(dump_throttle_request(request))
 
 
 def decode_throttle_request(data: bytes) -> ThrottleRequest:

@@ -14,7 +14,7 @@ from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, HighWatermark
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
-from kadmin.plan.model import TopicRecipe
+from kadmin.plan.model import TopicRecipe, read_throttle
 from kadmin.plan.throttle import ConfigChange, is_throttle
 from kadmin.plan.units import MOST_BYTES
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import Assignment, Replicas
+    from kadmin.plan.model import ThrottleSpec
     from kadmin.plan.throttle import ConfigChanges
 
 
@@ -108,9 +109,16 @@ def load_changes(value: Mapping[str, Any]) -> ConfigChanges:
     return changes
 
 
+def load_spec(value: Mapping[str, Any]) -> ThrottleSpec | None:
+    """Return the throttle as it was asked for, None where an older version did not write it."""
+    return None if value.get("spec") is None else read_throttle(value["spec"])
+
+
 def load_throttle_request(value: Mapping[str, Any]) -> ThrottleRequest:
     """Return a request to change the throttle."""
-    request = ThrottleRequest(**value)
+    if odd := value.keys() - {"rate", "by", "at", "spec"}:
+        raise ValueError(f"no request has {', '.join(sorted(odd))}")
+    request = ThrottleRequest(value["rate"], value["by"], value["at"], load_spec(value))
     require(str, request.by, request.at)
     require_rate(request.rate)
     return request

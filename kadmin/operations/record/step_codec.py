@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, get_args
 
 from kadmin.operations.record.codec import (
@@ -14,6 +14,7 @@ from kadmin.operations.record.codec import (
     dump,
     dump_changes,
     dump_partitions,
+    dump_throttle_request,
     require_readable,
 )
 from kadmin.operations.record.loading import (
@@ -123,7 +124,7 @@ def _load_replaced(value: dict[str, Any]) -> Replaced:
 
 def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
     # Lists of replicas are long and repeat themselves.
-    request = None if change.request is None else asdict(change.request)
+    request = None if change.request is None else dump_throttle_request(change.request)
     return {
         "rate": change.rate,
         "changes": _pack(dump(dump_changes(change.changes))),

@@ -82,8 +82,9 @@ class Intent:
 class ThrottleChange:
     """A change of the throttle while the operation runs.
 
-    It has the new rate, and the values that it adds or replaces. `request` asked for it. One change
-    may take several steps; all but the last have no request.
+    It has the new rate, and the values that it adds or replaces. `request` asked for it; a rate
+    that follows the clients changes without one. One change may take several steps; all but the
+    last have no request.
     """
 
     rate: int
@@ -269,5 +270,7 @@ def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> Throttle
     throttle = record.throttle
     for change in throttle_changes(steps):
         before: ConfigChanges = {} if throttle is None else throttle.changes
-        throttle = ThrottleRecord(change.rate, apply_revision(before, change.changes))
+        spec = None if throttle is None else throttle.spec
+        spec = spec if change.request is None else change.request.spec
+        throttle = ThrottleRecord(change.rate, apply_revision(before, change.changes), spec)
     return throttle

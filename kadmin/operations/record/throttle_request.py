@@ -8,17 +8,25 @@ configs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kadmin.plan.units import readable_rate
+
+if TYPE_CHECKING:
+    from kadmin.plan.model import ThrottleSpec
 
 
 @dataclass(frozen=True, slots=True)
 class ThrottleRequest:
-    """A request for a rate in bytes per second, with author and time."""
+    """A request for a rate in bytes per second, with author and time.
+
+    `spec` is the throttle as it was asked for, None in older requests.
+    """
 
     rate: int
     by: str
     at: str
+    spec: ThrottleSpec | None = None
 
     def __str__(self) -> str:
         return f"asked to throttle at {readable_rate(self.rate)} by {self.by} at {self.at}"

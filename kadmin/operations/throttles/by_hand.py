@@ -17,8 +17,7 @@ from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.session import held
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
-from kadmin.operations.throttles.changes import still_throttled
-from kadmin.operations.throttles.operation import in_flight_of
+from kadmin.operations.throttles.changes import in_flight_of, still_throttled
 from kadmin.plan.model import PartitionTarget
 from kadmin.plan.progress import in_flight
 from kadmin.plan.throttle import (
@@ -105,9 +104,9 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
         lists = {
             ConfigEntity.of_topic(name): dict.fromkeys(LISTS, WILDCARD) for name in scope.topics
         }
-        wanted: ConfigValues = {**lists, **rates(scope.brokers or held, rate)}
+        wanted: ConfigValues = {**lists, **rates(dict.fromkeys(scope.brokers or held, rate))}
     elif scope.brokers:
-        wanted = rates(scope.brokers, rate)
+        wanted = rates(dict.fromkeys(scope.brokers, rate))
     else:
         wanted = throttled((_copy(partition, state) for partition in in_flight(state)), rate)
     found = context.backend.read_configs(wanted)

@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
+from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import ThrottleRecord
-from kadmin.plan.throttle import edits_to_restore, merge, only_readable
+from kadmin.operations.record.steps import throttle_changes
+from kadmin.plan.progress import in_flight, still_copied
+from kadmin.plan.throttle import LEADER_RATE, edits_to_restore, merge, only_readable
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.config_entity import ConfigEntity
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.port import Backend
+    from kadmin.operations.record.steps import Step
+    from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.copying import Throttle
     from kadmin.plan.throttle import (
         ConfigChange,
@@ -38,7 +44,8 @@ def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleReco
     if throttle is None:
         return None
     found = backend.read_configs(throttle.values)
-    return ThrottleRecord(throttle.rate, merge(only_readable(throttle.values, found, {}), found))
+    changes = merge(only_readable(throttle.values, found, {}), found)
+    return ThrottleRecord(throttle.rate, changes, throttle.spec)
 
 
 class Removal:
@@ -62,6 +69,15 @@ class Removal:
         self.undone.update(edits.values)
         self._seen.update(found)
         return edits.values
+
+
+def rates_of(changes: ConfigChanges) -> dict[int, int]:
+    """Return the bytes per second of each broker to which changes give a rate."""
+    return {
+        entity.broker_id: int(keys[LEADER_RATE].ours or 0)
+        for entity, keys in changes.items()
+        if entity.broker_id is not None and LEADER_RATE in keys
+    }
 
 
 def still_throttled(verb: str, failed: Mapping[ConfigEntity, str]) -> NotCompletedError:
@@ -96,3 +112,18 @@ def parts_of(changes: ConfigChanges) -> list[ConfigChanges]:
         parts[-1][entity] = keys
         size += entity_chars
     return list(parts)
+
+
+def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartition, ...]:
+    """Return an operation's partitions that are being reassigned or whose new replicas copy."""
+    if not isinstance(work, ReassignmentWork):
+        return ()
+    moving = {partition for partition in in_flight(state) if state.replicas(partition) is not None}
+    return tuple(
+        w.partition for w in work.targets if w.partition in moving or still_copied(w, state)
+    )
+
+
+def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:
+    """Whether the steps on record contain the whole requested change."""
+    return any(change.request == request for change in throttle_changes(steps))

@@ -33,22 +33,31 @@ from kadmin.operations.record.steps import (
     waves_of,
     writes_unanswered,
 )
-from kadmin.operations.throttles.changes import Removal, is_there, parts_of, still_throttled
-from kadmin.plan.progress import Progress, in_flight, judge, still_copied
+from kadmin.operations.throttles.changes import (
+    Removal,
+    in_flight_of,
+    is_on_record,
+    is_there,
+    parts_of,
+    rates_of,
+    still_throttled,
+)
+from kadmin.plan.progress import Progress, judge
 from kadmin.plan.throttle import (
     describe_entities,
     edits_to_set,
     only_readable,
     plan_revision,
+    rates,
     throttled,
 )
 from kadmin.plan.units import readable_rate
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.model import ClusterState
     from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
@@ -57,25 +66,11 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
     from kadmin.operations.record.steps import Step
     from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.plan.model import ThrottleSpec
     from kadmin.plan.throttle import ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
 RECONCILE_S = 5.0
 """Seconds between two comparisons of the cluster's throttles with those on record."""
-
-
-def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartition, ...]:
-    """Return an operation's partitions that are being reassigned or whose new replicas copy."""
-    if not isinstance(work, ReassignmentWork):
-        return ()
-    moving = {partition for partition in in_flight(state) if state.replicas(partition) is not None}
-    return tuple(
-        w.partition for w in work.targets if w.partition in moving or still_copied(w, state)
-    )
-
-
-def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:
-    """Whether the steps on record contain the whole requested change."""
-    return any(change.request == request for change in throttle_changes(steps))
 
 
 class Throttling:
@@ -98,6 +93,25 @@ class Throttling:
         """Bytes per second that each broker sends and receives at most, None without a throttle."""
         return None if self._throttle is None else self._throttle.rate
 
+    @property
+    def spec(self) -> ThrottleSpec | None:
+        """The throttle as it was asked for, None without one or where that is not known."""
+        return None if self._throttle is None else self._throttle.spec
+
+    @property
+    def rates(self) -> Mapping[int, int]:
+        """Bytes per second of each broker that has a rate of the throttle."""
+        return {} if self._throttle is None else rates_of(self._throttle.changes)
+
+    def set_rates(self, rate_of: Mapping[int, int], lease: Lease) -> None:
+        """Put other rates of brokers on record, and set them; the lists of replicas stay."""
+        steps = self._steps()
+        if self._throttle is not None:
+            highest = max({**self.rates, **rate_of}.values(), default=self._throttle.rate)
+            self._put_on_record(rates(rate_of), highest, None, steps, lease)
+            steps = self._steps()
+            self._set(self._throttle, steps, lease)
+
     def set_up(self, lease: Lease) -> None:
         """Set the values of the throttle that are not set yet, while something is left to copy.
 
@@ -105,15 +119,17 @@ class Throttling:
         published. Once copies run, a changed value is kept, with a note.
         """
         steps = self._steps()
-        if self._throttle is not None:
-            self._set(self._throttle, steps, lease)
+        if self._throttle is not None and (changed := self._set(self._throttle, steps, lease)):
+            where, rate = describe_entities(changed), readable_rate(self._throttle.rate)
+            self._context.tell(events.Note(f"throttled at {rate} on {where}"))
         for change in throttle_changes(steps):
             self._taken_up = change.request or self._taken_up
 
-    def _set(self, throttle: ThrottleRecord, steps: Iterable[Step], lease: Lease) -> None:
+    def _set(self, throttle: ThrottleRecord, steps: Iterable[Step], lease: Lease) -> ConfigChanges:
+        """Set the values of a throttle while something is left to copy; return its changes."""
         state = self._read()
         if not self._has_copies_to_make(state):
-            return
+            return {}
         wanted = {
             entity: keys for entity, keys in throttle.changes.items() if is_there(entity, state)
         }
@@ -128,11 +144,7 @@ class Throttling:
             return edits_to_set({entity: changes[entity] for entity in found}, found).values
 
         self._change(changes, edit, lease)
-        self._context.tell(
-            events.Note(
-                f"throttled at {readable_rate(throttle.rate)} on {describe_entities(changes)}"
-            )
-        )
+        return changes
 
     def take_up(self, lease: Lease) -> None:
         """Record a new request for another rate; change the configs while copies are left to do.
@@ -166,14 +178,23 @@ class Throttling:
         """
         if not isinstance(self._work, ReassignmentWork):
             return
-        steps = self._steps()
-        before: ConfigChanges = {} if self._throttle is None else self._throttle.changes
         wanted = throttled((target for wave in self._work.waves for target in wave), request.rate)
+        self._put_on_record(wanted, request.rate, request, self._steps(), lease)
+
+    def _put_on_record(
+        self,
+        wanted: ConfigValues,
+        rate: int,
+        request: ThrottleRequest | None,
+        steps: tuple[Step, ...],
+        lease: Lease,
+    ) -> None:
+        before: ConfigChanges = {} if self._throttle is None else self._throttle.changes
         found = self._context.backend.read_configs(wanted)
         changes = plan_revision(only_readable(wanted, found, before), before, found)
         parts = parts_of(changes)
         for number, part in enumerate(parts, start=1):
-            change = ThrottleChange(request.rate, part, request if number == len(parts) else None)
+            change = ThrottleChange(rate, part, request if number == len(parts) else None)
             now = self._context.clock.timestamp()
             step = ThrottleStep(len(steps) + number, now, change)
             self._context.operations.write_step(step, lease)

@@ -40,7 +40,13 @@ from kadmin.plan.model.request import (
     RebalanceRequest,
     ZonePrices,
 )
-from kadmin.plan.model.throttle import UNTHROTTLED, ThrottleBy, ThrottleSpec
+from kadmin.plan.model.throttle import (
+    UNTHROTTLED,
+    ThrottleBy,
+    ThrottleSpec,
+    read_throttle,
+    write_throttle,
+)
 
 __all__ = [
     "LOAD_LEADER_CHANGES",
@@ -76,6 +82,8 @@ __all__ = [
     "WaveOrder",
     "ZonePrices",
     "hours_of",
+    "read_throttle",
+    "write_throttle",
 ]
 
 Document: TypeAlias = Plan | RebalanceRequest | Policy

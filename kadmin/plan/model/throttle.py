@@ -102,7 +102,8 @@ class ThrottleFields:
     ] = None
 
 
-def _read_throttle(value: Any) -> ThrottleSpec:  # noqa: ANN401 - JSON
+def read_throttle(value: Any) -> ThrottleSpec:  # noqa: ANN401 - JSON
+    """Return a throttle of JSON that its schema allows; raises ValueError as its fields do."""
     if value == ThrottleBy.NONE:
         return UNTHROTTLED
     fields = read(ThrottleFields, value)
@@ -113,7 +114,8 @@ def _read_throttle(value: Any) -> ThrottleSpec:  # noqa: ANN401 - JSON
     return ThrottleSpec(by, getattr(fields, by), pair=fields.pair)
 
 
-def _write_throttle(throttle: ThrottleSpec) -> Any:  # noqa: ANN401 - JSON
+def write_throttle(throttle: ThrottleSpec) -> Any:  # noqa: ANN401 - JSON
+    """Return a throttle as JSON."""
     if throttle == UNTHROTTLED:
         return throttle.by.value
     amount: Any = throttle.amount
@@ -132,7 +134,7 @@ _ONE_OF = [
 ]
 Throttle: TypeAlias = Annotated[
     ThrottleSpec,
-    WrittenAs(ThrottleFields, _read_throttle, _write_throttle),
+    WrittenAs(ThrottleFields, read_throttle, write_throttle),
     Keywords(
         type=["object", "string"],
         pattern=f"^{ThrottleBy.NONE}$",
