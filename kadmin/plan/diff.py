@@ -12,7 +12,7 @@ from kadmin.plan.disk_space import shortages
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.makespan import repack
 from kadmin.plan.model import WaveOrder
-from kadmin.plan.pairs import PairLimit
+from kadmin.plan.pairs import AtOnce, PairLimit
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.sources import lacks_source, with_source_size
 from kadmin.plan.waves import moved_bytes, schedule
@@ -135,8 +135,8 @@ def _waves(
 
 
 def _pairs(plan: ReassignmentPlan, state: ClusterState) -> PairLimit | None:
-    most = None if plan.throttle is None else plan.throttle.pair
-    return None if most is None else PairLimit(lambda _: most, state)
+    most = None if plan.throttle is None else plan.throttle.at_once
+    return None if most is None else PairLimit(AtOnce(most), state)
 
 
 def _complete(

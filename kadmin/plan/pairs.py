@@ -12,13 +12,13 @@ two of different receivers begin, the other follows.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.plan.copying import leader_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState
     from kadmin.plan.model import PartitionTarget
@@ -34,16 +34,25 @@ def pairs_of(target: PartitionTarget, state: ClusterState) -> tuple[Pair, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class AtOnce:
+    """The most copies of a pair at once, `usual` where there is no other number; 0: none begins."""
+
+    usual: int
+    by_pair: Mapping[Pair, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class PairLimit:
     """The most copies at once of each pair, by the leaders of a state."""
 
-    most: Callable[[Pair], int]
+    most: AtOnce
     state: ClusterState
 
     def takes(self, target: PartitionTarget, at_once: Counter[Pair]) -> bool:
         """Count the copies of a target in if each of its pairs has room."""
         pairs = pairs_of(target, self.state)
-        if any(at_once[pair] >= self.most(pair) for pair in pairs):
+        most = self.most
+        if any(at_once[pair] >= most.by_pair.get(pair, most.usual) for pair in pairs):
             return False
         at_once.update(pairs)
         return True

@@ -20,7 +20,7 @@ from kadmin.plan.model import (
     ThrottleBy,
     ThrottleSpec,
 )
-from kadmin.plan.pairs import PairLimit, pairs_of
+from kadmin.plan.pairs import AtOnce, PairLimit, pairs_of
 from kadmin.plan.waves import schedule
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import WaveLimits
 
 ALL_ALIVE = cluster({}, brokers=dict.fromkeys(range(13)))
-TWICE = PairLimit(lambda _: 2, ALL_ALIVE)
+TWICE = PairLimit(AtOnce(2), ALL_ALIVE)
 
 
 def busiest_pair(running: Iterable[PartitionTarget]) -> int:

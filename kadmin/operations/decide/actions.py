@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.plan.copied import OnDisk, Sizes
     from kadmin.plan.model import DeletionLayout, PartitionTarget, TopicRecipe
+    from kadmin.plan.pairs import AtOnce
     from kadmin.plan.progress import Progress
 
 P = TypeVar("P")
@@ -82,7 +83,8 @@ class Memory:
     a request is unanswered. `fingerprint` is a digest of the topics read, `changed_at` when it last
     changed; `health` the last answer of the health gate. `states` are the partitions as read last;
     `without_source` those with no replica alive and in sync, with the brokers of their last ISR;
-    `led_again` those that have a leader again, and whether it is one of these.
+    `led_again` those that have a leader again, and whether it is one of these. `at_once` are the
+    partitions that may be copied at once from one broker to another, None without a limit.
     """
 
     wave: int = 0
@@ -100,6 +102,7 @@ class Memory:
     states: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
     without_source: Mapping[TopicPartition, frozenset[int]] = field(default_factory=dict)
     led_again: Mapping[TopicPartition, bool] = field(default_factory=dict)
+    at_once: AtOnce | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ only settled partitions left                            Wait for the ISR
 
 (1) Where the back-end says so; through the API the same targets are sent again after the pickup
 deadline.
-(2) Where the plan limits the partitions that are copied at once from one broker to another, and a
+(2) Where the partitions that are copied at once from one broker to another are limited, and a
 publish adds to those in flight.
 After the last wave every partition of the plan is checked again, then leaders are elected
 where the plan says so.
@@ -105,8 +105,7 @@ class ReassignmentWork(OperationSpec):
     """A reassignment as recorded.
 
     It has waves of targets whose `current` is filled in, when to elect, and how to undo it.
-    `skips_deleted`: what remains is reassigned where a topic was deleted meanwhile. `pair`: the
-    partitions of a wave that are copied at once from one broker to another; None: no limit.
+    `skips_deleted`: what remains is reassigned where a topic was deleted meanwhile.
     """
 
     waves: tuple[tuple[PartitionTarget, ...], ...]
@@ -114,7 +113,6 @@ class ReassignmentWork(OperationSpec):
     elect: Elect
     rollback: NextStep | None = None
     skips_deleted: bool = False
-    pair: int | None = None
 
     @property
     def channel(self) -> Channel | None:
@@ -152,18 +150,6 @@ class ReassignmentWork(OperationSpec):
         if not self.skips_deleted:
             return targets
         return tuple(target for target in targets if target.partition.topic in state.topics)
-
-    def admitted(
-        self,
-        waiting: Sequence[PartitionTarget],
-        running: Sequence[PartitionTarget],
-        state: ClusterState,
-    ) -> tuple[PartitionTarget, ...]:
-        """Return the waiting partitions that may begin beside those that run."""
-        most = self.pair
-        if most is None:
-            return tuple(waiting)
-        return PairLimit(lambda _: most, state).admitted(waiting, running)
 
     def in_flight(self, observed: Observed, memory: Memory) -> bool:
         """Whether the current wave was published, or a request is pending."""
@@ -310,7 +296,7 @@ def _without_request(
         unions = [target for target in running if left_behind(target, observed)]
         if len(unions) == len(running):
             return publish(unions, observed, memory)
-        more = () if stale else _beside(running, work, waiting, observed, memory)
+        more = () if stale else _beside(running, waiting, observed, memory)
         if more:
             return _next(work, more, observed, memory, now)
         return copying(found, observed, memory, now)
@@ -338,21 +324,25 @@ def _unchanged(
         targets = [target for target in waiting if target.partition in cancelled]
         rollback = work.undone_by(observed, memory)
         return changed_by_others(targets, observed, work.targets, rollback, cancelled=cancelled)
-    return _next(work, work.admitted(waiting, (), observed.state), observed, memory, now)
+    first = tuple(waiting)
+    if memory.at_once is not None:
+        first = PairLimit(memory.at_once, observed.state).admitted(waiting, ())
+    if not first:
+        return Wait("clients wait for copies: no copy begins before that has ended")
+    return _next(work, first, observed, memory, now)
 
 
 def _beside(
     running: Sequence[PartitionTarget],
-    work: ReassignmentWork,
     waiting: Sequence[PartitionTarget],
     observed: Observed,
     memory: Memory,
 ) -> tuple[PartitionTarget, ...]:
     """Return the waiting partitions of the wave that may begin beside those that run."""
-    if work.pair is None or asked_for(waiting, observed, memory):
+    if memory.at_once is None or asked_for(waiting, observed, memory):
         return ()
     able = [target for target in waiting if not dead_targets([target], observed.state)]
-    return work.admitted(able, running, observed.state)
+    return PairLimit(memory.at_once, observed.state).admitted(able, running)
 
 
 def _next(
@@ -401,8 +391,7 @@ def _work_of(plan: ReassignmentPlan, record: OperationRecord) -> ReassignmentWor
     )
     waves = tuple(tuple(targets[position] for position in wave) for wave in record.waves)
     rollback = undo_of(record.operation_id, plan.header)
-    pair = None if plan.throttle is None else plan.throttle.pair
-    return ReassignmentWork(waves, targets, plan.elect, rollback, plan.allow_topics_deleted, pair)
+    return ReassignmentWork(waves, targets, plan.elect, rollback, plan.allow_topics_deleted)
 
 
 def _fields(work: ReassignmentWork, state: ClusterState) -> dict[str, Any]:

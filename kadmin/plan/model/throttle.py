@@ -27,14 +27,19 @@ class ThrottleSpec:
     """`spec.throttle`. `amount` is in bytes per second, for `finish_in` in seconds.
 
     `most`: the highest rate, where `amount` is the lowest and the rate follows the clients; None: a
-    fixed rate. `pair`: partitions that are copied at once from one broker to another. None:
-    one at first where the rate follows the clients, else no limit.
+    fixed rate. `pair`: partitions that are copied at once from one broker to another, at most.
+    None: one where the rate follows the clients, else no limit.
     """
 
     by: ThrottleBy
     amount: int
     most: int | None = None
     pair: int | None = None
+
+    @property
+    def at_once(self) -> int | None:
+        """The most partitions that are copied at once from one broker to another; None: any."""
+        return self.pair if self.most is None else self.pair or 1
 
 
 UNTHROTTLED = ThrottleSpec(ThrottleBy.NONE, 0)

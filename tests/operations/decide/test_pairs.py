@@ -26,6 +26,7 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import Channel, Intent, Sending, WaveStep
 from kadmin.plan.model import Elect, PartitionTarget
+from kadmin.plan.pairs import AtOnce
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas, TopicPartition
@@ -36,7 +37,8 @@ TARGETS = tuple(
     PartitionTarget(tp(name), (1, 3) if number % 3 else (1, 4), (1, 2))
     for number, name in enumerate(NAMES)
 )
-WORK = ReassignmentWork((TARGETS,), TARGETS, Elect.NONE, pair=2)
+WORK = ReassignmentWork((TARGETS,), TARGETS, Elect.NONE)
+TWO = AtOnce(2)
 """Six partitions from broker 1 to 3, three to 4."""
 
 
@@ -87,7 +89,7 @@ def next_action(brokers: Brokers, memory: Memory, now: float) -> tuple[Action, M
 @pytest.mark.parametrize("seed", range(5))
 def test_the_next_copy_of_a_pair_begins_when_one_is_done(seed: int) -> None:
     chooser = random.Random(seed)  # noqa: S311 - a reproducible order, not a secret
-    brokers, memory, now = Brokers(), Memory(), 0.0
+    brokers, memory, now = Brokers(), Memory(at_once=TWO), 0.0
     while True:
         action, memory = next_action(brokers, memory, now)
         now += 1.0
@@ -111,7 +113,7 @@ def test_the_next_copy_of_a_pair_begins_when_one_is_done(seed: int) -> None:
 
 def test_health_is_asked_for_before_each_publish_but_the_first() -> None:
     brokers = Brokers()
-    memory = Memory(epoch=1, listening=frozenset(Channel))
+    memory = Memory(epoch=1, listening=frozenset(Channel), at_once=TWO)
     first = decide(WORK, brokers.observed(), memory, 0.0)
     assert isinstance(first, PublishWave)
     brokers.publish(first)
@@ -131,7 +133,7 @@ def test_health_is_asked_for_before_each_publish_but_the_first() -> None:
 
 
 def test_copies_for_a_dead_broker_do_not_begin_and_hold_up_no_others() -> None:
-    brokers, memory = Brokers(), Memory()
+    brokers, memory = Brokers(), Memory(at_once=TWO)
     action, memory = next_action(brokers, memory, 0.0)
     assert isinstance(action, PublishWave)
     brokers.publish(action)
