@@ -15,7 +15,7 @@ Example: 1 to 100 MB/s on links of 10 MB/s: 1, 2, 4.3, 8.9 MB/s, trouble, 6.2 MB
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import ceil, log
+from math import ceil, inf, log
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ class PaceLimits:
         return self.most if step >= self.highest else round(self.least * STEP**step)
 
 
+def step_of(rate: int, limits: PaceLimits) -> int:
+    """Return the highest step whose rate is not above this one."""
+    return max((step for step in range(limits.highest + 1) if limits.rate(step) <= rate), default=0)
+
+
 @dataclass(frozen=True, slots=True)
 class PairSeen:
     """Commit delays of a pair in seconds since the last look, those of controls, and its copies."""
@@ -62,9 +67,14 @@ class PairSeen:
     copies: int
 
     @property
+    def is_known(self) -> bool:
+        """Whether there are delays enough to compare."""
+        return len(self.delays) >= _FEWEST and len(self.controls) >= _FEWEST
+
+    @property
     def suffers(self) -> bool:
         """Whether clients of the pair wait longer than others."""
-        if len(self.delays) < _FEWEST or len(self.controls) < _FEWEST:
+        if not self.is_known:
             return False
         pair, control = p90(self.delays), p90(self.controls)
         return pair > _RATIO * control and pair > control + _EXCESS_S
@@ -180,13 +190,12 @@ def _held(pace: Pace, suffering: Collection[Pair], now: float) -> Pace:
     return replace(pace, calm_since=calm)
 
 
-def _may_rise(pace: Pace, key: int | Pair, to: int, now: float) -> bool:
-    """Whether a step or number may be tried now."""
+def _may_rise(pace: Pace, key: int | Pair, to: int, now: float, *, wait_s: float) -> bool:
+    """Whether a step or number may be tried, `wait_s` after the last change or trouble."""
     known = pace.tries.get(key)
     if known is not None and to >= known.at and now < known.until:
         return False
-    wait_s = 0.0 if key not in pace.troubled_at else CALM_S
-    last = max(pace.troubled_at.get(key, -CALM_S), pace.moved_at.get(key, -CALM_S))
+    last = max(pace.troubled_at.get(key, -inf), pace.moved_at.get(key, -inf))
     return now - last >= wait_s
 
 
@@ -194,9 +203,10 @@ def _faster(pace: Pace, broker: int, seen: Seen, limits: PaceLimits, now: float)
     step = pace.steps.get(broker, 0)
     if step >= limits.highest or seen.used[broker] < USED * limits.rate(step):
         return pace
-    up = 1 if broker in pace.troubled_at else FIRST_UP
-    to = min(limits.highest, step + up)
-    if not _may_rise(pace, broker, to, now):
+    known = all(found.is_known for pair, found in seen.pairs.items() if broker in pair)
+    first = broker not in pace.troubled_at and known
+    to = min(limits.highest, step + (FIRST_UP if first else 1))
+    if not _may_rise(pace, broker, to, now, wait_s=0.0 if first else CALM_S):
         return pace
     return replace(pace, steps={**pace.steps, broker: to}, moved_at={**pace.moved_at, broker: now})
 
@@ -214,11 +224,10 @@ def _more_at_once(
     full = found.copies >= allowed
     if limited or not full or allowed >= limits.pair:
         return pace
-    if (
-        not _may_rise(pace, pair, allowed + 1, now)
-        or now - max(pace.moved_at.get(pair, 0.0), *(pace.moved_at.get(each, 0.0) for each in pair))
-        < LOOK_S
-    ):
+    wait_s = CALM_S if pair in pace.troubled_at or not found.is_known else LOOK_S
+    if any(now - pace.moved_at.get(each, -inf) < LOOK_S for each in pair):
+        return pace
+    if not _may_rise(pace, pair, allowed + 1, now, wait_s=wait_s):
         return pace
     return replace(
         pace, at_once={**pace.at_once, pair: allowed + 1}, moved_at={**pace.moved_at, pair: now}

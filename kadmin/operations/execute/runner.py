@@ -36,6 +36,7 @@ from kadmin.operations.decide.stop_request import stopped
 from kadmin.operations.execute.follow import Loop, follow
 from kadmin.operations.execute.leftovers import copies_left
 from kadmin.operations.execute.losses import with_losses
+from kadmin.operations.execute.pacer import Pacer
 from kadmin.operations.observers.health import HealthGate
 from kadmin.operations.observers.other_tools import OtherTools
 from kadmin.operations.port import Postponed, PublishOutcome
@@ -77,6 +78,7 @@ class Runner:
             work, context.backend.brokers, context.clock, context.tell
         )
         self._pace = Pace(work)
+        self._pacer = Pacer(context, work, self._throttling)
 
     def run(self, seen: ClusterState | None = None, warning: str | None = None) -> str:
         """Run the operation to its end and return the success message.
@@ -113,6 +115,7 @@ class Runner:
             self._throttling.leave(error, self._session.lease)
             raise
         finally:
+            self._pacer.close()
             self._replica_bytes.close()
 
     def _observe(self) -> Observed:
@@ -141,6 +144,7 @@ class Runner:
         self._remember(observed)
         if request is None:
             self._watch_others()
+            self._keep_pace(observed)
         return observed
 
     @staticmethod
@@ -335,6 +339,17 @@ class Runner:
             self._session.set_status(
                 OperationStatus(OperationState.RUNNING, now, self._other_tools.message)
             )
+
+    def _keep_pace(self, observed: Observed) -> None:
+        cluster, memory = self._other_tools.cluster, self._memory
+        if cluster is not None:
+            note = self._session.write(
+                lambda lease: self._pacer.look(observed, memory, cluster, lease)
+            )
+            if note is not None:
+                self._note(note)
+        adds = not observed.capabilities.publish.waits
+        self._memory = replace(memory, at_once=self._pacer.at_once(adds=adds))
 
     def _progress(self, observed: Observed, reason: str) -> None:
         now, throttle = self._context.clock.now(), self._throttling.rate

@@ -29,6 +29,8 @@ class OtherTools:
         self._work = work
         self._look_at = context.clock.now() + LOOK_AROUND_S
         self._known: tuple[TopicPartition, ...] = ()
+        self.cluster: ClusterState | None = None
+        """The last reading of the whole cluster."""
 
     def moving(self, state: ClusterState) -> tuple[TopicPartition, ...]:
         """Return the partitions that other tools reassign and that have a replica to copy from."""
@@ -57,7 +59,8 @@ class OtherTools:
         clock, began = self._context.clock, self._context.clock.now()
         if not isinstance(self._work, ReassignmentWork) or began < self._look_at:
             return None
-        found, before = self.moving(self._context.backend.read()), self._known
+        self.cluster = self._context.backend.read()
+        found, before = self.moving(self.cluster), self._known
         self._look_at = clock.now() + max(LOOK_AROUND_S, 10 * (clock.now() - began))
         self._known = found
         return (

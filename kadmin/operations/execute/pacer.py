@@ -1,0 +1,158 @@
+"""Changes the pace of a run's copies by what its clients feel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.observers.commit_delays import CommitDelays
+from kadmin.plan.commit_delay import watched
+from kadmin.plan.pace import LOOK_S, Pace, PaceLimits, PairSeen, Seen, decide, p90, step_of
+from kadmin.plan.pairs import AtOnce, pairs_of
+from kadmin.plan.progress import copying, in_flight
+from kadmin.plan.units import readable_rate
+from kadmin.wording import brokers_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.context import Context
+    from kadmin.operations.decide.actions import Memory, Observed, OperationSpec
+    from kadmin.operations.record.holder import Lease
+    from kadmin.operations.throttles.operation import Throttling
+    from kadmin.plan.copied import OnDisk
+    from kadmin.plan.model import PartitionTarget, ThrottleSpec
+    from kadmin.plan.pairs import Pair
+
+
+class Pacer:
+    """Follows the clients of one run while its throttle has a range of rates. Close it."""
+
+    def __init__(self, context: Context, work: OperationSpec, throttling: Throttling) -> None:
+        self._context = context
+        self._work = work
+        self._throttling = throttling
+        self._spec: ThrottleSpec | None = None
+        self._pace = Pace()
+        self._delays: CommitDelays | None = None
+        self._looked_at = context.clock.now()
+        self._on_disk: OnDisk = {}
+
+    def close(self) -> None:
+        """End every measurement."""
+        if self._delays is not None:
+            self._delays.close()
+            self._delays = None
+
+    def at_once(self, *, adds: bool) -> AtOnce | None:
+        """Return the copies of each pair at once, None without a limit.
+
+        `adds`: a publish adds to those in flight; otherwise a wave is published whole, or not yet.
+        """
+        spec = self._throttling.spec
+        if spec is None or spec.at_once is None:
+            return None
+        if spec.most is not None and self._pace.holds(self._context.clock.now()):
+            return AtOnce(0)
+        if not adds:
+            return None
+        return AtOnce(spec.at_once) if spec.most is None else AtOnce(1, self._pace.at_once)
+
+    def look(
+        self, observed: Observed, memory: Memory, cluster: ClusterState, lease: Lease
+    ) -> str | None:
+        """Change the pace where LOOK_S have passed; return a note on a change of rates.
+
+        `cluster` is the last reading of all topics.
+        """
+        spec, now = self._throttling.spec, self._context.clock.now()
+        if spec is None or spec.most is None or not isinstance(self._work, ReassignmentWork):
+            return None
+        limits = PaceLimits(spec.amount, spec.most, spec.at_once or 1)
+        if spec != self._spec:
+            self._spec = spec
+            steps = {each: step_of(rate, limits) for each, rate in self._throttling.rates.items()}
+            self._pace = Pace(steps)
+        if now < self._looked_at + LOOK_S:
+            return None
+        running = copying(self._work.wave(memory), observed.state)
+        seen = self._seen(running, observed, now)
+        self._watch(running, cluster)
+        self._looked_at, self._on_disk = now, observed.on_disk
+        self._pace = decide(self._pace, seen, limits, now)
+        return self._set(limits, seen, lease)
+
+    def _watch(self, running: tuple[PartitionTarget, ...], cluster: ClusterState) -> None:
+        if self._delays is None:
+            brokers = self._context.backend.brokers(cluster)
+            self._delays = CommitDelays(brokers, self._context.clock.now)
+        pairs = {pair for target in running for pair in pairs_of(target, cluster)}
+        self._delays.watch(watched(cluster, pairs, in_flight(cluster)) if pairs else {})
+
+    def _seen(self, running: tuple[PartitionTarget, ...], observed: Observed, now: float) -> Seen:
+        copies = Counter(pair for target in running for pair in pairs_of(target, observed.state))
+        delays: dict[Pair, list[float]] = {}
+        controls: list[float] = []
+        for delay in () if self._delays is None else self._delays.since(self._looked_at):
+            if not delay.pairs:
+                controls.append(delay.seconds)
+            for pair in delay.pairs:
+                delays.setdefault(pair, []).append(delay.seconds)
+        pairs = {
+            pair: PairSeen(delays.get(pair, ()), controls, number)
+            for pair, number in copies.items()
+        }
+        return Seen(pairs, self._used(running, observed, now - self._looked_at))
+
+    def _used(
+        self, running: tuple[PartitionTarget, ...], observed: Observed, seconds: float
+    ) -> Mapping[int, float]:
+        """Return the bytes per second that each broker sends or receives, the busier direction."""
+        sent, received = Counter[int](), Counter[int]()
+        for target in running:
+            for sender, receiver in pairs_of(target, observed.state):
+                now = observed.on_disk.get(receiver, {}).get(target.partition, 0)
+                grown = max(0, now - self._on_disk.get(receiver, {}).get(target.partition, 0))
+                sent[sender] += grown
+                received[receiver] += grown
+        return {
+            broker: max(sent[broker], received[broker]) / seconds
+            for broker in sorted({*sent, *received})
+        }
+
+    def _set(self, limits: PaceLimits, seen: Seen, lease: Lease) -> str | None:
+        before = self._throttling.rates
+        wanted = {
+            broker: limits.rate(step)
+            for broker, step in self._pace.steps.items()
+            if broker in before and limits.rate(step) != before[broker]
+        }
+        if not wanted:
+            return None
+        self._throttling.set_rates(wanted, lease)
+        return f"pace: {_in_words(wanted)}{_why(seen)}"
+
+
+def _in_words(rates: Mapping[int, int]) -> str:
+    by_rate: dict[int, list[int]] = {}
+    for broker, rate in sorted(rates.items()):
+        by_rate.setdefault(rate, []).append(broker)
+    return ", ".join(
+        f"{readable_rate(rate)} on {brokers_in_words(brokers)}" for rate, brokers in by_rate.items()
+    )
+
+
+def _why(seen: Seen) -> str:
+    """Name the pair whose clients wait longest, beside the controls; '' where none does."""
+    suffering = {pair: p90(found.delays) for pair, found in seen.pairs.items() if found.suffers}
+    if not suffering:
+        return ""
+    sender, receiver = max(suffering, key=lambda pair: suffering[pair])
+    controls = p90(seen.pairs[sender, receiver].controls)
+    longest_ms = suffering[sender, receiver] * 1000
+    return (
+        f"; commits from broker {sender} to {receiver} take {longest_ms:.0f} ms, others "
+        f"{controls * 1000:.0f} ms"
+    )
