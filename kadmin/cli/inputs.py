@@ -155,15 +155,20 @@ def read_throttle(
     noun, parse = (
         ("duration", parse_duration) if by is ThrottleBy.FINISH_IN else ("rate", parse_rate)
     )
+    least, _, most = text.partition("..") if by is ThrottleBy.RATE else (text, "", "")
     try:
-        amount = parse(text)
+        amount, highest = parse(least), parse(most) if most else None
     except ValueError as error:
         raise InvalidInputError(f"The {noun} cannot be read.", cause=str(error)) from error
     if amount == 0:
         raise InvalidInputError(
             f"{text} would stop replication.", next_step="give more, as 50MB/s or 6h"
         )
-    return ThrottleSpec(by, amount)
+    if highest is not None and highest <= amount:
+        raise InvalidInputError(
+            f"{text} is no range.", next_step="write the lowest rate first, as 10MB/s..200MB/s"
+        )
+    return ThrottleSpec(by, amount, highest)
 
 
 def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _Document:

@@ -168,7 +168,7 @@ def set_(
             err=True,
         )
         revise = partial(plan_change, context, operation, amount)
-        request = partial(change_throttle, context, operation, amount, lock_timeout)
+        request = partial(change_throttle, context, operation, amount, wanted, lock_timeout)
         _carry_out(context, cluster, revise, request, output, yes=yes)
 
 
@@ -250,7 +250,7 @@ def _carry_out(
 def _amount(wanted: ThrottleSpec) -> int:
     from kadmin.plan.model import ThrottleBy
 
-    if wanted.by is not ThrottleBy.RATE:
+    if wanted.by is not ThrottleBy.RATE or wanted.most is not None:
         raise InvalidInputError(
             "No reassignment is unfinished, so only a plain rate can be set.",
             next_step=command("throttle set", "--rate", "RATE"),

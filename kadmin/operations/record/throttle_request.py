@@ -29,4 +29,6 @@ class ThrottleRequest:
     spec: ThrottleSpec | None = None
 
     def __str__(self) -> str:
-        return f"asked to throttle at {readable_rate(self.rate)} by {self.by} at {self.at}"
+        most = None if self.spec is None else self.spec.most
+        rate = readable_rate(self.rate) + (f" to {readable_rate(most)}" if most else "")
+        return f"asked to throttle at {rate} by {self.by} at {self.at}"
