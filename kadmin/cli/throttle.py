@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -147,6 +148,7 @@ def set_(
     from kadmin.operations.execute.change_throttle import change_throttle, plan_change, rate_for
     from kadmin.operations.execute.change_throttle import unfinished_reassignment as unfinished
     from kadmin.operations.throttles.by_hand import Scope, plan_set, write_planned
+    from kadmin.plan.model import ThrottleBy
 
     wanted = read_throttle(rate=rate, finish_in=finish_in, link_budget=link_budget)
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
@@ -163,12 +165,15 @@ def set_(
             _carry_out(context, cluster, plan, write, output, yes=yes)
             return
         amount = rate_for(context, operation, wanted)
+        wanted = replace(wanted, by=ThrottleBy.RATE, amount=amount)
+        most = "" if wanted.most is None else f" to {readable_rate(wanted.most)}"
         typer.echo(
-            f"operation {operation}: throttle at {readable_rate(amount)}, removed when it ends",
+            f"operation {operation}: throttle at {readable_rate(amount)}{most}, removed when it "
+            "ends",
             err=True,
         )
         revise = partial(plan_change, context, operation, amount)
-        request = partial(change_throttle, context, operation, amount, wanted, lock_timeout)
+        request = partial(change_throttle, context, operation, wanted, lock_timeout)
         _carry_out(context, cluster, revise, request, output, yes=yes)
 
 

@@ -5,6 +5,7 @@ It does so by a request to its runner, or here where there is none.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
@@ -24,7 +25,7 @@ from kadmin.operations.throttles.changes import in_flight_of, is_on_record, is_t
 from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.copying import sized, throttle_of
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import ThrottleBy, ThrottleSpec
+from kadmin.plan.model import ThrottleBy
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.throttle import edits_to_set, merge, only_readable, throttled
 from kadmin.wording import name_some
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.operations.port import LiveBrokers
-    from kadmin.plan.model import PartitionTarget
+    from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import ForeignValue
 
 
@@ -83,21 +84,21 @@ def plan_change(context: Context, operation_id: str, rate: int) -> Planned:
 
 
 def change_throttle(
-    context: Context, operation_id: str, rate: int, wanted: ThrottleSpec, lock_timeout_s: float
+    context: Context, operation_id: str, wanted: ThrottleSpec, lock_timeout_s: float
 ) -> Written:
     """Change the throttle of an operation, and return once every config has the rate.
 
-    `rate` is that of `wanted`; the partitions at once stay as they are where it names none.
+    `wanted` has a rate; the partitions at once stay as they are where it names none.
     Without a runner the change is put on record under the lock, and set if something of the
     operation is in flight; otherwise `kadmin resume` sets it. Raises NotCompletedError where the
     runner does not answer.
     """
-    planned = plan_change(context, operation_id, rate)
+    planned = plan_change(context, operation_id, wanted.amount)
     record, steps = context.operations.record(operation_id), context.operations.steps(operation_id)
     before = current_throttle(record, steps)
     pair = wanted.pair or (None if before is None or before.spec is None else before.spec.pair)
-    spec = ThrottleSpec(ThrottleBy.RATE, rate, wanted.most, pair)
-    request = ThrottleRequest(rate, str(context.author), context.clock.timestamp(), spec)
+    spec, author = replace(wanted, pair=pair), str(context.author)
+    request = ThrottleRequest(wanted.amount, author, context.clock.timestamp(), spec)
     with context.clock.deferring_signals():
         context.operations.ask_throttle(operation_id, request)
         kept = _await(context, operation_id, request)

@@ -34,6 +34,7 @@ from kadmin.operations.record.record import OperationState
 from kadmin.operations.repair import rollback as undo
 from kadmin.operations.throttles.by_hand import plan_clear, write_planned
 from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.model import ThrottleBy, ThrottleSpec
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
@@ -169,7 +170,9 @@ def change_throttle(rate: int) -> Command:
     def command(context: Context) -> service.Outcome:
         operation = throttling.unfinished_reassignment(context)
         assert operation is not None
-        written = throttling.change_throttle(context, operation, rate, 0)
+        written = throttling.change_throttle(
+            context, operation, ThrottleSpec(ThrottleBy.RATE, rate), 0
+        )
         return service.Outcome(operation, f"changed: {sorted(written.planned.changes)}")
 
     return command
