@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
-from kadmin.plan.model import UNTHROTTLED, ThrottleBy
+from kadmin.plan.model import UNTHROTTLED, ThrottleBy, ThrottleSpec
 from kadmin.plan.sources import sender_of, with_size
 from kadmin.plan.throttle import throttled
 from kadmin.plan.units import readable_rate
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.plan.facts import ClusterFacts
-    from kadmin.plan.model import PartitionTarget, ThrottleSpec
+    from kadmin.plan.model import HoursSpec, PartitionTarget
     from kadmin.plan.throttle import ConfigValues
 
 NAMED_LINK, NAMED_LINK_SHARE = 125_000_000, 3
 """A link of 1 Gbit/s, in bytes per second, and the divisor of its unused part for a first rate."""
+WHOLE_NETWORK = ThrottleSpec(ThrottleBy.RATE, 10**12)
+"""A throttle above any network, for copies that are to be slower at other hours."""
 LEAST_SHARE = 10
 """Divisor of a link's budget: copies get at least this part (a tenth); without it the reassignment
 would not end."""
@@ -39,7 +41,7 @@ class Throttle:
     """The throttle of a plan: `rate` in bytes per second, `values` to add to the existing configs.
 
     `spec` is the throttle as it was asked for: where its rate follows the clients, `rate` is the
-    first one. `wave_seconds` are the least seconds of each wave at that rate, None where a size is
+    first one. `hours` are those of the copies, None for all. `wave_seconds` are the least seconds of each wave at that rate, None where a size is
     unknown; `bound_seconds` those of any waves: the most bytes in or out of one broker over the
     rate.
     """
@@ -50,6 +52,7 @@ class Throttle:
     bound_seconds: float | None
     warnings: tuple[str, ...]
     spec: ThrottleSpec
+    hours: HoursSpec | None = None
 
     @property
     def makespan_seconds(self) -> float | None:

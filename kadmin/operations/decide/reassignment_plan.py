@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.examination import placed
 from kadmin.operations.decide.reassignment import ReassignmentWork
-from kadmin.plan.copying import throttle_of
+from kadmin.plan.copying import WHOLE_NETWORK, throttle_of
 from kadmin.plan.diff import diff
 from kadmin.plan.election import electable
-from kadmin.plan.model import Elect
+from kadmin.plan.model import UNTHROTTLED, Elect
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.rules import check_disk_space, refusals_of
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kadmin.cluster.capabilities import PublishLimits
+    from kadmin.cluster.model import ClusterState
     from kadmin.operations.decide.examination import Examination
+    from kadmin.plan.copying import Throttle
     from kadmin.plan.diff import PlanDiff
     from kadmin.plan.facts import ClusterFacts
-    from kadmin.plan.model import Plan, ReassignmentPlan
+    from kadmin.plan.model import PartitionTarget, Plan, ReassignmentPlan
     from kadmin.plan.rules import ClusterView
 
 
@@ -32,11 +36,7 @@ def examine_reassignment(
     state = world.state
     change = diff(plan, state, publish, world.facts)
     waves = tuple(wave.reassignments for wave in change.waves)
-    throttle = (
-        None
-        if plan.throttle is None
-        else throttle_of(plan.throttle, waves, state, world.facts.inbound)
-    )
+    throttle = _throttle(plan, waves, state, world.facts)
     found = _with_disk_space(
         replace(found, change=change, throttle=throttle), plan, change, world.facts
     )
@@ -54,6 +54,19 @@ def examine_reassignment(
         found,
         work=ReassignmentWork(waves, targets, plan.elect, skips_deleted=plan.allow_topics_deleted),
     )
+
+
+def _throttle(
+    plan: ReassignmentPlan,
+    waves: Sequence[Sequence[PartitionTarget]],
+    state: ClusterState,
+    facts: ClusterFacts,
+) -> Throttle | None:
+    spec = plan.throttle
+    if plan.hours is not None and spec in {None, UNTHROTTLED}:
+        spec = WHOLE_NETWORK
+    found = None if spec is None else throttle_of(spec, waves, state, facts.inbound)
+    return None if found is None else replace(found, hours=plan.hours)
 
 
 def _with_disk_space(

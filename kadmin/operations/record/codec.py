@@ -18,6 +18,7 @@ from kadmin.next_step import command
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.loading import (
     load_answered,
+    load_asked,
     load_assignment,
     load_author,
     load_changes,
@@ -26,7 +27,6 @@ from kadmin.operations.record.loading import (
     load_numbers,
     load_partitions,
     load_recipe,
-    load_spec,
     load_stop_request,
     load_texts,
     load_throttle_request,
@@ -45,6 +45,7 @@ from kadmin.operations.record.record import (
     ThrottleRecord,
 )
 from kadmin.plan.model import write_throttle
+from kadmin.schema.documents import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import HighWatermark
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
-    from kadmin.plan.model import ThrottleSpec, TopicRecipe
+    from kadmin.plan.model import TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
 
 RECORD_VERSION = 3
@@ -95,7 +96,7 @@ def encode_record(record: OperationRecord) -> bytes:
         and {
             "rate": record.throttle.rate,
             "changes": dump_changes(record.throttle.changes),
-            **dump_spec(record.throttle.spec),
+            **_dump_asked(record.throttle),
         },
     }
     return zlib.compress(dump(value), level=9)
@@ -262,17 +263,18 @@ def _load_throttle(value: dict[str, Any] | None) -> ThrottleRecord | None:
     if value is None:
         return None
     require_rate(value["rate"])
-    return ThrottleRecord(value["rate"], load_changes(value["changes"]), load_spec(value))
+    return ThrottleRecord(value["rate"], load_changes(value["changes"]), *load_asked(value))
 
 
-def dump_spec(spec: ThrottleSpec | None) -> dict[str, Any]:
-    """Return the key of a throttle as it was asked for, none where that is not known."""
-    return {} if spec is None else {"spec": write_throttle(spec)}
+def _dump_asked(throttle: ThrottleRecord | ThrottleRequest) -> dict[str, Any]:
+    """Return the keys of a throttle as it was asked for; older versions skip them in a record."""
+    spec = {} if throttle.spec is None else {"spec": write_throttle(throttle.spec)}
+    return spec if throttle.hours is None else {**spec, "hours": write(throttle.hours)}
 
 
 def dump_throttle_request(request: ThrottleRequest) -> dict[str, Any]:
     """Return a request to change the throttle as JSON has it."""
-    return {"rate": request.rate, "by": request.by, "at": request.at, **dump_spec(request.spec)}
+    return {"rate": request.rate, "by": request.by, "at": request.at, **_dump_asked(request)}
 
 
 def dump_changes(changes: ConfigChanges) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, HighWatermark
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.operations.record.throttle_request import ThrottleRequest
-from kadmin.plan.model import TopicRecipe, read_throttle
+from kadmin.plan.model import HoursSpec, TopicRecipe, hours_of, read_throttle
 from kadmin.plan.throttle import ConfigChange, is_throttle
 from kadmin.plan.units import MOST_BYTES
+from kadmin.schema.documents import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -109,16 +110,20 @@ def load_changes(value: Mapping[str, Any]) -> ConfigChanges:
     return changes
 
 
-def load_spec(value: Mapping[str, Any]) -> ThrottleSpec | None:
-    """Return the throttle as it was asked for, None where an older version did not write it."""
-    return None if value.get("spec") is None else read_throttle(value["spec"])
+def load_asked(value: Mapping[str, Any]) -> tuple[ThrottleSpec | None, HoursSpec | None]:
+    """Return the throttle as it was asked for, and its hours, None where they are not there."""
+    spec = None if value.get("spec") is None else read_throttle(value["spec"])
+    hours = None if value.get("hours") is None else read(HoursSpec, value["hours"])
+    if hours is not None:
+        hours_of(hours)  # its zone is in this machine's data
+    return spec, hours
 
 
 def load_throttle_request(value: Mapping[str, Any]) -> ThrottleRequest:
     """Return a request to change the throttle."""
-    if odd := value.keys() - {"rate", "by", "at", "spec"}:
+    if odd := value.keys() - {"rate", "by", "at", "spec", "hours"}:
         raise ValueError(f"no request has {', '.join(sorted(odd))}")
-    request = ThrottleRequest(value["rate"], value["by"], value["at"], load_spec(value))
+    request = ThrottleRequest(value["rate"], value["by"], value["at"], *load_asked(value))
     require(str, request.by, request.at)
     require_rate(request.rate)
     return request

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Assignment, TopicPartition
     from kadmin.insight.diagnosis.health import Health
     from kadmin.operations.record.stop_request import StopRequest
-    from kadmin.plan.model import ThrottleSpec, TopicRecipe
+    from kadmin.plan.model import HoursSpec, ThrottleSpec, TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
 
 
@@ -118,12 +118,14 @@ class ThrottleRecord:
     """The throttle of an operation.
 
     `rate` in bytes per second, the highest of its brokers', and each config value before and with
-    it. `spec` is the throttle as it was asked for, None in older records.
+    it. `spec` is the throttle as it was asked for, None in older records; `hours` are those of its
+    copies, None for all.
     """
 
     rate: int
     changes: ConfigChanges
     spec: ThrottleSpec | None = None
+    hours: HoursSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)

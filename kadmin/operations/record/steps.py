@@ -270,7 +270,7 @@ def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> Throttle
     throttle = record.throttle
     for change in throttle_changes(steps):
         before: ConfigChanges = {} if throttle is None else throttle.changes
-        spec = None if throttle is None else throttle.spec
-        spec = spec if change.request is None else change.request.spec
-        throttle = ThrottleRecord(change.rate, apply_revision(before, change.changes), spec)
+        asked = throttle if change.request is None else change.request
+        spec, hours = (None, None) if asked is None else (asked.spec, asked.hours)
+        throttle = ThrottleRecord(change.rate, apply_revision(before, change.changes), spec, hours)
     return throttle

@@ -13,20 +13,22 @@ from typing import TYPE_CHECKING
 from kadmin.plan.units import readable_rate
 
 if TYPE_CHECKING:
-    from kadmin.plan.model import ThrottleSpec
+    from kadmin.plan.model import HoursSpec, ThrottleSpec
 
 
 @dataclass(frozen=True, slots=True)
 class ThrottleRequest:
     """A request for a rate in bytes per second, with author and time.
 
-    `spec` is the throttle as it was asked for, None in older requests.
+    `spec` is the throttle as it was asked for, None in older requests; `hours` are those of its
+    copies, None for all.
     """
 
     rate: int
     by: str
     at: str
     spec: ThrottleSpec | None = None
+    hours: HoursSpec | None = None
 
     def __str__(self) -> str:
         most = None if self.spec is None else self.spec.most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.documents import parse_document
@@ -136,7 +137,9 @@ def _reversed(
 
 def _throttle(plan: ReassignmentPlan, throttle: ThrottleRecord | None) -> ThrottleSpec | None:
     if throttle is not None:
-        return ThrottleSpec(ThrottleBy.RATE, throttle.rate)
+        asked = throttle.spec or ThrottleSpec(ThrottleBy.RATE, throttle.rate)
+        follows = asked.most is not None
+        return asked if follows else replace(asked, by=ThrottleBy.RATE, amount=throttle.rate)
     return UNTHROTTLED if plan.throttle == UNTHROTTLED else None
 
 

@@ -37,7 +37,7 @@ ensemble."""
 
 
 def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleRecord | None:
-    """Return the throttle to record: the current values and ours.
+    """Return the throttle to record: the current values and ours, and the hours of its copies.
 
     Brokers that do not answer are left out.
     """
@@ -45,7 +45,7 @@ def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleReco
         return None
     found = backend.read_configs(throttle.values)
     changes = merge(only_readable(throttle.values, found, {}), found)
-    return ThrottleRecord(throttle.rate, changes, throttle.spec)
+    return ThrottleRecord(throttle.rate, changes, throttle.spec, throttle.hours)
 
 
 class Removal:
