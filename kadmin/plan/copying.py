@@ -40,10 +40,10 @@ would not end."""
 class Throttle:
     """The throttle of a plan: `rate` in bytes per second, `values` to add to the existing configs.
 
-    `spec` is the throttle as it was asked for: where its rate follows the clients, `rate` is the
-    first one. `hours` are those of the copies, None for all. `wave_seconds` are the least seconds of each wave at that rate, None where a size is
-    unknown; `bound_seconds` those of any waves: the most bytes in or out of one broker over the
-    rate.
+    `wave_seconds` are the least seconds of each wave at that rate, None where a size is unknown;
+    `bound_seconds` those of any waves: the most bytes in or out of one broker over the rate. `spec`
+    is the throttle as it was asked for: where its rate follows the clients, `rate` is the first
+    one. `hours` are those of the copies, None for all.
     """
 
     rate: int

@@ -35,10 +35,14 @@ def pairs_of(target: PartitionTarget, state: ClusterState) -> tuple[Pair, ...]:
 
 @dataclass(frozen=True, slots=True)
 class AtOnce:
-    """The most copies of a pair at once, `usual` where there is no other number; 0: none begins."""
+    """The most copies of a pair at once, `usual` where there is no other number.
+
+    0: none begins, because of `why`.
+    """
 
     usual: int
     by_pair: Mapping[Pair, int] = field(default_factory=dict)
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,11 +69,11 @@ def examine(
 
 
 def refuse_hours(found: Examination, plan: Plan) -> Examination:
-    """Refuse a plan with `spec.hours`, which `apply` does not obey yet."""
-    if not isinstance(plan, ReassignmentPlan) or plan.hours is None:
+    """Refuse a plan with quiet hours, which `apply` does not find yet."""
+    if not isinstance(plan, ReassignmentPlan) or plan.hours is None or plan.hours.quiet is None:
         return found
     refusal = InvalidInputError(
-        "The plan has spec.hours, which apply does not obey yet: it would copy at any time.",
-        next_step="take spec.hours out of the plan, and apply it when copies may begin",
+        "The plan has spec.hours.quiet, which apply does not find yet: it would copy at any time.",
+        next_step="write the hours under spec.hours.within",
     )
     return replace(found, refusals=(*found.refusals, refusal))

@@ -324,11 +324,11 @@ def _unchanged(
         targets = [target for target in waiting if target.partition in cancelled]
         rollback = work.undone_by(observed, memory)
         return changed_by_others(targets, observed, work.targets, rollback, cancelled=cancelled)
-    first = tuple(waiting)
-    if memory.at_once is not None:
-        first = PairLimit(memory.at_once, observed.state).admitted(waiting, ())
-    if not first:
-        return Wait("clients wait for copies: no copy begins before that has ended")
+    first, at_once = tuple(waiting), memory.at_once
+    if at_once is not None:
+        first = PairLimit(at_once, observed.state).admitted(waiting, ())
+        if not first:
+            return Wait(at_once.why)
     return _next(work, first, observed, memory, now)
 
 

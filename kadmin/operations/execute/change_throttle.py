@@ -88,7 +88,7 @@ def change_throttle(
 ) -> Written:
     """Change the throttle of an operation, and return once every config has the rate.
 
-    `wanted` has a rate; the partitions at once stay as they are where it names none.
+    `wanted` has a rate; partitions at once stay as they are where it names none, and hours.
     Without a runner the change is put on record under the lock, and set if something of the
     operation is in flight; otherwise `kadmin resume` sets it. Raises NotCompletedError where the
     runner does not answer.
@@ -97,8 +97,13 @@ def change_throttle(
     record, steps = context.operations.record(operation_id), context.operations.steps(operation_id)
     before = current_throttle(record, steps)
     pair = wanted.pair or (None if before is None or before.spec is None else before.spec.pair)
-    spec, author = replace(wanted, pair=pair), str(context.author)
-    request = ThrottleRequest(wanted.amount, author, context.clock.timestamp(), spec)
+    request = ThrottleRequest(
+        wanted.amount,
+        str(context.author),
+        context.clock.timestamp(),
+        replace(wanted, pair=pair),
+        None if before is None else before.hours,
+    )
     with context.clock.deferring_signals():
         context.operations.ask_throttle(operation_id, request)
         kept = _await(context, operation_id, request)

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.observers.commit_delays import CommitDelays
+from kadmin.operations.throttles.changes import rates_of
 from kadmin.plan.commit_delay import watched
+from kadmin.plan.model import hours_of
 from kadmin.plan.pace import LOOK_S, Pace, PaceLimits, PairSeen, Seen, decide, p90, step_of
 from kadmin.plan.pairs import AtOnce, pairs_of
 from kadmin.plan.progress import copying, in_flight
 from kadmin.plan.units import readable_rate
-from kadmin.wording import brokers_in_words
+from kadmin.wording import brokers_in_words, weekday_and_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
@@ -23,18 +26,27 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.throttles.operation import Throttling
     from kadmin.plan.copied import OnDisk
+    from kadmin.plan.hours import Hours
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.pairs import Pair
 
 
+PAUSED_RATE = 1_000
+"""Bytes per second of copies in flight outside hours with a pause: they stop until hours begin."""
+
+
 class Pacer:
-    """Follows the clients of one run while its throttle has a range of rates. Close it."""
+    """Keeps the hours of one run, and follows its clients where its throttle has a range of rates.
+
+    Close it.
+    """
 
     def __init__(self, context: Context, work: OperationSpec, throttling: Throttling) -> None:
         self._context = context
         self._work = work
         self._throttling = throttling
         self._spec: ThrottleSpec | None = None
+        self._hours: Hours | None = None
         self._pace = Pace()
         self._delays: CommitDelays | None = None
         self._looked_at = context.clock.now()
@@ -51,38 +63,43 @@ class Pacer:
 
         `adds`: a publish adds to those in flight; otherwise a wave is published whole, or not yet.
         """
-        spec = self._throttling.spec
+        spec, hours, clock = self._spec, self._hours, self._context.clock
+        if hours is not None and hours.outside == 0 and not hours.includes(clock.utc()):
+            return AtOnce(0, why=f"outside its hours{_until(hours, clock.utc())}")
         if spec is None or spec.at_once is None:
             return None
-        if spec.most is not None and self._pace.holds(self._context.clock.now()):
-            return AtOnce(0)
+        if spec.most is not None and self._pace.holds(clock.now()):
+            return AtOnce(0, why="clients wait for copies: none begins before that has ended")
         if not adds:
             return None
         return AtOnce(spec.at_once) if spec.most is None else AtOnce(1, self._pace.at_once)
 
     def look(
-        self, observed: Observed, memory: Memory, cluster: ClusterState, lease: Lease
+        self, observed: Observed, memory: Memory, cluster: ClusterState | None, lease: Lease
     ) -> str | None:
-        """Change the pace where LOOK_S have passed; return a note on a change of rates.
+        """Change the rates where hours begin or end, and by what was measured in LOOK_S.
 
-        `cluster` is the last reading of all topics.
+        Returns a note on a change. `cluster` is the last reading of all topics.
         """
-        spec, now = self._throttling.spec, self._context.clock.now()
-        if spec is None or spec.most is None or not isinstance(self._work, ReassignmentWork):
+        throttle, work = self._throttling.current, self._work
+        spec = None if throttle is None else throttle.spec
+        if throttle is None or spec is None or not isinstance(work, ReassignmentWork):
             return None
-        limits = PaceLimits(spec.amount, spec.most, spec.at_once or 1)
+        limits = PaceLimits(spec.amount, spec.most or spec.amount, spec.at_once or 1)
+        rates = rates_of(throttle.changes)
+        self._hours = None if throttle.hours is None else hours_of(throttle.hours)
         if spec != self._spec:
             self._spec = spec
-            steps = {each: step_of(rate, limits) for each, rate in self._throttling.rates.items()}
-            self._pace = Pace(steps)
-        if now < self._looked_at + LOOK_S:
-            return None
-        running = copying(self._work.wave(memory), observed.state)
-        seen = self._seen(running, observed, now)
-        self._watch(running, cluster)
-        self._looked_at, self._on_disk = now, observed.on_disk
-        self._pace = decide(self._pace, seen, limits, now)
-        return self._set(limits, seen, lease)
+            self._pace = Pace({each: step_of(rate, limits) for each, rate in rates.items()})
+        now, seen = self._context.clock.now(), Seen({}, {})
+        if cluster is not None and spec.most is not None and now >= self._looked_at + LOOK_S:
+            running = copying(work.wave(memory), observed.state)
+            seen = self._seen(running, observed, now)
+            self._watch(running, cluster)
+            self._looked_at, self._on_disk = now, observed.on_disk
+            if self._outside is None:
+                self._pace = decide(self._pace, seen, limits, now)
+        return self._set(rates, limits, seen, lease)
 
     def _watch(self, running: tuple[PartitionTarget, ...], cluster: ClusterState) -> None:
         if self._delays is None:
@@ -122,17 +139,26 @@ class Pacer:
             for broker in sorted({*sent, *received})
         }
 
-    def _set(self, limits: PaceLimits, seen: Seen, lease: Lease) -> str | None:
-        before = self._throttling.rates
-        wanted = {
-            broker: limits.rate(step)
-            for broker, step in self._pace.steps.items()
-            if broker in before and limits.rate(step) != before[broker]
-        }
-        if not wanted:
+    @property
+    def _outside(self) -> int | None:
+        """The most bytes per second now, outside the hours; None inside."""
+        hours = self._hours
+        if hours is None or hours.includes(self._context.clock.utc()):
             return None
-        self._throttling.set_rates(wanted, lease)
-        return f"pace: {_in_words(wanted)}{_why(seen)}"
+        return hours.outside or PAUSED_RATE
+
+    def _set(
+        self, before: Mapping[int, int], limits: PaceLimits, seen: Seen, lease: Lease
+    ) -> str | None:
+        outside = self._outside
+        wanted = {each: limits.rate(self._pace.steps.get(each, 0)) for each in before}
+        if outside is not None:
+            wanted = {each: min(rate, outside) for each, rate in wanted.items()}
+        changed = {each: rate for each, rate in wanted.items() if rate != before[each]}
+        if not changed:
+            return None
+        self._throttling.set_rates(changed, lease)
+        return f"pace: {_in_words(changed)}{_why(seen)}"
 
 
 def _in_words(rates: Mapping[int, int]) -> str:
@@ -156,3 +182,8 @@ def _why(seen: Seen) -> str:
         f"; commits from broker {sender} to {receiver} take {longest_ms:.0f} ms, others "
         f"{controls * 1000:.0f} ms"
     )
+
+
+def _until(hours: Hours, now: datetime) -> str:
+    begins = hours.next_change(now)
+    return "" if begins is None else f", until {weekday_and_time(begins, now, hours.zone)}"

@@ -342,18 +342,16 @@ class Runner:
 
     def _keep_pace(self, observed: Observed) -> None:
         cluster, memory = self._other_tools.cluster, self._memory
-        if cluster is not None:
-            note = self._session.write(
-                lambda lease: self._pacer.look(observed, memory, cluster, lease)
-            )
-            if note is not None:
-                self._note(note)
+        note = self._session.write(lambda lease: self._pacer.look(observed, memory, cluster, lease))
+        if note is not None:
+            self._note(note)
         adds = not observed.capabilities.publish.waits
         self._memory = replace(memory, at_once=self._pacer.at_once(adds=adds))
 
     def _progress(self, observed: Observed, reason: str) -> None:
-        now, throttle = self._context.clock.now(), self._throttling.rate
-        self._context.tell(self._pace.progress(observed, self._memory, now, throttle, reason))
+        now, throttle = self._context.clock.now(), self._throttling.current
+        rate = None if throttle is None else throttle.rate
+        self._context.tell(self._pace.progress(observed, self._memory, now, rate, reason))
 
     def _note(self, text: str) -> None:
         self._context.tell(events.Note(text))

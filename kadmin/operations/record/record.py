@@ -118,8 +118,8 @@ class ThrottleRecord:
     """The throttle of an operation.
 
     `rate` in bytes per second, the highest of its brokers', and each config value before and with
-    it. `spec` is the throttle as it was asked for, None in older records; `hours` are those of its
-    copies, None for all.
+    it. `spec` has the rate, or the range, that was asked for, None in older records; `hours` are
+    those of its copies, None for all.
     """
 
     rate: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.documents import parse_document
@@ -137,9 +136,7 @@ def _reversed(
 
 def _throttle(plan: ReassignmentPlan, throttle: ThrottleRecord | None) -> ThrottleSpec | None:
     if throttle is not None:
-        asked = throttle.spec or ThrottleSpec(ThrottleBy.RATE, throttle.rate)
-        follows = asked.most is not None
-        return asked if follows else replace(asked, by=ThrottleBy.RATE, amount=throttle.rate)
+        return throttle.spec or ThrottleSpec(ThrottleBy.RATE, throttle.rate)
     return UNTHROTTLED if plan.throttle == UNTHROTTLED else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
@@ -9,6 +10,7 @@ from kadmin.next_step import command
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import ThrottleRecord
 from kadmin.operations.record.steps import throttle_changes
+from kadmin.plan.model import ThrottleBy
 from kadmin.plan.progress import in_flight, still_copied
 from kadmin.plan.throttle import LEADER_RATE, edits_to_restore, merge, only_readable
 from kadmin.wording import name_some
@@ -45,7 +47,8 @@ def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleReco
         return None
     found = backend.read_configs(throttle.values)
     changes = merge(only_readable(throttle.values, found, {}), found)
-    return ThrottleRecord(throttle.rate, changes, throttle.spec, throttle.hours)
+    asked = replace(throttle.spec, by=ThrottleBy.RATE, amount=throttle.rate)
+    return ThrottleRecord(throttle.rate, changes, asked, throttle.hours)
 
 
 class Removal:

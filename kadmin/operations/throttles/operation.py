@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
     from kadmin.operations.record.steps import Step
     from kadmin.operations.record.throttle_request import ThrottleRequest
-    from kadmin.plan.model import ThrottleSpec
     from kadmin.plan.throttle import ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
 RECONCILE_S = 5.0
@@ -89,25 +88,15 @@ class Throttling:
         self._reconcile_at = context.clock.now() + RECONCILE_S
 
     @property
-    def rate(self) -> int | None:
-        """Bytes per second that each broker sends and receives at most, None without a throttle."""
-        return None if self._throttle is None else self._throttle.rate
-
-    @property
-    def spec(self) -> ThrottleSpec | None:
-        """The throttle as it was asked for, None without one or where that is not known."""
-        return None if self._throttle is None else self._throttle.spec
-
-    @property
-    def rates(self) -> Mapping[int, int]:
-        """Bytes per second of each broker that has a rate of the throttle."""
-        return {} if self._throttle is None else rates_of(self._throttle.changes)
+    def current(self) -> ThrottleRecord | None:
+        """The throttle on record, with every change; None without one."""
+        return self._throttle
 
     def set_rates(self, rate_of: Mapping[int, int], lease: Lease) -> None:
         """Put other rates of brokers on record, and set them; the lists of replicas stay."""
         steps = self._steps()
         if self._throttle is not None:
-            highest = max({**self.rates, **rate_of}.values(), default=self._throttle.rate)
+            highest = max({**rates_of(self._throttle.changes), **rate_of}.values())
             self._put_on_record(rates(rate_of), highest, None, steps, lease)
             steps = self._steps()
             self._set(self._throttle, steps, lease)
