@@ -13,6 +13,7 @@ import json
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from kazoo.client import KazooClient
@@ -41,6 +42,7 @@ from kadmin.worlds.zookeeper.wire.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from support.controller.eras import Era
     from support.network.frame_proxy import Frame
@@ -69,15 +71,21 @@ class Killed(BaseException):
 class ModelClock(Clock):
     """Time that passes only while somebody waits; whoever waits lets `work` happen, which says how
     long it took.
+
+    The wall clock is this machine's, or one that shows `begins` at first.
     """
 
-    def __init__(self, work: Callable[[], float]) -> None:
+    def __init__(self, work: Callable[[], float], begins: datetime | None = None) -> None:
         super().__init__()
         self._work = work
+        self._begins = begins
         self._now = 0.0
 
     def now(self) -> float:
         return self._now
+
+    def utc(self) -> datetime:
+        return super().utc() if self._begins is None else self._begins + timedelta(0, self._now)
 
     def wait(self, seconds: float) -> None:
         self._now += seconds + self._work()
@@ -242,11 +250,17 @@ class Practice:
         self._writes: list[Write] = []
         self.model = ControllerModel(site.client, self.chroot, era, brokers)
 
-    def process(self, command: Command, work: Callable[[], float] | None = None) -> Process:
-        """Prepare a command; while it waits, `work` happens, which is by default the model's
-        own.
+    def process(
+        self,
+        command: Command,
+        work: Callable[[], float] | None = None,
+        begins: datetime | None = None,
+    ) -> Process:
+        """Prepare a command; while it waits, `work` happens, which is by default the model's own.
+
+        `begins` is what its wall clock shows at first.
         """
-        return Process(self, command, work or self.work, FaultProxy(self.server))
+        return Process(self, command, (work or self.work, begins), FaultProxy(self.server))
 
     def run(self, command: Command, kill: KillPoint | None = None) -> Run:
         """Run a command to its end, or to the moment in which it is killed."""
@@ -326,12 +340,16 @@ class Process:
     """One command on its way: a session of its own through a proxy of its own."""
 
     def __init__(
-        self, practice: Practice, command: Command, work: Callable[[], float], proxy: FaultProxy
+        self,
+        practice: Practice,
+        command: Command,
+        time: tuple[Callable[[], float], datetime | None],
+        proxy: FaultProxy,
     ) -> None:
         self.proxy = proxy
         self._practice = practice
         self._command = command
-        self._work = work
+        self._work, self._begins = time
         self._killed = threading.Event()
 
     def run(self) -> Run:
@@ -340,7 +358,7 @@ class Process:
         outcome: service.Outcome | None = None
         error: KadminError | None = None
         told: list[str] = []
-        clock = ModelClock(self._wait)
+        clock = ModelClock(self._wait, self._begins)
 
         def tell(event: events.Event) -> None:
             if isinstance(event, events.Note):
