@@ -19,7 +19,7 @@ from kadmin.contexts.credentials import (
     read_sasl,
 )
 from kadmin.plan.model import ThrottleBy, ThrottleSpec, WaveLimits
-from kadmin.plan.model.field_types import ByteRate, ClusterId, Text, read_rate
+from kadmin.plan.model.field_types import ByteRate, ClusterId, SignalName, Text, read_rate
 from kadmin.schema.documents import read
 from kadmin.schema.shapes import At, Defined, FieldGroup, Keywords, WrittenAs
 
@@ -37,15 +37,6 @@ ContextName: TypeAlias = Annotated[
     ),
     "The name of a context.",
     Defined("contextName"),
-]
-SignalName: TypeAlias = Annotated[
-    str,
-    Keywords(
-        title="signal name",
-        pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",
-        x_hint="a signal's name is up to 63 characters of a-z A-Z 0-9 . _ -",
-    ),
-    "The name of a signal.",
 ]
 
 

@@ -72,6 +72,23 @@ def parse_duration(text: str) -> int:
     return seconds.numerator
 
 
+def parse_limit(text: str) -> tuple[float, str | None]:
+    """Return the number of a limit such as `50ms`, `10MB/s` or `0.5`, and its unit.
+
+    The unit is `s`, `B`, `B/s`, or None for a plain number. Raises ValueError, saying what to
+    write.
+    """
+    match = _DURATION.fullmatch(text)
+    if match is not None and not match["unit"]:
+        return float(match["number"]), None
+    if match is not None and match["unit"] == "ms":
+        return float(Fraction(match["number"]) / 1000), "s"
+    if match is not None and match["unit"] in _SECONDS:
+        return float(Fraction(match["number"]) * _SECONDS[match["unit"]]), "s"
+    per_second = text.endswith("/s")
+    return float(_parse(text, per_second=per_second)), "B/s" if per_second else "B"
+
+
 def parse_percent(text: str, most: int = _MOST_PERCENT) -> float:
     """Return the fraction that a percentage names: `2%` is 0.02.
 

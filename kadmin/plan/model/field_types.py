@@ -176,6 +176,15 @@ HistoryFolder: TypeAlias = Annotated[
     ),
 ]
 """The folder of a load history."""
+SignalName: TypeAlias = Annotated[
+    str,
+    Keywords(
+        title="signal name",
+        pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",
+        x_hint="a signal's name is up to 63 characters of a-z A-Z 0-9 . _ -",
+    ),
+    "The name of a signal.",
+]
 Text: TypeAlias = Annotated[
     str, Keywords(title="text", maxLength=4096), PRINTABLE, "Printable text.", Defined("text")
 ]

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
-from kadmin.plan.model.field_types import POSITIVE, RATE, ByteRate, Duration, read_rate
-from kadmin.plan.units import format_rate
+from kadmin.plan.model.field_types import (
+    POSITIVE,
+    RATE,
+    ByteRate,
+    Duration,
+    SignalName,
+    read_rate,
+)
+from kadmin.plan.units import format_rate, parse_limit
 from kadmin.schema.documents import read, write
 from kadmin.schema.shapes import Keywords, WrittenAs
 
@@ -22,19 +30,45 @@ class ThrottleBy(StrEnum):
     """No throttle, on purpose: copies as fast as the network allows."""
 
 
+def _read_limit(value: Any) -> str:  # noqa: ANN401 - JSON
+    text = value if isinstance(value, str) else str(value)
+    parse_limit(text)
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class SignalLimit:
+    """The limit of a signal: `below` as it is written, with its unit."""
+
+    below: Annotated[
+        str,
+        WrittenAs(str, _read_limit),
+        Keywords(
+            title="limit",
+            type=["string", "number"],
+            pattern=r"^[0-9]{1,19}(?:\.[0-9]{1,12})? ?(?:[A-Za-z]{1,3}(?:/s)?)?$",
+            minimum=0,
+            x_hint="write 50ms, 0.5s, 10MB/s, 5GB or, for a signal without a unit, a number",
+        ),
+        "The signal is to be below: 50ms, 10MB/s, 5GB, or a plain number, as its unit is.",
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class ThrottleSpec:
     """`spec.throttle`. `amount` is in bytes per second, for `finish_in` in seconds.
 
     `most`: the highest rate, where `amount` is the lowest and the rate follows the clients; None: a
     fixed rate. `pair`: partitions that are copied at once from one broker to another, at most.
-    None: one where the rate follows the clients, else no limit.
+    None: one where the rate follows the clients, else no limit. `signals` are the limits of
+    signals of the context, by name.
     """
 
     by: ThrottleBy
     amount: int
     most: int | None = None
     pair: int | None = None
+    signals: Mapping[str, SignalLimit] = field(default_factory=dict, hash=False)
 
     @property
     def at_once(self) -> int | None:
@@ -105,6 +139,12 @@ class ThrottleFields:
         "Partitions that are copied at once from one broker to another; without it all of a wave. "
         "Records in sync between the same two brokers wait for each of them.",
     ] = None
+    while_: Annotated[
+        Mapping[SignalName, Annotated[SignalLimit, "The limit of one signal."]],
+        Keywords(title="signals", minProperties=1),
+        "Signals of the context, by name, that are all to be below their limits; a rate that "
+        "follows the clients goes down while one is not.",
+    ] = field(default_factory=dict)
 
 
 def read_throttle(value: Any) -> ThrottleSpec:  # noqa: ANN401 - JSON
@@ -114,9 +154,9 @@ def read_throttle(value: Any) -> ThrottleSpec:  # noqa: ANN401 - JSON
     fields = read(ThrottleFields, value)
     if fields.rate is not None:
         most = fields.rate.max if fields.rate.max > fields.rate.min else None
-        return ThrottleSpec(ThrottleBy.RATE, fields.rate.min, most, fields.pair)
+        return ThrottleSpec(ThrottleBy.RATE, fields.rate.min, most, fields.pair, fields.while_)
     by = next(by for by in ThrottleBy if by in value)
-    return ThrottleSpec(by, getattr(fields, by), pair=fields.pair)
+    return ThrottleSpec(by, getattr(fields, by), pair=fields.pair, signals=fields.while_)
 
 
 def write_throttle(throttle: ThrottleSpec) -> Any:  # noqa: ANN401 - JSON
@@ -126,7 +166,8 @@ def write_throttle(throttle: ThrottleSpec) -> Any:  # noqa: ANN401 - JSON
     amount: Any = throttle.amount
     if throttle.by is ThrottleBy.RATE:
         amount = RateRange(throttle.amount, throttle.most or throttle.amount)
-    return write(ThrottleFields(**{throttle.by.value: amount, "pair": throttle.pair}))
+    beside: Mapping[str, Any] = {"pair": throttle.pair, "while_": throttle.signals}
+    return write(ThrottleFields(**{throttle.by.value: amount, **beside}))
 
 
 _ONE_OF = [
