@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,6 +72,9 @@ class Case:
 
 
 CASES = {
+    "small": Case(copied=8, copied_bytes=160_000_000),
+    "small-one": Case(copied=8, copied_bytes=160_000_000, pair=1),
+    "small-one-25": Case(copied=8, copied_bytes=100_000_000, pair=1, rate=0.25),
     "all": Case(),
     "four": Case(pair=4),
     "two": Case(pair=2),
@@ -164,7 +167,11 @@ def beside_load(sandbox: Sandbox, case: Case, folder: Path) -> Seen:
                 seen.ended = time.monotonic()
                 runner.terminate()
             collect(seen, delays, 2.0)
-    seen.seconds = [json.loads(line) for line in lines.read_text().splitlines()]
+    by_topic = [Path(f"{lines}.{topic}").read_text().splitlines() for topic in PRODUCED]
+    for second in zip(*by_topic, strict=False):
+        found = [json.loads(each) for each in second]
+        topics = {name: figures for each in found for name, figures in each["topics"].items()}
+        seen.seconds.append({"second": found[0]["second"], "topics": topics})
     return seen
 
 
@@ -205,22 +212,25 @@ def apply_command(sandbox: Sandbox, case: Case, folder: Path) -> Sequence[str]:
 
 @contextmanager
 def load(sandbox: Sandbox, lines: Path) -> Iterator[None]:
-    """Produce in a process of its own."""
-    words = [sys.executable, __file__, "--load", str(sandbox.spec.directory), str(lines)]
-    with subprocess.Popen(words) as process:
+    """Produce to each topic in a process of its own: one that waits holds up no other."""
+    words = [sys.executable, __file__, "--load", str(sandbox.spec.directory)]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(subprocess.Popen([*words, topic, f"{lines}.{topic}"]))
+            for topic in PRODUCED
+        ]
         try:
             yield
         finally:
-            process.terminate()
+            for process in processes:
+                process.terminate()
 
 
-def run_load(directory: Path, lines: Path) -> None:
+def run_load(directory: Path, topic: str, lines: Path) -> None:
     """Produce until this process is ended."""
+    per_hour = SHARES[topic] * LINK_BYTES_PER_S / PARTITIONS / RECORD_BYTES * 3600
     streams = {
-        TopicPartition(topic, number): Stream(
-            SHARES[topic] * LINK_BYTES_PER_S / PARTITIONS / RECORD_BYTES * 3600, 0, 0, RECORD_BYTES
-        )
-        for topic in PRODUCED
+        TopicPartition(topic, number): Stream(per_hour, 0, 0, RECORD_BYTES)
         for number in range(PARTITIONS)
     }
     with lines.open("w", buffering=1) as written:
@@ -310,11 +320,12 @@ def main() -> None:
     """Print one line of JSON for each case."""
     parser = argparse.ArgumentParser()
     parser.add_argument("cases", nargs="*")
-    parser.add_argument("--load", nargs=2)
+    parser.add_argument("--load", nargs=3)
     parser.add_argument("--version", default="4.4.0")
     given = parser.parse_args()
     if given.load:
-        run_load(*map(Path, given.load))
+        directory, topic, lines = given.load
+        run_load(Path(directory), topic, Path(lines))
         return
     for name in given.cases or CASES:
         case = replace(CASES[name], version=given.version)
