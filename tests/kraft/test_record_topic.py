@@ -238,7 +238,8 @@ def race(store: Callable[[], OperationStore]) -> None:
     with ThreadPoolExecutor() as threads:
         leases = dict(zip(stores, threads.map(take, stores), strict=True))
     ((winner, lease),) = [(holder, lease) for holder, lease in leases.items() if lease is not None]
-    assert store().lock.holder() == winner
+    # On a busy machine a renewal may be late for a moment.
+    wait_until(lambda: store().lock.holder() == winner)
     stores[winner].write_step(STEP, lease)
     stores[winner].lock.release(lease)
 
