@@ -49,7 +49,7 @@ help:
 	@echo "make test-report      the HTML report in a real browser: three widths, light and dark, axe"
 	@echo "make test-kerberos    a cluster with Kerberos: tickets, renewal, refusals, on a realm of its own"
 	@echo "make test-spark       the load on Spark, and Spark as its users run it: a Connect server, a cluster, spark-submit, Delta, S3"
-	@echo "make test-pages       every command of the README and of the pages beside it, as it stands there"
+	@echo "make test-pages       commands of the README and of pages beside it, as they stand there; the rest are in test-matrix"
 	@echo "make test-release     wheel, action, hook and site, as users meet them"
 	@echo "make release          wheel, source distribution, SBOM and checksums, in dist/"
 	@echo "make audit            known vulnerabilities of what kadmin needs; asks an advisory service"
