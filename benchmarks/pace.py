@@ -36,8 +36,10 @@ CASES = {
     "four": Case(pair=4),
     "four-25": Case(pair=4, rate=0.25),
     "two": Case(pair=2),
+    "two-50": Case(pair=2, rate=0.5),
     "two-25": Case(pair=2, rate=0.25),
     "one": Case(pair=1),
+    "one-5": Case(pair=1, rate=0.05, link_s=5),
     "one-10": Case(pair=1, rate=0.1, link_s=10),
     "one-25": Case(pair=1, rate=0.25),
     "one-35": Case(pair=1, rate=0.35),
@@ -48,9 +50,9 @@ CASES = {
     "one-25-fetchers-4": Case(fetchers=4, pair=1, rate=0.25),
     "three": Case(more_replicas=True),
     "one-25-three": Case(more_replicas=True, pair=1, rate=0.25),
-    "adaptive": Case(rate=0.05, most=10, pair=4, link_s=_WHOLE_S),
-    "adaptive-more": Case(rate=0.05, most=10, pair=4, link_s=_WHOLE_S, more=3),
-    "adaptive-busy": Case(rate=0.05, most=10, pair=4, link_s=_WHOLE_S, busy=4),
+    "adaptive": Case(rate=0.02, most=10, pair=4, link_s=_WHOLE_S),
+    "adaptive-more": Case(rate=0.02, most=10, pair=4, link_s=_WHOLE_S, more=3),
+    "adaptive-busy": Case(rate=0.02, most=10, pair=4, link_s=_WHOLE_S, busy=4),
 }
 _FIRST_S = 5
 """Seconds until the producers of the load have begun."""

@@ -1,15 +1,21 @@
 """Paces copies by what clients feel: partitions at once of each pair, and the rate of each broker.
 
 Goals: clients whose leader sends a copy to one of their followers wait about as long as others, and
-copies take no longer than that needs. Nobody has to know the links.
+copies take no longer than that needs. Nobody has to give the speed of the links.
 Constraints: a rate never leaves its range. Copies in flight are not interrupted: a lower rate acts
-within two seconds and may stop copies for ten, a higher one acts at once. One look has few samples,
-and machines are slow for other reasons: pairs are compared with controls of the same seconds.
-Algorithm: steps on a scale of rates, each STEP times the one before. A pair that suffers loses a
-partition at once, or, at one, both its brokers lose DOWN steps. Brokers whose pairs are calm and
-that use their rate gain: FIRST_UP steps at each look until the first trouble, then one step after
-CALM_S. The step at which trouble came is tried again only after a time that doubles.
-Example: 1 to 100 MB/s on links of 10 MB/s: 1, 2, 4.3, 8.9 MB/s, trouble, 6.2 MB/s.
+within two seconds and may stop copies for ten, a higher one acts at once. Machines are slow for
+other reasons: commits of a pair are compared with those of controls in the same seconds. One look
+has few samples.
+Algorithm: a commit is late if it takes twice as long as nine of ten controls, and 10 ms more. The
+share of late commits is about that of the time in which copies use the connection, so it grows with
+the rate. Rates are steps, each STEP times the one before. A pair suffers if more than LATE of its
+commits are late. A raise of the last look is then taken back, and tried again only after a time
+that doubles. Otherwise both brokers lose as many steps as bring the share to AIM, and the pair,
+where it copied more than one partition at once, goes back to one. Brokers that use their rate gain
+a step after CALM_S in which hardly any commit was late; at first, until one is, FIRST_UP steps at
+each look. Where the rate is not what limits copies, another partition of the pair begins.
+Example: 1 to 100 MB/s on links of 10 MB/s: 1, 2, 4.3 MB/s, late, 2, and 2.5 MB/s half a minute
+later.
 """
 
 from __future__ import annotations
@@ -25,14 +31,16 @@ if TYPE_CHECKING:
 
 LOOK_S = 10.0
 """Seconds between two looks: a change shows in the next one."""
-STEP, DOWN, FIRST_UP = 1.2, 2, 4
+STEP, FIRST_UP, SIGNAL_DOWN, MOST_DOWN = 1.2, 4, 2, 13
+LATE, AIM, HARDLY = 0.1, 0.06, 0.05
+"""Shares of late commits: more than LATE is trouble, at most HARDLY is calm."""
 CALM_S = 30.0
 USED = 0.8
 """The part of a rate that copies use where the rate is what limits them."""
 TRIES_AGAIN_S, LONGEST_S = 120.0, 3600.0
 HELD_S = 60.0
 _RATIO, _EXCESS_S = 2.0, 0.01
-_FEWEST = 5
+_FEWEST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +80,23 @@ class PairSeen:
         return len(self.delays) >= _FEWEST and len(self.controls) >= _FEWEST
 
     @property
+    def limit_s(self) -> float:
+        """The delay from which on a commit is late."""
+        control = p90(self.controls)
+        return max(_RATIO * control, control + _EXCESS_S)
+
+    @property
+    def late(self) -> float:
+        """The share of late commits; 0 where it is not known."""
+        if not self.is_known:
+            return 0.0
+        limit_s = self.limit_s
+        return sum(delay > limit_s for delay in self.delays) / len(self.delays)
+
+    @property
     def suffers(self) -> bool:
         """Whether clients of the pair wait longer than others."""
-        if not self.is_known:
-            return False
-        pair, control = p90(self.delays), p90(self.controls)
-        return pair > _RATIO * control and pair > control + _EXCESS_S
+        return self.late > LATE
 
 
 def p90(seconds: Iterable[float]) -> float:
@@ -105,17 +124,26 @@ class Tries:
 
 
 @dataclass(frozen=True, slots=True)
+class Raise:
+    """The step or number before the last raise, and when it was raised."""
+
+    before: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Pace:
     """Steps of brokers' rates, partitions at once of pairs, and what was learned, by both.
 
-    `troubled_at` are the times of the last trouble, `moved_at` of the last raise, in seconds of one
-    clock. `trouble_since`: everything is at its least, and clients suffer all the same.
+    `late_at` are the times of the last look that was not calm, in seconds of one clock.
+    `trouble_since`: everything is at its least, and clients suffer all the same.
     """
 
     steps: Mapping[int, int] = field(default_factory=dict)
     at_once: Mapping[Pair, int] = field(default_factory=dict)
-    troubled_at: Mapping[int | Pair, float] = field(default_factory=dict)
-    moved_at: Mapping[int | Pair, float] = field(default_factory=dict)
+    late_at: Mapping[int | Pair, float] = field(default_factory=dict)
+    suffered_at: Mapping[int | Pair, float] = field(default_factory=dict)
+    raised: Mapping[int | Pair, Raise] = field(default_factory=dict)
     tries: Mapping[int | Pair, Tries] = field(default_factory=dict)
     trouble_since: float | None = None
     calm_since: float | None = None
@@ -128,42 +156,64 @@ class Pace:
 
 def decide(pace: Pace, seen: Seen, limits: PaceLimits, now: float) -> Pace:
     """Return the pace after a look; brokers and pairs that are new begin at the least."""
-    suffering = {pair for pair, found in seen.pairs.items() if seen.exceeded or found.suffers}
-    pace = _slower(pace, suffering, seen, now)
+    late = {pair: found.late for pair, found in seen.pairs.items()}
+    suffering = [pair for pair, share in sorted(late.items()) if share > LATE or seen.exceeded]
+    noted = [pair for pair, share in late.items() if share > HARDLY or seen.exceeded]
+    late_at = dict.fromkeys(_keys(noted), now)
+    pace = replace(pace, late_at={**pace.late_at, **late_at})
     pace = _held(pace, suffering, now)
-    for broker in sorted(seen.used):
-        if broker not in {each for pair in suffering for each in pair}:
-            pace = _faster(pace, broker, seen, limits, now)
-    for pair, found in sorted(seen.pairs.items()):
-        if pair not in suffering:
-            pace = _more_at_once(pace, pair, found, seen, limits, now)
+    lowered: dict[int | Pair, float] = {}
+    for pair in suffering:
+        for key in _to_lower(pace, pair, now):
+            lowered[key] = max(lowered.get(key, 0.0), late[pair])
+    for key, share in lowered.items():
+        pace = _lower(pace, key, share, now)
+    suffered_at = dict.fromkeys(_keys(suffering), now)
+    pace = replace(pace, suffered_at={**pace.suffered_at, **suffered_at})
+    for broker in sorted(seen.used.keys() - _keys(suffering)):
+        pace = _faster(pace, broker, seen, limits, now)
+    for pair in sorted(seen.pairs.keys() - set(suffering)):
+        pace = _more_at_once(pace, pair, seen, limits, now)
     return pace
 
 
-def _slower(pace: Pace, suffering: Collection[Pair], seen: Seen, now: float) -> Pace:
-    steps, at_once, tries = dict(pace.steps), dict(pace.at_once), dict(pace.tries)
-    brokers = set[int]()
-    for pair in sorted(suffering):
-        allowed, copies = at_once.get(pair, 1), seen.pairs[pair].copies
-        if allowed > 1:
-            tries[pair] = _again(tries.get(pair), allowed, now)
-            at_once[pair] = max(1, min(allowed, copies) - 1)
-        if allowed == 1 or copies > at_once[pair]:
-            brokers.update(pair)
-    for broker in sorted(brokers):
-        step = steps.get(broker, 0)
-        if step > 0:
-            tries[broker] = _again(tries.get(broker), step, now)
-        steps[broker] = max(0, step - DOWN)
-    keys: set[int | Pair] = {*suffering, *(each for pair in suffering for each in pair)}
-    troubled = dict.fromkeys(keys, now)
-    return replace(
-        pace,
-        steps=steps,
-        at_once=at_once,
-        tries=tries,
-        troubled_at={**pace.troubled_at, **troubled},
-    )
+def _keys(pairs: Iterable[Pair]) -> dict[int | Pair, None]:
+    """Return pairs and their brokers, each once, in order."""
+    found: dict[int | Pair, None] = {}
+    for pair in pairs:
+        found.update(dict.fromkeys((pair, *pair)))
+    return found
+
+
+def _to_lower(pace: Pace, pair: Pair, now: float) -> list[int | Pair]:
+    """Return what the last look raised, of a pair and its brokers; all of them if nothing was."""
+    keys = list(_keys([pair]))
+    return [key for key in keys if _is_new(pace, key, now)] or keys
+
+
+def _is_new(pace: Pace, key: int | Pair, now: float) -> bool:
+    raised = pace.raised.get(key)
+    return raised is not None and now - raised.at < 1.5 * LOOK_S
+
+
+def _lower(pace: Pace, key: int | Pair, share: float, now: float) -> Pace:
+    """Return the pace after trouble of a broker or a pair; up to LATE, a signal's."""
+    held = pace.at_once.get(key, 1) if isinstance(key, tuple) else pace.steps.get(key, 0)
+    tries = pace.tries
+    if _is_new(pace, key, now):
+        tries = {**tries, key: _again(tries.get(key), held, now)}
+        to = min(held, pace.raised[key].before)
+    elif isinstance(key, tuple):
+        to = 1
+    else:
+        down = SIGNAL_DOWN
+        if share > LATE:
+            once = share <= 2 * LATE and now - pace.suffered_at.get(key, -inf) > CALM_S
+            down = 1 if once else max(1, round(log(share / AIM, STEP)))
+        to = max(0, held - min(down, MOST_DOWN))
+    if isinstance(key, tuple):
+        return replace(pace, at_once={**pace.at_once, key: to}, tries=tries)
+    return replace(pace, steps={**pace.steps, key: to}, tries=tries)
 
 
 def _again(before: Tries | None, at: int, now: float) -> Tries:
@@ -191,11 +241,12 @@ def _held(pace: Pace, suffering: Collection[Pair], now: float) -> Pace:
 
 
 def _may_rise(pace: Pace, key: int | Pair, to: int, now: float, *, wait_s: float) -> bool:
-    """Whether a step or number may be tried, `wait_s` after the last change or trouble."""
+    """Whether a step or number may be tried, `wait_s` after the last raise or late commits."""
     known = pace.tries.get(key)
     if known is not None and to >= known.at and now < known.until:
         return False
-    last = max(pace.troubled_at.get(key, -inf), pace.moved_at.get(key, -inf))
+    raised = pace.raised.get(key)
+    last = max(pace.late_at.get(key, -inf), -inf if raised is None else raised.at)
     return now - last >= wait_s
 
 
@@ -204,31 +255,29 @@ def _faster(pace: Pace, broker: int, seen: Seen, limits: PaceLimits, now: float)
     if step >= limits.highest or seen.used[broker] < USED * limits.rate(step):
         return pace
     known = all(found.is_known for pair, found in seen.pairs.items() if broker in pair)
-    first = broker not in pace.troubled_at and known
+    first = broker not in pace.late_at and known
     to = min(limits.highest, step + (FIRST_UP if first else 1))
     if not _may_rise(pace, broker, to, now, wait_s=0.0 if first else CALM_S):
         return pace
-    return replace(pace, steps={**pace.steps, broker: to}, moved_at={**pace.moved_at, broker: now})
+    raised = {**pace.raised, broker: Raise(step, now)}
+    return replace(pace, steps={**pace.steps, broker: to}, raised=raised)
 
 
-def _more_at_once(
-    pace: Pace, pair: Pair, found: PairSeen, seen: Seen, limits: PaceLimits, now: float
-) -> Pace:
+def _more_at_once(pace: Pace, pair: Pair, seen: Seen, limits: PaceLimits, now: float) -> Pace:
     """Let another partition begin where not the rate is what limits the copies."""
-    allowed = pace.at_once.get(pair, 1)
+    allowed, found = pace.at_once.get(pair, 1), seen.pairs[pair]
     limited = any(
         pace.steps.get(each, 0) < limits.highest
         and seen.used.get(each, 0.0) >= USED * limits.rate(pace.steps.get(each, 0))
         for each in pair
     )
-    full = found.copies >= allowed
-    if limited or not full or allowed >= limits.pair:
+    if limited or found.copies < allowed or allowed >= limits.pair:
         return pace
-    wait_s = CALM_S if pair in pace.troubled_at or not found.is_known else LOOK_S
-    if any(now - pace.moved_at.get(each, -inf) < LOOK_S for each in pair):
+    raises = [pace.raised[key] for key in pair if key in pace.raised]
+    if any(now - each.at < LOOK_S for each in raises):
         return pace
+    wait_s = CALM_S if pair in pace.late_at or not found.is_known else LOOK_S
     if not _may_rise(pace, pair, allowed + 1, now, wait_s=wait_s):
         return pace
-    return replace(
-        pace, at_once={**pace.at_once, pair: allowed + 1}, moved_at={**pace.moved_at, pair: now}
-    )
+    raised = {**pace.raised, pair: Raise(allowed, now)}
+    return replace(pace, at_once={**pace.at_once, pair: allowed + 1}, raised=raised)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kadmin.plan.commit_delay import Watched
     from kadmin.plan.pairs import Pair
 
-ROUND_S = 0.5
+ROUND_S = 0.25
 """Seconds from one measurement of a leader's partitions to the next, at least."""
 REQUESTS_PER_S = 50
 """Requests to all leaders together."""

@@ -1,10 +1,11 @@
 """A model of copies beside clients: links, one fetcher for each pair of brokers, bursts.
 
 A follower fetches in-sync records and copies from one leader in one response, and the next one only
-after it: with N partitions copied at once a response carries up to N megabytes. A record that was
-written meanwhile waits for the rest of that response, and is committed when the next fetch begins,
-so it waits for up to two responses. Between them, as long as the quota has no room, responses are
-small. Figures of live brokers beside it: docs/pace.md.
+after it: with N partitions copied at once a response carries up to N megabytes. A record that is
+written meanwhile is committed after the rest of that response, or of the next one. Between them, as
+long as the quota has no room, responses are small. Live brokers beside it, links of 80 Mbit/s, one
+partition at a quarter of the link: 15 to 25 % of commits take up to 127 ms, the others 3; the model
+has 21 % and 163 ms. At 320 Mbit/s and half of the link: 30 to 37 %, up to 61 ms; 39 % and 41 ms.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.plan.pace import LOOK_S, Pace, PairSeen, Seen, decide
+from kadmin.plan.pace import LATE, LOOK_S, Pace, PairSeen, Seen, decide
 
 if TYPE_CHECKING:
     import random
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 PARTITION_BYTES, MOST_RESPONSE_BYTES = 1_000_000, 10_000_000
 """The defaults of replica.fetch.max.bytes and of replica.fetch.response.max.bytes."""
-PROBES = 20
+PROBES = 80
+HIT, HIGHEST = 0.75, 1.3
+"""Fitted: records that wait, by the time that copies take; how long at most, in responses."""
 SATURATED_S = 10.0
 
 
@@ -48,6 +51,12 @@ class Link:
         size = min(at_once * PARTITION_BYTES, MOST_RESPONSE_BYTES)
         return min(rate, size / (self.base_s + size / self.free(load)))
 
+    def late(self, load: float, copied: float, at_once: int) -> float:
+        """Return the share of commits that are late, in the long run."""
+        limit_s = max(2 * 1.4 * self.base_s, 1.4 * self.base_s + 0.01) - self.base_s
+        highest_s = HIGHEST * self.burst_s(load, at_once)
+        return HIT * min(1.0, copied / self.free(load)) * max(0.0, 1 - limit_s / highest_s)
+
     def delays(
         self, load: float, copied: float, at_once: int, chooser: random.Random
     ) -> list[float]:
@@ -55,7 +64,7 @@ class Link:
         share, burst_s = copied / self.free(load), self.burst_s(load, at_once)
         return [
             chooser.uniform(0.5, 1.5) * self.base_s
-            + (chooser.uniform(0, 2 * burst_s) if chooser.random() < share else 0)
+            + (chooser.random() < HIT * share) * chooser.uniform(0, HIGHEST * burst_s)
             + (SATURATED_S if load >= self.bytes_per_s else 0)
             for _ in range(PROBES)
         ]
@@ -63,11 +72,11 @@ class Link:
 
 @dataclass(slots=True)
 class Run:
-    """One run of the loop: at each look the rate, partitions at once, trouble and bytes copied."""
+    """One run of the loop: at each look the rate, partitions at once, bytes copied, late commits."""
 
     rates: list[float] = field(default_factory=list)
     at_once: list[int] = field(default_factory=list)
-    troubled: list[bool] = field(default_factory=list)
+    late: list[float] = field(default_factory=list)
     copied: list[float] = field(default_factory=list)
 
 
@@ -97,26 +106,22 @@ def run(
         pairs: Mapping[Pair, PairSeen] = {pair: PairSeen(delays, controls, at_once)}
         found.rates.append(rate)
         found.at_once.append(at_once)
-        found.troubled.append(pairs[pair].suffers)
+        found.late.append(now_link.late(load(now), copied, at_once))
         found.copied.append(copied)
         pace = decide(pace, Seen(pairs, dict.fromkeys(pair, copied)), limits, now)
     return found
 
 
-def best_fixed(link: Link, limits: PaceLimits, load: float, chooser: random.Random) -> float:
-    """Return the most bytes per second of a fixed rate and number that rarely brings trouble."""
-    best = 0.0
-    for at_once in range(1, limits.pair + 1):
-        for step in range(limits.highest + 1):
-            copied = link.copied(load, limits.rate(step), at_once)
-            looks = [
-                PairSeen(
-                    link.delays(load, copied, at_once, chooser),
-                    link.delays(0.0, 0.0, 1, chooser),
-                    at_once,
-                ).suffers
-                for _ in range(40)
-            ]
-            if sum(looks) <= 1:
-                best = max(best, copied)
-    return best
+def best_fixed(link: Link, limits: PaceLimits, load: float) -> float:
+    """Return the most bytes per second of a fixed rate and number that brings trouble rarely.
+
+    Its share of late commits is half of what is trouble: one look in fifty has more than that.
+    """
+    return max(
+        copied
+        for at_once in range(1, limits.pair + 1)
+        for step in range(limits.highest + 1)
+        if link.late(load, copied := link.copied(load, limits.rate(step), at_once), at_once)
+        <= LATE / 2
+        or (step, at_once) == (0, 1)
+    )
