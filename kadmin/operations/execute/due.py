@@ -31,8 +31,9 @@ class Due:
 def find_due(context: Context, operation_id: str | None) -> Due:
     """Find the unfinished operations, or the one with that id, that were left and are due.
 
-    One whose runner was killed counts as left, too. Raises UnreachableError where the cluster does
-    not answer, and InvalidInputError for an operation that is not on record.
+    One whose runner was killed is due at any time: outside its hours, it is left with the rate
+    outside. Raises UnreachableError where the cluster does not answer, and InvalidInputError for an
+    operation that is not on record.
     """
     context.backend.check()
     context.operations.lock.sync()
@@ -77,6 +78,8 @@ def _why_not(context: Context, listing: Listing, holder: Holder | None) -> str:
     request = context.operations.request(name)
     if request is not None and request.stop is Stop.PAUSE:
         return f"is paused: {request.asked}"
+    if status.state is OperationState.RUNNING:
+        return ""
     record = context.operations.record(name)
     hours = current_hours(current_throttle(record, context.operations.steps(name)))
     now = context.clock.utc()

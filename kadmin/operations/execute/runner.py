@@ -149,7 +149,8 @@ class Runner:
         self._remember(observed)
         if request is None:
             self._watch_others()
-        if not cancelling:
+        # A run that only stops the operation before its first wave sets no throttle.
+        if request is None or (not cancelling and self._work.in_flight(observed, self._memory)):
             self._keep_pace(observed)
         return observed
 

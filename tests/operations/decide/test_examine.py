@@ -323,7 +323,28 @@ def test_quiet_hours_become_windows_of_the_brokers_that_are_throttled() -> None:
     answered = diff_answer(found).throttle
     assert answered is not None
     assert answered.hours == HoursAnswer(("22:00-06:00", "sat-sun"), "UTC", 500)
-    assert isinstance(answered.done_at, str)
+    assert answered.done_at == "2026-06-01T12:00:02Z", "outside, at half the rate"
+    assert "\n\nHours: 22:00-06:00, sat-sun UTC, 500B/s outside; " in diff_markdown(
+        "p", QUIET, found
+    )
+    answer = read_json(diff_answer(found))
+    assert validate_value(answer, "answers/diff") == []
+
+
+def test_a_rate_that_follows_the_clients_has_two_ends() -> None:
+    hours = HoursSpec((parse_window("22:00-06:00"),), "UTC")
+    pace = ThrottleSpec(ThrottleBy.RATE, 1, most=10)
+    plan = replace(QUIET, throttle=pace, hours=hours)
+    at = datetime(2026, 6, 1, 12, tzinfo=UTC)
+    found = with_ending(examine(plan, STATE, LIMITS, ClusterFacts(sizes=SIZES)), at)
+    answered = diff_answer(found).throttle
+    assert answered is not None
+    assert (answered.makespan_s, answered.done_at, answered.done_at_most) == (
+        2_000,
+        "2026-06-01T22:33:20Z",
+        "2026-06-01T22:03:20Z",
+    )
+    assert "done today 22:03 (at max), today 22:33 (at min), UTC" in diff_text(plan, found)
 
 
 @pytest.mark.parametrize(

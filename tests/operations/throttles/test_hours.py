@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from support.answers import read_json
 from support.cluster.states import tp
 from support.controller.eras import ERAS
 from support.executor.runs import (
@@ -38,7 +39,8 @@ from kadmin.plan.model import (
     WaveLimits,
 )
 from kadmin.plan.throttle import LEADER_RATE
-from kadmin.report.operations.status import status_text
+from kadmin.report.operations.status import status_answer, status_text
+from kadmin.schema import validate_value
 
 if TYPE_CHECKING:
     from support.executor.runs import Command, Run, Site
@@ -239,7 +241,17 @@ def test_the_status_of_an_operation_that_was_left_has_its_hours_and_its_rate(sit
 
 def shown_status() -> Command:
     """`kadmin status`, as it is shown."""
-    return lambda context: Outcome(None, status_text(StatusReader(context).read()))
+
+    def command(context: Context) -> Outcome:
+        found = StatusReader(context).read()
+        answer = read_json(status_answer(found))
+        assert validate_value(answer, "answers/status") == []
+        (shown,) = answer["operations"]
+        assert shown["hours"] == {"within": ["22:00-06:00"], "zone": "UTC", "outside": 0}
+        assert shown["leaves"] is True
+        return Outcome(None, status_text(found))
+
+    return command
 
 
 def doctor_of_it() -> Command:
@@ -275,6 +287,18 @@ def test_a_run_that_was_to_leave_and_was_killed_is_due(site: Site, dies_at: floa
     assert run.practice.configs() == {}
     (listing,) = run.practice.journal.listings()
     assert listing.status.state is OperationState.COMPLETED
+
+
+def test_copies_of_a_killed_run_are_slowed_down_when_cron_comes_outside_the_hours(
+    site: Site,
+) -> None:
+    run = Nights.of(site, nights(0), (60.0,))
+    assert run.at_hour(10).run(apply(run.plan, leaves=True), dies_at=17.5).killed
+    assert run.rate() == str(RATE)
+    assert run.at_hour(20).run(resume_due()).error is None
+    assert run.rate() == str(PAUSED_RATE)
+    (listing,) = run.practice.journal.listings()
+    assert listing.status.state is OperationState.PAUSED
 
 
 def test_cron_resumes_nothing_that_a_person_paused_or_that_was_not_left(site: Site) -> None:
