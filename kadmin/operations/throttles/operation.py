@@ -42,6 +42,7 @@ from kadmin.operations.throttles.changes import (
     rates_of,
     still_throttled,
 )
+from kadmin.plan.hours import until
 from kadmin.plan.model import hours_of
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.throttle import (
@@ -171,6 +172,8 @@ class Throttling:
         rate, now = request.rate, self._context.clock.utc()
         if request.hours is not None and (outside := hours_of(request.hours).limit(now)):
             rate = min(rate, outside)
+            ends = until(hours_of(request.hours), now)
+            self._note_once(f"outside its hours{ends}: the rate is {readable_rate(rate)}")
         wanted = throttled((target for wave in self._work.waves for target in wave), rate)
         self._put_on_record(wanted, rate, request, self._steps(), lease)
 

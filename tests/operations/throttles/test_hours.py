@@ -11,6 +11,7 @@ from support.answers import read_json
 from support.cluster.states import tp
 from support.controller.eras import ERAS
 from support.executor.runs import (
+    KillPoint,
     Practice,
     apply,
     change_throttle,
@@ -19,6 +20,7 @@ from support.executor.runs import (
     status,
     stop,
 )
+from support.network.frame_proxy import Action, Fault
 
 from kadmin.insight.diagnosis.operations import operation_troubles
 from kadmin.operations.execute.apply import Outcome
@@ -109,6 +111,14 @@ class Nights:
     def look(self, command: Command) -> Run:
         """Run a command that ends without a wait, now."""
         return self.practice.process(command, begins=self.at).run()
+
+    def killed_at(self, command: Command, kill: KillPoint) -> Run:
+        """Run a command that ends without a wait, and kill it at one of its requests."""
+        process = self.practice.process(command, begins=self.at)
+        process.proxy.faults.append(Fault(Action.CUT_BEFORE, kill.matches, then=process.die))
+        found = process.run()
+        self.practice.bury()
+        return found
 
     def at_hour(self, hour: float) -> Nights:
         """Go to an hour since noon; nobody is at work until then."""
@@ -301,6 +311,26 @@ def test_copies_of_a_killed_run_are_slowed_down_when_cron_comes_outside_the_hour
     assert listing.status.state is OperationState.PAUSED
 
 
+def test_a_run_may_be_killed_at_any_request_while_it_leaves(site: Site) -> None:
+    """Each kill finds what the last one left, and the last run leaves."""
+    run = Nights.of(site, nights(0), (60.0,))
+    assert run.at_hour(10).run(apply(run.plan, leaves=True), dies_at=17.5).killed
+    run.at_hour(20)
+    for number in range(1, 200):
+        found = run.killed_at(resume_due(), KillPoint(number, forwarded=number % 2 == 0))
+        assert run.rate() in {str(RATE), str(PAUSED_RATE)}
+        if not found.killed:
+            break
+        (listing,) = run.practice.journal.listings()
+        assert listing.status.leaves
+    assert number > 20, "every request was a kill point"
+    assert run.rate() == str(PAUSED_RATE)
+    assert listing.status.state is OperationState.PAUSED
+    assert run.practice.journal.lock.holder() is None
+    assert run.at_hour(58).run(resume_due()).error is None
+    assert run.practice.configs() == {}
+
+
 def test_cron_resumes_nothing_that_a_person_paused_or_that_was_not_left(site: Site) -> None:
     run = Nights.of(site, nights(0), (36.0, 60.0))
     assert run.at_hour(10).run(dies_at=12.0).killed
@@ -320,7 +350,9 @@ def test_cron_resumes_nothing_that_a_person_paused_or_that_was_not_left(site: Si
 def test_another_rate_waits_for_the_hours_of_an_operation_that_was_left(site: Site) -> None:
     run = Nights.of(site, nights(0), (36.0, 60.0))
     run.at_hour(10).run(apply(run.plan, leaves=True))
-    assert run.look(change_throttle(2 * RATE)).error is None
+    changed = run.look(change_throttle(2 * RATE))
+    assert changed.error is None
+    assert "outside its hours, until today 22:00 UTC: the rate is 1.00 kB/s" in changed.told
     assert run.rate() == str(PAUSED_RATE)
     run.at_hour(34).run(resume_due())
     assert run.rates_seen(34.5, 41.5) == {str(2 * RATE)}
