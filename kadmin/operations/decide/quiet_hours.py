@@ -40,9 +40,9 @@ def _windows(spec: HoursSpec, brokers: list[int], world: ClusterView) -> tuple[W
     windows = world.facts.load.quiet_windows(world.state, brokers, spec.quiet)
     if not windows:
         raise InvalidInputError(
-            f"No hour of the week is quiet: in each, one of {brokers_in_words(brokers)} receives "
-            f"or sends more than {spec.quiet:g} of its own peak.",
-            cause=f"by the load history {spec.folder}",
+            f"No hour of the week is quiet for {brokers_in_words(brokers)}.",
+            cause=f"in each, one receives or sends more than {spec.quiet:g} of its own peak, by "
+            f"the load history {spec.folder}",
             next_step="write a larger part under spec.hours.quiet, or windows under "
             "spec.hours.within",
         )

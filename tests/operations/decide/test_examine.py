@@ -350,7 +350,7 @@ def test_a_rate_that_follows_the_clients_has_two_ends() -> None:
 @pytest.mark.parametrize(
     ("load", "said"),
     [
-        (Week(), "No hour of the week is quiet: in each, one of brokers 1, 2, 3 receives or sends"),
+        (Week(), "No hour of the week is quiet for brokers 1, 2, 3."),
         (None, "The load history load was not read."),
     ],
 )
