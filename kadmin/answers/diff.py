@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
+from kadmin.answers.hours import HoursAnswer, Time
 from kadmin.answers.partitions import Partition
 from kadmin.plan.diff import BrokerLoad
-from kadmin.schema.shapes import Count, Number, Seconds
+from kadmin.schema.shapes import ABSENT, Absent, Count, Number, Seconds
 
 MovedBytes: TypeAlias = Annotated[
     Count | None, "Bytes to copy over the network; null where a size is unknown."
@@ -147,3 +148,14 @@ class PlannedThrottle:
         tuple[Annotated[str, "A warning about one broker and one direction."], ...],
         "Why copies may never end at this rate.",
     ]
+    hours: Annotated[
+        HoursAnswer | Absent, "The hours of the copies; absent where the plan has none."
+    ] = ABSENT
+    done_at: Annotated[
+        Time | Absent | None,
+        "With hours: the end of all waves at this rate, if they begin now; null where unknown.",
+    ] = ABSENT
+    done_at_most: Annotated[
+        Time | Absent | None,
+        "With hours, and a rate that follows the clients: the same at the highest rate.",
+    ] = ABSENT

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
+from kadmin.answers.hours import HoursAnswer, Time
 from kadmin.answers.partitions import Partition
 from kadmin.operations.reading.timeline import TimelineEventKind
 from kadmin.operations.record.record import Author, OperationKind, OperationState
@@ -12,7 +13,6 @@ from kadmin.operations.record.steps import StepKind
 from kadmin.plan.progress import Progress
 from kadmin.schema.shapes import ABSENT, Absent, Count, Keywords, Number, Seconds
 
-Time: TypeAlias = Annotated[str, "UTC, ISO 8601."]
 EVENTS = [
     *(each.name.lower() for each in TimelineEventKind if each is not TimelineEventKind.ENDED),
     *(each.value for each in OperationState if each.finished),
@@ -94,6 +94,13 @@ class UnfinishedOperation(Operation):
         "What the operation waits for, or why its runner would stop now; empty where nothing "
         "blocks it.",
     ]
+    hours: Annotated[
+        HoursAnswer | Absent, "The hours of its copies on record; absent where it has none."
+    ] = ABSENT
+    leaves: Annotated[
+        bool | Absent,
+        "Whether resume --due goes on: its runner ends outside its hours. Absent without hours.",
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +121,9 @@ class OperationProgress:
         Seconds | None,
         "Seconds that are left; null while they are not known, and without a runner.",
     ]
+    done_at: Annotated[
+        Time | Absent, "Of an operation with hours: the time of its end, at the lowest rate."
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -13,9 +14,9 @@ from kadmin.cli.approval import unattended_command
 from kadmin.cli.cluster import asking_brokers, on_cluster, require_cluster
 from kadmin.cli.context import open_reading
 from kadmin.cli.execution import UNATTENDED
-from kadmin.cli.inputs import read_facts, read_policy, read_sizes, write_text
+from kadmin.cli.inputs import read_facts, read_policy, write_text
 from kadmin.cli.output import answer
-from kadmin.cli.plan_defaults import as_applied, read_plan_for
+from kadmin.cli.plan_defaults import as_applied, read_plan_for, with_load
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from kadmin.operations.decide.examination import Examination
     from kadmin.operations.reading.preview import PlanPreview
+    from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy
 
 
@@ -79,11 +81,12 @@ def diff(
     rules = read_policy(policy)
     live_cluster = cluster if inventory is None else None
     plan = as_applied(live_cluster, read_plan_for(live_cluster, file), throttle)
+    given = with_load(read_facts(sizes), plan)
     if inventory is not None:
-        preview = preview_snapshot(plan, inventory, read_sizes(sizes), rules)
+        preview = preview_snapshot(plan, inventory, given, rules, datetime.now(UTC))
     else:
         cluster = asking_brokers(require_cluster(cluster), without=without_brokers)
-        preview = _live(plan, cluster, sizes, rules, timeout)
+        preview = _live(plan, cluster, given, rules, timeout)
     if html is not None:
         from kadmin.report.pages.reports import plan_report
 
@@ -107,11 +110,10 @@ def _detailed_exit_code(found: Examination) -> int:
 
 
 def _live(
-    plan: Plan, cluster: ClusterAddress, sizes: Path | None, rules: Policy, timeout: float | None
+    plan: Plan, cluster: ClusterAddress, given: ClusterFacts, rules: Policy, timeout: float | None
 ) -> PlanPreview:
     from kadmin.operations.execute.live import preview_live
 
-    given = read_facts(sizes)
     with open_reading(cluster, timeout_s=timeout) as context:
         return preview_live(context, plan, given, rules)
 

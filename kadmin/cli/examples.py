@@ -27,7 +27,7 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     ),
     "apply": (f"plans/drain-broker.yaml {_ZK} --dry-run", f"plans/drain-broker.yaml {_B} --yes"),
     "status": (_ZK, f"{_B} --watch"),
-    "resume": (_ZK, f"{_B} --timeout 3600 --yes"),
+    "resume": (_ZK, f"{_B} --timeout 3600 --yes", f"{_B} --due --yes"),
     "pause": (_ZK, _B),
     "cancel": (_ZK, f"{_B} --now", f"{_ZK} --foreign"),
     "rollback": (f"{_ZK} --dry-run", _B),

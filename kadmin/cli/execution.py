@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from kadmin.cli.output_options import OutputOptions
     from kadmin.contexts.address import ClusterAddress
     from kadmin.operations.context import Context
-    from kadmin.operations.execute.apply import Outcome, Preview
+    from kadmin.operations.execute.apply import Outcome, Preview, RunOptions
     from kadmin.plan.facts import ClusterFacts
-    from kadmin.plan.model import Plan, Policy, ThrottleSpec
+    from kadmin.plan.model import Plan, Policy
 
 
 UNATTENDED = "to apply exactly this file, without confirmation"
@@ -39,22 +39,22 @@ def execute(
     output_options: OutputOptions,
     *,
     policy: Policy | None = None,
-    throttle: ThrottleSpec | None = None,
+    run: RunOptions | None = None,
     dry_run: bool = False,
     unattended: str | None = None,
     yes: bool,
 ) -> Outcome:
     """Show the plan's changes to the cluster at `address`, ask, execute it.
 
-    `throttle` replaces the plan's own. `unattended` is the command that applies the plan without a
-    question; a dry run notes it.
+    `unattended` is the command that applies the plan without a question; a dry run notes it.
     """
     from kadmin.operations.events import Note
-    from kadmin.operations.execute.apply import apply, prepare
+    from kadmin.operations.execute.apply import DEFAULTS, apply, prepare
     from kadmin.report.plans.text import diff_text
 
     require_allowed(address, type(plan))
-    preview = prepare(context, plan, given, policy, throttle)
+    run = run or DEFAULTS
+    preview = prepare(context, plan, given, policy, run.throttle)
     found = preview.examination
     if (
         output_options.log_format is options.OutputFormat.HUMAN
@@ -69,7 +69,7 @@ def execute(
     outcome = preview.settled(dry_run=dry_run)
     if outcome is None:
         _confirm(context, plan, preview, address, yes=yes)
-        outcome = apply(context, plan, given, lock_timeout, policy, throttle)
+        outcome = apply(context, plan, given, lock_timeout, policy, run)
     elif unattended is not None and found.work is not None:
         context.tell(Note(f"{UNATTENDED}:  {unattended}"))
     return tell_outcome(context, outcome)

@@ -25,7 +25,7 @@ from kadmin.cli.execution import (
 )
 from kadmin.cli.inputs import read_facts, read_origin, read_policy
 from kadmin.cli.output_options import UNASKED, OutputOptions, with_telling
-from kadmin.cli.plan_defaults import read_plan_for, throttle_for
+from kadmin.cli.plan_defaults import read_plan_for, throttle_for, with_load
 from kadmin.cli.protection import require_allowed
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
@@ -36,6 +36,7 @@ from kadmin.worlds.open import require_cluster_id
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome
+    from kadmin.plan.model import Plan
 
 ForeignOption: TypeAlias = Annotated[
     bool,
@@ -59,6 +60,22 @@ ApprovedOption: TypeAlias = Annotated[
         "--approved",
         metavar="SHA256",
         help="Apply the plan file only if this is its SHA-256 digest.",
+    ),
+]
+
+
+LeaveOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--leave",
+        help="Outside the plan's hours, end: copies wait, or go on at the rate outside.",
+    ),
+]
+DueOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--due",
+        help="Resume what --leave left, if its hours include now; leave it at their end. For cron.",
     ),
 ]
 
@@ -93,6 +110,7 @@ def apply(
     without_brokers: options.WithoutBrokers = False,
     policy: options.Policy = None,
     approved: ApprovedOption = None,
+    leave: LeaveOption = False,
     timeout: options.Timeout = None,
     lock_timeout: options.LockTimeout = 0,
     output_options: OutputOptions = UNASKED,
@@ -104,9 +122,12 @@ def apply(
     connection is lost, copies in progress continue. `kadmin resume` continues the operation from
     any machine.
     """
+    from kadmin.operations.execute.apply import RunOptions
+
     cluster = asking_brokers(cluster, without=without_brokers)
     plan = read_plan_for(cluster, file, None if approved is None else parse_digest(approved))
-    given, rules = read_facts(sizes, inventory), read_policy(policy)
+    _require_hours(plan, leave=leave)
+    given, rules = with_load(read_facts(sizes, inventory), plan), read_policy(policy)
     pace = throttle_for(cluster, plan, throttle)
     require_allowed(cluster, type(plan))
     require_cluster_id(cluster, plan.header.cluster_id, "The plan")
@@ -117,17 +138,26 @@ def apply(
         "--policy": policy,
     }
     unattended = unattended_command(
-        plan, cluster, {**repeated, "--without-brokers": without_brokers}
+        plan, cluster, {**repeated, "--without-brokers": without_brokers, "--leave": leave}
     )
     opened = (open_reading if dry_run else open_context)(
         cluster, timeout_s=timeout, output_options=output_options
     )
     with opened as context, plan_named(file):
-        run = partial(
-            execute, policy=rules, throttle=pace, dry_run=dry_run, unattended=unattended, yes=yes
-        )
-        outcome = run(context, cluster, plan, given, lock_timeout, output_options)
+        asked = RunOptions(pace, leaves=leave)
+        run = partial(execute, policy=rules, run=asked, dry_run=dry_run, unattended=unattended)
+        outcome = run(context, cluster, plan, given, lock_timeout, output_options, yes=yes)
     answer_outcome(output, outcome)
+
+
+def _require_hours(plan: Plan, *, leave: bool) -> None:
+    """Raise UsageError for --leave and a plan without hours."""
+    from kadmin.plan.model import ReassignmentPlan
+
+    if leave and (not isinstance(plan, ReassignmentPlan) or plan.hours is None):
+        raise UsageError(
+            "--leave goes with a plan that has spec.hours.", next_step="leave --leave out"
+        )
 
 
 @changes_cluster
@@ -136,6 +166,8 @@ def resume(
     cluster: ClusterAddress,
     operation_id: options.OperationId = None,
     *,
+    leave: LeaveOption = False,
+    due: DueOption = False,
     without_brokers: options.WithoutBrokers = False,
     yes: options.Yes = False,
     timeout: options.Timeout = None,
@@ -145,17 +177,28 @@ def resume(
 ) -> None:
     """Resume an unfinished operation, from any machine.
 
-    Waits until the lock of a killed runner expires, which takes some seconds.
+    Waits until the lock of a killed runner expires, which takes some seconds. With --due, the exit
+    code is 0 where nothing is due, and where hours end.
     """
     from kadmin.operations.execute import takeover
+    from kadmin.operations.execute.due import Due, find_due, resume_due
 
     cluster = asking_brokers(cluster, without=without_brokers)
     with open_context(cluster, timeout_s=timeout, output_options=output_options) as context:
-        found = takeover.find_resumable(context, operation_id)
-        if found is not None:
-            _require_kind_allowed(context, cluster, found)
-            ask_about_unfinished(context, found, cluster, "Resume", yes=yes)
-        outcome = tell_outcome(context, takeover.resume(context, operation_id, lock_timeout))
+        if due:
+            found = find_due(context, operation_id)
+        else:
+            unfinished = takeover.find_resumable(context, operation_id)
+            found = Due(() if unfinished is None else (unfinished,), "")
+        for each in found.operation_ids:
+            _require_kind_allowed(context, cluster, each)
+            ask_about_unfinished(context, each, cluster, "Resume", yes=yes)
+        outcome = (
+            resume_due(context, found, lock_timeout)
+            if due
+            else takeover.resume(context, operation_id, lock_timeout, leaves=leave)
+        )
+        tell_outcome(context, outcome)
     answer_outcome(output, outcome)
 
 
@@ -314,6 +357,7 @@ def rollback(
 
     Copies at the rate of the operation's throttle, unless --throttle gives another.
     """
+    from kadmin.operations.execute.apply import RunOptions
     from kadmin.operations.repair.rollback import plan_rollback, rollback_note
 
     cluster = asking_brokers(cluster, without=without_brokers)
@@ -322,6 +366,6 @@ def rollback(
         plan = plan_rollback(context, operation_id)
         pace = throttle_for(cluster, plan, throttle)
         context.tell(rollback_note(plan, pace))
-        run = partial(execute, throttle=pace, dry_run=dry_run, yes=yes)
+        run = partial(execute, run=RunOptions(pace), dry_run=dry_run, yes=yes)
         outcome = run(context, cluster, plan, given, lock_timeout, output_options)
     answer_outcome(output, outcome)

@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.cli.inputs import read_plan, read_throttle
+from kadmin.cli.propose import LOAD_LIBRARIES, require_libraries
 from kadmin.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kadmin.contexts.address import ClusterAddress
+    from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, ThrottleSpec
 
 
@@ -58,6 +60,24 @@ def throttle_for(
     if context is None or not isinstance(plan, ReassignmentPlan) or plan.throttle is not None:
         return None
     return context.throttle
+
+
+def with_load(given: ClusterFacts, plan: Plan) -> ClusterFacts:
+    """Add the load history to given facts in which the quiet hours of a plan are found.
+
+    Raises UsageError where the libraries to read one are not installed, InvalidInputError where it
+    cannot be read.
+    """
+    from kadmin.plan.model import ReassignmentPlan
+
+    hours = plan.hours if isinstance(plan, ReassignmentPlan) else None
+    if hours is None or hours.folder is None:
+        return given
+    require_libraries(LOAD_LIBRARIES, "spec.hours.quiet")
+    from kadmin.planner.load.quiet import read_load
+    from kadmin.planner.load.reading import path_in
+
+    return replace(given, load=read_load(path_in(hours.folder, plan.header.file)))
 
 
 def as_applied(cluster: ClusterAddress | None, plan: Plan, given: str | None) -> Plan:

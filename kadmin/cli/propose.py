@@ -140,7 +140,7 @@ def rebalance(
 
     if html is not None:
         require_renderer()
-    require_libraries(("numpy", "pyarrow") if engine is Engine.LOCAL else spark_libraries(remote))
+    require_libraries(LOAD_LIBRARIES if engine is Engine.LOCAL else spark_libraries(remote))
     wanted, settings = _request(request, holdout), spark_options(master, remote, conf or [])
     with stages() as show:
         proposals = _propose(engine, wanted, inventory, settings, show)
@@ -211,20 +211,29 @@ def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:
     return replace(request, load=replace(request.load, hold_out=True))
 
 
+LOAD_LIBRARIES = ("numpy", "pyarrow")
+"""The libraries that read a load history, and that the local engine needs."""
+
+
 def spark_libraries(remote: str | None) -> tuple[str, ...]:
     """Return the libraries that Spark needs, on a Spark Connect server or not."""
     connect = () if remote is None else ("grpc", "grpc_status", "google.rpc", "zstandard")
     return ("numpy", "pyarrow", "pandas", "pyspark", *connect)
 
 
-def require_libraries(needed: Sequence[str]) -> None:
-    """Raise UsageError where a library is not installed."""
-    if missing := [name for name in needed if not _is_installed(name)]:
+def require_libraries(needed: Sequence[str], what: str = "The planner") -> None:
+    """Raise UsageError where a library is not installed, which `what` needs."""
+    if missing := missing_libraries(needed):
         extra = "spark" if set(missing) <= set(spark_libraries(None)) else "connect"
         raise UsageError(
-            f"The planner needs {', '.join(missing)}, not installed here.",
+            f"{what} needs {', '.join(missing)}, not installed here.",
             next_step=f"pip install 'kadmin-kafka[{extra}]'",
         )
+
+
+def missing_libraries(needed: Sequence[str]) -> list[str]:
+    """Return the libraries that are not installed."""
+    return [name for name in needed if not _is_installed(name)]
 
 
 def _is_installed(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -17,9 +18,9 @@ from kadmin.cli.inputs import (
     read_figures,
     read_plan,
     read_policy,
-    read_sizes,
     write_text,
 )
+from kadmin.cli.plan_defaults import with_load
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 from kadmin.next_step import command
@@ -126,7 +127,8 @@ def _plan_report(
     from kadmin.report.pages.reports import plan_report
 
     plan, rules = read_plan(path), read_policy(policy)
-    preview = preview_snapshot(plan, folder, read_sizes(sizes), rules)
+    given = with_load(read_facts(sizes), plan)
+    preview = preview_snapshot(plan, folder, given, rules, datetime.now(UTC))
     found = None if figures is None else read_figures(figures, preview.state.cluster_id)
     return plan_report(str(path), preview, found)
 

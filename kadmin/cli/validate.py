@@ -14,6 +14,7 @@ from kadmin.cli import options
 from kadmin.cli.deadline import bounded
 from kadmin.cli.files import find_files, path_of
 from kadmin.cli.inputs import read_document, read_policy, read_sizes, write_text, writing
+from kadmin.cli.propose import LOAD_LIBRARIES, missing_libraries
 from kadmin.errors import InvalidInputError, UsageError
 from kadmin.wording import name_some
 
@@ -91,8 +92,9 @@ def validate(
 
     if sizes is not None and inventory is None:
         raise UsageError("--sizes goes with --inventory.", next_step="add --inventory DIR")
+    schemas, disk_sizes = _schemas(schema_dir), read_sizes(sizes)
     found = validate_files(
-        _read(files), read_policy(policy), inventory, _schemas(schema_dir), read_sizes(sizes)
+        _read(files), read_policy(policy), inventory, schemas, disk_sizes, _check_load
     )
     _refuse_to_replace(
         out, [*(file.source for file in found.files), *filter(None, (policy, sizes))], inventory
@@ -125,6 +127,16 @@ def _refuse_to_replace(
         raise UsageError(
             f"--out {out} was read for this answer.", next_step="name another file with --out"
         )
+
+
+def _check_load(folder: Path) -> None:
+    """Raise InvalidInputError for a folder without a load history, if it can be read here."""
+    if missing_libraries(LOAD_LIBRARIES):
+        return
+    from kadmin.planner.load.columns import PARTITION_LOAD
+    from kadmin.planner.load.quiet import check_load
+
+    check_load(folder / PARTITION_LOAD)
 
 
 def _schemas(folder: Path | None) -> SchemaSet | None:

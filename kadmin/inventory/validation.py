@@ -13,12 +13,12 @@ from kadmin.errors import InvalidInputError
 from kadmin.inventory.reading import read_inventory
 from kadmin.inventory.state import world_of
 from kadmin.plan import codes
-from kadmin.plan.model import Policy, RebalanceRequest
+from kadmin.plan.model import Policy, ReassignmentPlan, RebalanceRequest
 from kadmin.plan.rules import check, missing_everywhere
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.documents.check import Checked
@@ -52,18 +52,22 @@ def validate_files(
     directory: Path | None = None,
     schemas: SchemaSet | None = None,
     sizes: Mapping[TopicPartition, int] | None = None,
+    check_load: Callable[[Path], None] | None = None,
 ) -> Validation:
     """Validate files by their names and bytes, or the error of one that cannot be read.
 
     `directory` is an inventory; where that cannot be read, it is one more file with a problem.
     `sizes`, in bytes, take precedence over those of its only cluster; raises UsageError for a
     fleet. The policy switches diagnostics, except those that keep documents from being compared
-    with the inventory. Documents in a folder APPLIED, or below one, have been applied: they are
-    checked by their schemas alone.
+    with the inventory. `check_load` raises InvalidInputError for a folder that has no load history;
+    such a folder of a plan's hours is one more file with a problem. Documents in a folder APPLIED,
+    or below one, have been applied: they are checked by their schemas alone.
     """
     read_files = [_read(name, data, schemas) for name, data in files]
     proposed = [each for each in read_files if not is_applied(each.source)]
     inventory, broken = _read_inventory(directory)
+    if check_load is not None:
+        broken = (*broken, *_no_histories(proposed, check_load))
     fits = _Fits(inventory, policy, sizes or {})
     found: list[Diagnostic] = []
     unchecked = [problem for each in broken for problem in each.problems]
@@ -100,8 +104,31 @@ def _read_inventory(directory: Path | None) -> tuple[Inventory | None, tuple[Che
     try:
         return read_inventory(directory), ()
     except InvalidInputError as error:
-        cause = "; ".join(filter(None, (error.message.rstrip("."), error.cause)))
-        return None, (unread(str(directory), cause, error.next_step),)
+        return None, (_unreadable(directory, error),)
+
+
+def _no_histories(
+    proposed: Iterable[Checked], check_load: Callable[[Path], None]
+) -> Iterator[Checked]:
+    """Yield the folders that plans name under spec.hours.of, are there, and have no history."""
+    found = {
+        Path(each.source).parent / each.document.hours.folder: None
+        for each in proposed
+        if isinstance(each.document, ReassignmentPlan)
+        and each.document.hours is not None
+        and each.document.hours.folder is not None
+    }
+    for folder in found:
+        try:
+            if folder.exists():
+                check_load(folder)
+        except InvalidInputError as error:
+            yield _unreadable(folder, error)
+
+
+def _unreadable(path: Path, error: InvalidInputError) -> Checked:
+    cause = "; ".join(filter(None, (error.message.rstrip("."), error.cause)))
+    return unread(str(path), cause, error.next_step)
 
 
 class _Fits:

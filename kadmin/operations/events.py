@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.next_step import NextStep
+    from kadmin.plan.hours import Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Progressed:
 
     `wave` counts from 1, of `waves`; both 0 for work without waves. `rate` is in bytes per second,
     of this run alone; `eta_s` the seconds that are left; both None where they are not known.
+    `ending` is the time of the end of an operation with hours, None where it is not known.
     """
 
     done: int
@@ -49,6 +51,7 @@ class Progressed:
     rate: float | None
     eta_s: float | None
     reason: str
+    ending: Ending | None = None
 
 
 @dataclass(frozen=True, slots=True)

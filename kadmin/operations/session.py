@@ -36,9 +36,9 @@ class Session:
         """The operation that the lock is held for."""
         return self.holder.operation_id
 
-    def begin(self, record: OperationRecord) -> None:
+    def begin(self, record: OperationRecord, *, leaves: bool = False) -> None:
         """Write the record of a new operation, and remove the oldest finished ones."""
-        self.context.operations.create(record, self.lease, record.created_at)
+        self.context.operations.create(record, self.lease, record.created_at, leaves=leaves)
         self.context.operations.prune(self.lease)
 
     def request(self) -> StopRequest | None:

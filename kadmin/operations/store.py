@@ -142,10 +142,15 @@ class OperationStore:
         """Write a request to change the throttle for the runner; it replaces an earlier request."""
         self._values.leave(key_of(operation_id, "throttle"), encode_throttle_request(request))
 
-    def create(self, record: OperationRecord, lease: Lease, now: str) -> None:
-        """Write the whole record; its last write makes the operation running."""
+    def create(
+        self, record: OperationRecord, lease: Lease, now: str, *, leaves: bool = False
+    ) -> None:
+        """Write the whole record; its last write makes the operation running.
+
+        `leaves` is as in the status.
+        """
         preparing = encode_status(OperationStatus(OperationState.PREPARING, now), record)
-        running = restate(preparing, OperationStatus(OperationState.RUNNING, now))
+        running = restate(preparing, OperationStatus(OperationState.RUNNING, now, leaves=leaves))
         status, body = (key_of(record.operation_id, name) for name in ("status", "record"))
         self._values.put(
             [(status, preparing), (body, encode_record(record)), (status, running)], lease

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.plan.facts import ClusterFacts
+    from kadmin.plan.hours import Ending
     from kadmin.plan.model import HoursSpec, PartitionTarget
     from kadmin.plan.throttle import ConfigValues
 
@@ -43,7 +44,7 @@ class Throttle:
     `wave_seconds` are the least seconds of each wave at that rate, None where a size is unknown;
     `bound_seconds` those of any waves: the most bytes in or out of one broker over the rate. `spec`
     is the throttle as it was asked for: where its rate follows the clients, `rate` is the first
-    one. `hours` are those of the copies, None for all.
+    one. `hours` are those of the copies, None for all, `ending` the end of the waves by them.
     """
 
     rate: int
@@ -53,6 +54,7 @@ class Throttle:
     warnings: tuple[str, ...]
     spec: ThrottleSpec
     hours: HoursSpec | None = None
+    ending: Ending | None = None
 
     @property
     def makespan_seconds(self) -> float | None:

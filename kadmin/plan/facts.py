@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from kadmin.cluster.model import TopicPartition
+    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.plan.hours import Window
+
+
+class WeeklyLoad(Protocol):
+    """The load of a cluster's partitions in each hour of a week."""
+
+    def quiet_windows(
+        self, state: ClusterState, broker_ids: Collection[int], most: float
+    ) -> tuple[Window, ...]:
+        """Return the windows, in UTC, in which each broker has at most a part of its own peak.
+
+        None where some broker always has more. Raises InvalidInputError for the history of another
+        cluster.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +38,8 @@ class ClusterFacts:
     `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers.
     `unavailable` are facts that the brokers did not answer, each with the reason,
     `disks_unavailable` those of their disks, `hidden_topics` topics that they hold and did not
-    show. `from_brokers`: brokers were asked for the facts now, and can be asked again.
+    show. `from_brokers`: brokers were asked for the facts now, and can be asked again. `load` is
+    the load history that the plan's hours name.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -40,3 +56,4 @@ class ClusterFacts:
     hidden_topics: tuple[str, ...] = ()
     from_brokers: bool = False
     cluster_id: str | None = None
+    load: WeeklyLoad | None = None

@@ -23,6 +23,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from kadmin.wording import weekday_and_time
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from zoneinfo import ZoneInfo
@@ -33,6 +35,9 @@ _TIME = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 WINDOW = f"^(?:{_DAY}(?:-{_DAY})?(?: {_TIME}-{_TIME})?|{_TIME}-{_TIME})$"
 """The pattern of a window."""
 WINDOW_HINT = "write 22:00-06:00, sat-sun or mon-fri 22:00-06:00; midnight is 00:00"
+
+PAUSED_RATE = 1_000
+"""Bytes per second of copies in flight outside hours with a pause: they stop until hours begin."""
 
 _MINUTES_OF_DAY = 24 * 60
 _MINUTES_OF_WEEK = 7 * _MINUTES_OF_DAY
@@ -137,6 +142,10 @@ class Hours:
         """Whether a time is inside."""
         return bisect_right(self._edges, self._clock(at)) % 2 == 1
 
+    def limit(self, at: datetime) -> int | None:
+        """Return the most bytes per second at a time outside; None inside."""
+        return None if self.includes(at) else self.outside or PAUSED_RATE
+
     def next_change(self, at: datetime) -> datetime | None:
         """Return the first time after `at` at which inside ends or begins; None: never."""
         return next(self.changes(at), None)
@@ -200,6 +209,38 @@ class Hours:
 
     def _offset(self, at: datetime) -> timedelta | None:
         return at.astimezone(self.zone).utcoffset()
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of copies as estimated at `at`: `earliest` at their highest rate, `latest` at least.
+
+    `zone` is that of their hours; times are aware, in UTC.
+    """
+
+    at: datetime
+    earliest: datetime
+    latest: datetime
+    zone: ZoneInfo
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that are left until the latest end."""
+        return (self.latest - self.at).total_seconds()
+
+
+def until(hours: Hours, at: datetime) -> str:
+    """Return the next change of hours as the end of a sentence: `, until today 22:00 UTC`.
+
+    Empty where there is none.
+    """
+    change = hours.next_change(at)
+    return "" if change is None else f", until {time_in(hours.zone, change, at)}"
+
+
+def time_in(zone: ZoneInfo, at: datetime, now: datetime) -> str:
+    """Return a time as part of a sentence, with its zone: `on Sunday 03:10 Europe/Berlin`."""
+    return f"{weekday_and_time(at, now, zone)} {zone.key}"
 
 
 def _edges_of(windows: Iterable[Window]) -> list[int]:

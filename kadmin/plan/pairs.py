@@ -16,11 +16,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.plan.copying import leader_of
+from kadmin.plan.hours import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
     from kadmin.cluster.model import ClusterState
+    from kadmin.plan.hours import Hours
     from kadmin.plan.model import PartitionTarget
 
 Pair: TypeAlias = tuple[int, int]
@@ -37,12 +40,20 @@ def pairs_of(target: PartitionTarget, state: ClusterState) -> tuple[Pair, ...]:
 class AtOnce:
     """The most copies of a pair at once, `usual` where there is no other number.
 
-    0: none begins, because of `why`.
+    0: none begins, because of `why`. `pauses`: those in flight wait, too.
     """
 
     usual: int
     by_pair: Mapping[Pair, int] = field(default_factory=dict)
     why: str = ""
+    pauses: bool = False
+
+
+def paused(hours: Hours | None, at: datetime) -> AtOnce | None:
+    """Return the limit at a time outside hours with a pause; None where copies may run."""
+    if hours is None or hours.outside or hours.includes(at):
+        return None
+    return AtOnce(0, why=f"outside its hours{until(hours, at)}", pauses=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,15 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
-from kadmin.plan.units import readable_size
+from kadmin.plan.hours import format_window, time_in
+from kadmin.plan.units import format_rate, readable_size
+from kadmin.wording import weekday_and_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from kadmin.plan.hours import Ending
+    from kadmin.plan.model import HoursSpec
 
 WIDTH = 79
 SHOWN_ROWS = 50
@@ -205,3 +210,20 @@ def duration(seconds: float) -> str:
     if hours >= _DAY_HOURS:
         return f"{hours // _DAY_HOURS:,} d {hours % _DAY_HOURS}:{minutes:02d}:{rest:02d}"
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def hours_text(hours: HoursSpec) -> str:
+    """Return `22:00-06:00, sat-sun Europe/Berlin, 5MB/s outside`."""
+    windows = ", ".join(map(format_window, hours.within))
+    outside = f"{format_rate(hours.outside)} outside" if hours.outside else "pause outside"
+    return f"{windows} {hours.zone}, {outside}"
+
+
+def ending_text(ending: Ending) -> str:
+    """Return `done on Sunday 03:10 Europe/Berlin`; both times where the rate has a range."""
+    if ending.earliest == ending.latest:
+        return f"done {time_in(ending.zone, ending.latest, ending.at)}"
+    earliest, latest = (
+        weekday_and_time(each, ending.at, ending.zone) for each in (ending.earliest, ending.latest)
+    )
+    return f"done {earliest} (at max), {latest} (at min), {ending.zone.key}"

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
-from support.planner.load_histories import row, table, week
+from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+import pytest
+from support.planner.load_histories import row, table, week, write
+
+from kadmin.errors import InvalidInputError
 from kadmin.inventory import BrokerRow, ClusterInventory, PartitionRow
+from kadmin.inventory.state import state_of
 from kadmin.plan.hours import format_window
 from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
+from kadmin.planner.load.columns import PARTITION_LOAD
 from kadmin.planner.load.join import join_history
-from kadmin.planner.load.quiet import quiet_windows
+from kadmin.planner.load.quiet import quiet_windows, read_load
 from kadmin.planner.load.reading import as_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NIGHT = [1.0 if hour < 6 or hour >= 22 else 10.0 for hour in range(24)]
 NOON = [10.0 if hour == 12 else 1.0 for hour in range(24)]
@@ -56,3 +66,25 @@ def test_hours_are_those_of_the_week_in_utc() -> None:
     assert history is not None
     found = quiet_windows(history.rates, cluster, [1], 0.7)
     assert list(map(format_window, found)) == ["sat-sun"]
+
+
+def test_a_history_that_was_read_has_quiet_windows_of_a_state(tmp_path: Path) -> None:
+    write(tmp_path, ROWS)
+    state = state_of(ClusterInventory("c", BROKERS, PARTITIONS))
+    found = read_load(tmp_path / PARTITION_LOAD).quiet_windows(state, [1], 0.7)
+    assert list(map(format_window, found)) == ["22:00-06:00"]
+
+
+def test_the_history_of_another_cluster_has_none(tmp_path: Path) -> None:
+    write(tmp_path, ROWS)
+    other = state_of(ClusterInventory("c", BROKERS, (PartitionRow("z", 0, (1, 2)),)))
+    with pytest.raises(InvalidInputError, match="has the load of no partition of cluster c") as no:
+        read_load(tmp_path / PARTITION_LOAD).quiet_windows(other, [1], 0.7)
+    assert str(no.value.next_step).startswith("kadmin load build --samples PATH --out ")
+
+
+def test_a_history_of_several_clusters_is_refused(tmp_path: Path) -> None:
+    rows = [{**each, "cluster": name} for name in ("x", "y") for each in ROWS]
+    write(tmp_path, table(rows, cluster=pa.string()))
+    with pytest.raises(InvalidInputError, match="is the history of several clusters"):
+        read_load(tmp_path / PARTITION_LOAD)

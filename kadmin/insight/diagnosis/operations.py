@@ -32,6 +32,7 @@ class OpenOperation:
 
     `lists` has the replicas that it requested by partition: the target, and the original replicas
     for a cancel. `elects`: it publishes elections. `whole` is False for an incomplete record.
+    `leaves`: it was left outside its hours, or its runner would leave it.
     """
 
     operation_id: str
@@ -40,6 +41,7 @@ class OpenOperation:
     lists: Mapping[TopicPartition, Collection[Replicas]] = field(default_factory=dict)
     elects: bool = False
     whole: bool = True
+    leaves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +98,11 @@ def operation_troubles(
         )
     for operation in operations:
         at_work = lock is not None and lock.operation_id == operation.operation_id
+        again = ("--due",) if operation.leaves else ()
         yield Finding(
             Trouble.UNFINISHED_OPERATION,
             f"Operation {operation.operation_id} ({operation.kind}) is not finished.",
-            command("status") if at_work else command("resume", operation.operation_id),
+            command("status") if at_work else command("resume", operation.operation_id, *again),
             znode="" if root is None else f"{root}/{OPERATIONS}/{operation.operation_id}",
             evidence=(
                 operation.words,

@@ -10,18 +10,21 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError
 from kadmin.operations.decide.deletion import examine_deletion
 from kadmin.operations.decide.election import examine_election
 from kadmin.operations.decide.examination import Examination, placed
+from kadmin.operations.decide.quiet_hours import with_quiet_hours
 from kadmin.operations.decide.reassignment_plan import examine_reassignment
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan import codes
+from kadmin.plan.ending import ending_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import DeletionPlan, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
 from kadmin.plan.rules import ClusterView, check, refusals_of, refuses
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from kadmin.cluster.capabilities import PublishLimits
     from kadmin.cluster.model import ClusterState
     from kadmin.plan.model import Plan
@@ -59,7 +62,7 @@ def examine(
         return examination
     match plan:
         case ReassignmentPlan():
-            return examine_reassignment(examination, plan, world, publish)
+            return with_quiet_hours(examine_reassignment(examination, plan, world, publish), world)
         case ElectionPlan():
             return examine_election(examination, plan, state)
         case DeletionPlan():
@@ -68,12 +71,9 @@ def examine(
             return replace(examination, work=RecreationWork(plan), targets=plan.topics)
 
 
-def refuse_hours(found: Examination, plan: Plan) -> Examination:
-    """Refuse a plan with quiet hours, which `apply` does not find yet."""
-    if not isinstance(plan, ReassignmentPlan) or plan.hours is None or plan.hours.quiet is None:
+def with_ending(found: Examination, at: datetime) -> Examination:
+    """Complete an examination by the end of the copies by their hours, if they begin at `at`."""
+    if found.throttle is None or found.throttle.hours is None or found.refusals:
         return found
-    refusal = InvalidInputError(
-        "The plan has spec.hours.quiet, which apply does not find yet: it would copy at any time.",
-        next_step="write the hours under spec.hours.within",
-    )
-    return replace(found, refusals=(*found.refusals, refusal))
+    throttle = replace(found.throttle, ending=ending_of(found.throttle, at))
+    return replace(found, throttle=throttle)

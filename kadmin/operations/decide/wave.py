@@ -83,6 +83,8 @@ def copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wai
         reason = f"target brokers that are not alive: {name_some(dead)}"
     elif stuck:
         reason = f"no replica is alive and in sync: {name_some(stuck)}"
+    elif memory.at_once is not None and memory.at_once.pauses:
+        reason = memory.at_once.why
     elif stalled_min:
         what = "copy" if _measured(running, observed) else "ISR"
         reason = f"stalled: no {what} has grown for {stalled_min} min: {name_some(names, most=3)}"

@@ -10,7 +10,7 @@ from kadmin.errors import BusyError, NotCompletedError, StalePlanError
 from kadmin.next_step import command
 from kadmin.operations.decide.common import not_watching
 from kadmin.operations.decide.examination import Examination
-from kadmin.operations.decide.examine import examine, refuse_hours
+from kadmin.operations.decide.examine import examine, with_ending
 from kadmin.operations.decide.kinds import kind_of, record_of
 from kadmin.operations.decide.record_topic import emptied_brokers
 from kadmin.operations.execute.losses import with_high_watermarks
@@ -45,6 +45,20 @@ class Outcome:
 
     operation_id: Annotated[str | None, "Id of the operation; null when there was nothing to do."]
     message: Annotated[str, "The result in a sentence."]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of a run beside its plan: `throttle` replaces the plan's own.
+
+    `leaves`: outside the hours of the plan the run ends, and the operation is paused.
+    """
+
+    throttle: ThrottleSpec | None = None
+    leaves: bool = False
+
+
+DEFAULTS = RunOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +120,17 @@ def apply(
     given: ClusterFacts,
     lock_timeout_s: float,
     policy: Policy | None = None,
-    throttle: ThrottleSpec | None = None,
+    options: RunOptions = DEFAULTS,
 ) -> Outcome:
     """Execute a plan: lock, read and examine again, record, run, release; `given` as in `prepare`.
 
-    `throttle` replaces the plan's own; the record has the unchanged plan, so that `verify` finds
-    it.
+    The record has the unchanged plan, so that `verify` finds it.
     """
     with held(context, context.new_holder(), lock_timeout_s, _to_avoid(context, plan)) as session:
         _stop_if_asked(context)
         if unfinished := context.operations.unfinished():
             raise _unfinished(unfinished, None)
-        state, _, examination = _study(context, _throttled(plan, throttle), given, policy)
+        state, _, examination = _study(context, _throttled(plan, options.throttle), given, policy)
         if (refusal := examination.refusal) is not None:
             raise refusal
         if examination.work is None:
@@ -131,8 +144,9 @@ def apply(
         )
         record, warning = with_high_watermarks(context, record, state)
         _stop_if_asked(context)
-        session.begin(record)
-        return Outcome(record.operation_id, Runner(session, record).run(state, warning))
+        session.begin(record, leaves=options.leaves)
+        runner = Runner(session, record, leaves=options.leaves)
+        return Outcome(record.operation_id, runner.run(state, warning))
 
 
 def _recording(context: Context) -> Iterator[KadminError]:
@@ -198,7 +212,7 @@ def _study(
         facts = with_disks(given, state, context.backend.brokers(state))
         refused = refused_credentials(context.backend, state)
     examination = examine(plan, state, context.backend.capabilities.publish, facts, policy)
-    examination = refuse_hours(examination, plan)
+    examination = with_ending(examination, context.clock.utc())
     if refused is not None:
         examination = replace(examination, refusals=(refused, *examination.refusals))
     # A target that is reached is judged like any other assignment: it is the plan's target, or the

@@ -9,16 +9,16 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.observers.commit_delays import CommitDelays
 from kadmin.operations.throttles.changes import rates_of
 from kadmin.plan.commit_delay import watched
+from kadmin.plan.hours import until
 from kadmin.plan.model import hours_of
 from kadmin.plan.pace import LOOK_S, Pace, PaceLimits, PairSeen, Seen, decide, p90, step_of
-from kadmin.plan.pairs import AtOnce, pairs_of
+from kadmin.plan.pairs import AtOnce, pairs_of, paused
 from kadmin.plan.progress import copying, in_flight
 from kadmin.plan.units import readable_rate
-from kadmin.wording import brokers_in_words, weekday_and_time
+from kadmin.wording import brokers_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from kadmin.plan.hours import Hours
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.pairs import Pair
-
-
-PAUSED_RATE = 1_000
-"""Bytes per second of copies in flight outside hours with a pause: they stop until hours begin."""
 
 
 class Pacer:
@@ -63,9 +59,9 @@ class Pacer:
 
         `adds`: a publish adds to those in flight; otherwise a wave is published whole, or not yet.
         """
-        spec, hours, clock = self._spec, self._hours, self._context.clock
-        if hours is not None and hours.outside == 0 and not hours.includes(clock.utc()):
-            return AtOnce(0, why=f"outside its hours{_until(hours, clock.utc())}")
+        spec, clock = self._spec, self._context.clock
+        if (pause := paused(self._hours, clock.utc())) is not None:
+            return pause
         if spec is None or spec.at_once is None:
             return None
         if spec.most is not None and self._pace.holds(clock.now()):
@@ -140,12 +136,15 @@ class Pacer:
         }
 
     @property
+    def until(self) -> str | None:
+        """The time at which hours begin, as the end of a sentence; None inside them."""
+        now = self._context.clock.utc()
+        return None if self._outside is None or self._hours is None else until(self._hours, now)
+
+    @property
     def _outside(self) -> int | None:
         """The most bytes per second now, outside the hours; None inside."""
-        hours = self._hours
-        if hours is None or hours.includes(self._context.clock.utc()):
-            return None
-        return hours.outside or PAUSED_RATE
+        return None if self._hours is None else self._hours.limit(self._context.clock.utc())
 
     def _set(
         self, before: Mapping[int, int], limits: PaceLimits, seen: Seen, lease: Lease
@@ -182,8 +181,3 @@ def _why(seen: Seen) -> str:
         f"; commits from broker {sender} to {receiver} take {longest_ms:.0f} ms, others "
         f"{controls * 1000:.0f} ms"
     )
-
-
-def _until(hours: Hours, now: datetime) -> str:
-    begins = hours.next_change(now)
-    return "" if begins is None else f", until {weekday_and_time(begins, now, hours.zone)}"

@@ -30,6 +30,7 @@ from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.common import not_watching, occupied
 from kadmin.operations.decide.kinds import spec_of
+from kadmin.operations.decide.leaving import LeftError, leave
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
@@ -59,10 +60,14 @@ if TYPE_CHECKING:
 
 
 class Runner:
-    """Runs a recorded operation under a lease until it is finished, stopped, or out of time."""
+    """Runs a recorded operation under a lease until it is finished, stopped, or out of time.
 
-    def __init__(self, session: Session, record: OperationRecord) -> None:
+    `leaves`: it ends outside the hours of the operation, too.
+    """
+
+    def __init__(self, session: Session, record: OperationRecord, *, leaves: bool = False) -> None:
         context, work = session.context, spec_of(record)
+        self._leaves = leaves
         self._session = session
         self._context = context
         self._record = record
@@ -144,6 +149,8 @@ class Runner:
         self._remember(observed)
         if request is None:
             self._watch_others()
+        # A run that only stops the operation before its first wave sets no throttle.
+        if request is None or (not cancelling and self._work.in_flight(observed, self._memory)):
             self._keep_pace(observed)
         return observed
 
@@ -163,10 +170,11 @@ class Runner:
             return
         self._answered = request
         self._note(request.asked)
+        self._session.set_status(replace(self._running(str(request)), answered=request))
+
+    def _running(self, message: str) -> OperationStatus:
         now = self._context.clock.timestamp()
-        self._session.set_status(
-            OperationStatus(OperationState.RUNNING, now, str(request), answered=request)
-        )
+        return OperationStatus(OperationState.RUNNING, now, message, leaves=self._leaves)
 
     def _decide(self, observed: Observed) -> Action:
         action, memory, now = self._next(observed), self._memory, self._context.clock.now()
@@ -181,7 +189,10 @@ class Runner:
     def _next(self, observed: Observed) -> Action:
         request = observed.request
         if not self._cancelling(request):
-            return decide(self._work, observed, self._memory, self._context.clock.now())
+            action = decide(self._work, observed, self._memory, self._context.clock.now())
+            if not self._leaves or (until := self._pacer.until) is None:
+                return action
+            return leave(action, self._work, observed, self._memory, until)
         if not isinstance(self._work, ReassignmentWork):
             again = command("cancel", self._record.operation_id)
             text = f"A running {self._record.kind} cannot be taken back."
@@ -295,8 +306,15 @@ class Runner:
         if finish.state is not OperationState.RUNNING:
             finish = with_losses(self._context, self._record, finish, observed, self._memory)
             # First: while the operation is unfinished, any machine can still remove the throttle.
-            ends = finish.state.finished
-            remains = self._session.write(lambda lease: self._throttling.end(lease, settles=ends))
+            ends, leaves = finish.state.finished, isinstance(finish.error, LeftError)
+            again = command("resume", self._record.operation_id)
+            remains = self._session.write(
+                lambda lease: (
+                    self._throttling.take_down(lease, again)
+                    if leaves
+                    else self._throttling.end(lease, settles=ends)
+                )
+            )
             if remains is not None:
                 self._note(f"{remains.message} {remains.cause}")
                 stopped_well = finish.error is None or isinstance(
@@ -307,9 +325,8 @@ class Runner:
                     finish, message=f"{finish.message}; {remains.message}", error=error
                 )
             now, removed = self._context.clock.timestamp(), self._throttling.removed
-            self._session.set_status(
-                OperationStatus(finish.state, now, finish.message, throttle_removed=removed)
-            )
+            status = OperationStatus(finish.state, now, finish.message, throttle_removed=removed)
+            self._session.set_status(replace(status, leaves=leaves))
             self._context.tell(
                 events.StateChanged(finish.state.value, finish.message, finish.lost_records)
             )
@@ -321,8 +338,7 @@ class Runner:
         """Drop a request to cancel that was refused before any effect: `resume` then resumes."""
         if not any(isinstance(step, CancelStep) for step in published_by(self._steps)):
             why = f"the request to cancel was refused: {refusal.message}"
-            status = OperationStatus(OperationState.RUNNING, self._context.clock.timestamp(), why)
-            self._session.reopen(status)
+            self._session.reopen(self._running(why))
 
     def _on_wait(self, wait: Wait, observed: Observed) -> None:
         if not self._cancelling(observed.request):
@@ -335,10 +351,7 @@ class Runner:
         if (note := self._other_tools.look()) is not None:
             self._note(note)
             # `status` reads the topics of the operation alone.
-            now = self._context.clock.timestamp()
-            self._session.set_status(
-                OperationStatus(OperationState.RUNNING, now, self._other_tools.message)
-            )
+            self._session.set_status(self._running(self._other_tools.message))
 
     def _keep_pace(self, observed: Observed) -> None:
         cluster, memory = self._other_tools.cluster, self._memory
@@ -351,7 +364,8 @@ class Runner:
     def _progress(self, observed: Observed, reason: str) -> None:
         now, throttle = self._context.clock.now(), self._throttling.current
         rate = None if throttle is None else throttle.rate
-        self._context.tell(self._pace.progress(observed, self._memory, now, rate, reason))
+        found = self._pace.progress(observed, self._memory, now, rate, reason)
+        self._context.tell(self._pace.reckoned(found, throttle, self._context.clock.utc()))
 
     def _note(self, text: str) -> None:
         self._context.tell(events.Note(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
@@ -40,10 +41,13 @@ def find_resumable(context: Context, operation_id: str | None) -> str | None:
     return find_unfinished(context, operation_id)
 
 
-def resume(context: Context, operation_id: str | None, lock_timeout_s: float) -> Outcome:
+def resume(
+    context: Context, operation_id: str | None, lock_timeout_s: float, *, leaves: bool = False
+) -> Outcome:
     """Complete an unfinished operation; return the state of a finished one.
 
-    A pending pause is dropped; a pending cancel is carried out.
+    A pending pause is dropped; a pending cancel is carried out. `leaves`: the run ends outside the
+    hours of the operation, with LeftError.
     """
     unfinished = find_resumable(context, operation_id)
     if unfinished is None:
@@ -58,12 +62,11 @@ def resume(context: Context, operation_id: str | None, lock_timeout_s: float) ->
             return _already_finished(context, unfinished)
         asked = session.request()
         if asked is None or asked.stop is Stop.PAUSE:
-            session.reopen(
-                OperationStatus(
-                    OperationState.RUNNING, session.holder.started_at, by=str(context.author)
-                )
+            running = OperationStatus(
+                OperationState.RUNNING, session.holder.started_at, by=str(context.author)
             )
-        return Outcome(unfinished, Runner(session, record).run())
+            session.reopen(replace(running, leaves=leaves))
+        return Outcome(unfinished, Runner(session, record, leaves=leaves).run())
 
 
 def stop(
@@ -81,11 +84,10 @@ def stop(
     unfinished = find_unfinished(context, operation_id)
     if unfinished is None:
         return _already_finished(context, operation_id)
-    state = context.operations.status(unfinished).state
-    if state is OperationState.PAUSED and kind is Stop.PAUSE:
-        return _already_finished(context, unfinished)
-    now = context.clock.timestamp()
+    state, now = context.operations.status(unfinished).state, context.clock.timestamp()
     request = StopRequest(kind, str(context.author), now, allow_foreign)
+    if state is OperationState.PAUSED and kind is Stop.PAUSE:
+        return _stay_paused(context, unfinished, request)
     if state is not OperationState.PREPARING:
         if kind is Stop.CANCEL_NOW:
             _require_reassignment(context, unfinished)
@@ -101,6 +103,15 @@ def stop(
             return Outcome(unfinished, Runner(session, record).run())
         except StoppedByRequestError:
             return Outcome(unfinished, str(context.operations.status(unfinished)))
+
+
+def _stay_paused(context: Context, operation_id: str, request: StopRequest) -> Outcome:
+    """Put a request to pause on record for a paused operation that `resume --due` would resume."""
+    status = context.operations.status(operation_id)
+    if not status.leaves:
+        return _already_finished(context, operation_id)
+    request = context.operations.ask(operation_id, request)
+    return Outcome(operation_id, f"{status}; {request.asked}: resume --due leaves it paused")
 
 
 def _require_rights(context: Context, operation_id: str) -> None:

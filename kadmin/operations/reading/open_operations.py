@@ -47,6 +47,7 @@ def open_operation(
         listing.operation_id,
         listing.kind,
         f"{described}{since} {listing.status.updated_at}, started {listing.created_at} by {author}",
+        leaves=listing.status.leaves,
     )
     if listing.status.state is OperationState.PREPARING:
         return replace(found, whole=False)

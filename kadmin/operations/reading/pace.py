@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.actions import Tally
@@ -10,10 +10,15 @@ from kadmin.operations.decide.failures import dead_targets
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.troubles import without_source
 from kadmin.operations.events import Progressed
+from kadmin.operations.record.steps import current_hours
 from kadmin.plan.copied import SAMPLE_S, Sample, eta_of, rate_of, with_sample
+from kadmin.plan.ending import ending
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from kadmin.operations.decide.actions import Memory, Observed, OperationSpec
+    from kadmin.operations.record.record import ThrottleRecord
     from kadmin.plan.copied import OnDisk
 
 
@@ -47,6 +52,30 @@ class Pace:
         if self._waits_for_brokers:
             eta_s = None
         return Progressed(**asdict(self._tally), rate=rate, eta_s=eta_s, reason=reason)
+
+    def reckoned(
+        self, found: Progressed, throttle: ThrottleRecord | None, at: datetime
+    ) -> Progressed:
+        """Return the progress with its end by the hours of the operation, at a time in UTC.
+
+        Inside them copies go on as fast as now. Outside, those to come have the rates of the
+        throttle. Without hours nothing changes.
+        """
+        hours = current_hours(throttle)
+        left = self._samples[-1].copied.left if self._samples else 0.0
+        if throttle is None or hours is None or not left:
+            return found
+        rates: tuple[float, float] | None = None
+        if not hours.includes(at):
+            lowest = throttle.rate if throttle.spec is None else throttle.spec.amount
+            highest = None if throttle.spec is None else throttle.spec.most
+            rates = lowest, highest or lowest
+        elif found.eta_s:
+            rates = left / found.eta_s, left / found.eta_s
+        end = None
+        if rates is not None and not self._waits_for_brokers:
+            end = ending(hours, left, rates, at)
+        return replace(found, eta_s=None if end is None else end.seconds, ending=end)
 
     def _is_news(self, now: float) -> bool:
         """Whether a new sample is due: partitions were completed, the last sample is old enough."""

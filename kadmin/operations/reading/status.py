@@ -17,10 +17,12 @@ from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
-from kadmin.operations.record.steps import current_throttle, published_by
+from kadmin.operations.record.steps import current_hours, current_throttle, published_by
+from kadmin.plan.pairs import paused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
@@ -38,7 +40,7 @@ class Unfinished:
     rate once it was read again, a time left while a runner is at work: without one no later wave
     begins. `throttle` is the present one. `waits_for` is the reason for which a runner would wait
     or stop on the present cluster; empty where the next request can be published. `unknown` is the
-    reason that the cluster was not read.
+    reason that the cluster was not read. `read_at` is the time at which it was.
     """
 
     listing: Listing
@@ -47,6 +49,7 @@ class Unfinished:
     throttle: ThrottleRecord | None = None
     waits_for: str = ""
     unknown: str = ""
+    read_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,20 +174,24 @@ class StatusReader:
         state = backend.read(work.topics())
         steps = self._context.operations.steps(operation_id)
         observed = Observed(state, published_by(steps), capabilities=backend.capabilities)
-        memory, now = self._memories.get(operation_id, recall(steps)), self._context.clock.now()
+        now, at = self._context.clock.now(), self._context.clock.utc()
+        throttle = current_throttle(record, steps)
+        memory = self._memories.get(operation_id, recall(steps))
+        memory = replace(memory, at_once=paused(current_hours(throttle), at))
         while isinstance(action := decide(work, observed, memory, now), Advance):
             memory = replace(memory, wave=action.wave)
         with replica_bytes:
             observed = replica_bytes.measure(observed, memory)
         self._memories[operation_id] = memory = remember(memory, observed, now)
-        action, throttle = decide(work, observed, memory, now), current_throttle(record, steps)
-        action = settle(action, observed, memory, now)
+        action = settle(decide(work, observed, memory, now), observed, memory, now)
         progress = pace.progress(
             observed, memory, now, None if throttle is None else throttle.rate, ""
         )
-        if not is_run_by(operation_id, holder):
+        if is_run_by(operation_id, holder):
+            progress = pace.reckoned(progress, throttle, at)
+        else:
             progress = replace(progress, eta_s=None)
-        return Unfinished(listing, record, progress, throttle, _waits_for(action))
+        return Unfinished(listing, record, progress, throttle, _waits_for(action), read_at=at)
 
 
 def _waits_for(action: Action) -> str:

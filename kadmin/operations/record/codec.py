@@ -251,11 +251,12 @@ def _dump_status(status: OperationStatus) -> dict[str, Any]:
 def _load_status(value: dict[str, Any]) -> OperationStatus:
     require_readable(value.get("min_reader", BEFORE_INTENTS), "The status of an operation")
     removed = value.get("throttle_removed", False)  # statuses of older versions do not say so
+    leaves = value.get("leaves", False)
     state, by = OperationState(value["state"]), value.get("by", "")
     require(str, value["updated_at"], value["message"], by)
-    require(bool, removed)
+    require(bool, removed, leaves)
     return OperationStatus(
-        state, value["updated_at"], value["message"], by, removed, load_answered(value)
+        state, value["updated_at"], value["message"], by, removed, load_answered(value), leaves
     )
 
 

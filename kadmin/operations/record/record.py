@@ -192,7 +192,8 @@ class OperationStatus:
 
     `by` is the user who resumed it. `answered` is the request to stop that the runner confirms: it
     stops at the next safe point. `throttle_removed`: the operation's throttle is removed from every
-    broker and topic.
+    broker and topic. `leaves`: its runner ends outside the hours of the operation, and `resume
+    --due` goes on.
     """
 
     state: OperationState
@@ -201,6 +202,7 @@ class OperationStatus:
     by: str = ""
     throttle_removed: bool = False
     answered: StopRequest | None = None
+    leaves: bool = False
 
     def __str__(self) -> str:
         if self.message.startswith(self.state):

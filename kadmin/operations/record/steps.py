@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from kadmin.operations.record.record import ThrottleRecord
+from kadmin.plan.model import hours_of
 from kadmin.plan.throttle import apply_revision
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas, TopicPartition
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.plan.hours import Hours
     from kadmin.plan.throttle import ConfigChanges
 
 
@@ -274,3 +276,8 @@ def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> Throttle
         spec, hours = (None, None) if asked is None else (asked.spec, asked.hours)
         throttle = ThrottleRecord(change.rate, apply_revision(before, change.changes), spec, hours)
     return throttle
+
+
+def current_hours(throttle: ThrottleRecord | None) -> Hours | None:
+    """Return the hours of a throttle on record, None where copies may run at any time."""
+    return None if throttle is None or throttle.hours is None else hours_of(throttle.hours)

@@ -42,6 +42,8 @@ from kadmin.operations.throttles.changes import (
     rates_of,
     still_throttled,
 )
+from kadmin.plan.hours import until
+from kadmin.plan.model import hours_of
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.throttle import (
     describe_entities,
@@ -163,12 +165,17 @@ class Throttling:
     def put_on_record(self, request: ThrottleRequest, lease: Lease) -> None:
         """Write the steps that change the throttle on record to the rate that is asked for.
 
-        No config is changed.
+        Outside the hours the rate is at most that outside. No config is changed.
         """
         if not isinstance(self._work, ReassignmentWork):
             return
-        wanted = throttled((target for wave in self._work.waves for target in wave), request.rate)
-        self._put_on_record(wanted, request.rate, request, self._steps(), lease)
+        rate, now = request.rate, self._context.clock.utc()
+        if request.hours is not None and (outside := hours_of(request.hours).limit(now)):
+            rate = min(rate, outside)
+            ends = until(hours_of(request.hours), now)
+            self._note_once(f"outside its hours{ends}: the rate is {readable_rate(rate)}")
+        wanted = throttled((target for wave in self._work.waves for target in wave), rate)
+        self._put_on_record(wanted, rate, request, self._steps(), lease)
 
     def _put_on_record(
         self,

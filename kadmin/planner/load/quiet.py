@@ -2,21 +2,80 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kadmin.errors import InvalidInputError
+from kadmin.inventory import SINGLE_CLUSTER, inventory_of
+from kadmin.inventory.header import Header
 from kadmin.plan.hours import windows_of_hours
+from kadmin.planner.cluster_arrays import cluster_arrays, rows_as_arrow
 from kadmin.planner.kernel.hourly_load import rates_on
 from kadmin.planner.kernel.placement_problem import list_lengths
+from kadmin.planner.load.join import join_history
+from kadmin.planner.load.reading import (
+    build_history,
+    explain_bad_history,
+    history_types,
+    missing_history,
+    read_rows,
+    rows_valid,
+)
 from kadmin.planner.load.resources import bytes_sent
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
+    from kadmin.cluster.model import ClusterState
     from kadmin.plan.hours import Window
-    from kadmin.planner.cluster_arrays import ClusterArrays
+    from kadmin.planner.cluster_arrays import ArrowTable, ClusterArrays
     from kadmin.planner.load.join import HourlyRates
+
+_FIELD = "spec.hours.of"
+
+_ONE_CLUSTER = Header("", {SINGLE_CLUSTER: None})
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOfWeek:
+    """A load history that was read, with its path."""
+
+    path: Path
+    rows: ArrowTable
+
+    def quiet_windows(
+        self, state: ClusterState, broker_ids: Collection[int], most: float
+    ) -> tuple[Window, ...]:
+        """Return the quiet windows of brokers on a state, as kadmin.plan.facts describes them."""
+        cluster = inventory_of(state, None, "").single()
+        arrays = cluster_arrays(*rows_as_arrow(cluster))
+        history = join_history(self.rows, arrays, hold_out=False)
+        if history is None:
+            raise InvalidInputError(
+                f"{self.path} has the load of no partition of cluster {state.cluster_id}.",
+                cause="it is the history of another cluster, or has no rates",
+                next_step=build_history(self.path),
+            )
+        return quiet_windows(history.rates, arrays, broker_ids, most)
+
+
+def check_load(path: Path) -> None:
+    """Raise InvalidInputError for a file that cannot be a load history; its rows are not read."""
+    if not path.exists():
+        raise missing_history(path, _FIELD)
+    history_types(path, _ONE_CLUSTER)
+
+
+def read_load(path: Path) -> LoadOfWeek:
+    """Read the load history of one cluster; raises InvalidInputError."""
+    check_load(path)
+    rows = read_rows(path, _ONE_CLUSTER)
+    if not rows_valid(rows):
+        explain_bad_history(path, _ONE_CLUSTER)
+    return LoadOfWeek(path, rows)
 
 
 def quiet_windows(

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from kadmin.inventory.header import Header
-    from kadmin.plan.model import RebalanceRequest
+    from kadmin.next_step import NextStep
+    from kadmin.plan.model import DocumentFile, RebalanceRequest
     from kadmin.planner.cluster_arrays import ArrowTable
     from kadmin.planner.kernel.placement_problem import Bools
 
@@ -80,9 +81,14 @@ def history_path(request: RebalanceRequest) -> Path | None:
 
     None where it asks for none.
     """
-    file, load = request.header.file, request.load
+    load = request.load
+    return None if load is None else path_in(load.folder, request.header.file)
+
+
+def path_in(folder: str, file: DocumentFile | None) -> Path:
+    """Return the path of the history in a folder that a document names, relative to its file."""
     base = Path() if file is None else Path(file.name).parent
-    return None if load is None else base / load.folder / PARTITION_LOAD
+    return base / folder / PARTITION_LOAD
 
 
 def history_types(path: Path, header: Header) -> dict[str, Any]:
@@ -91,9 +97,7 @@ def history_types(path: Path, header: Header) -> dict[str, Any]:
     Raises InvalidInputError.
     """
     if not path.exists():
-        raise _refusal(
-            path, f"There is no {path}.", "spec.load.from names the folder of a load history"
-        )
+        raise missing_history(path, "spec.load.from")
     try:
         found = parquet.ParquetDataset(path).schema
     except (pa.ArrowInvalid, OSError) as error:
@@ -124,7 +128,7 @@ def read_history(request: RebalanceRequest, header: Header) -> dict[str, ArrowTa
     path = history_path(request)
     if path is None:
         return {}
-    rows = _read(path, header)
+    rows = read_rows(path, header)
     if not header.fleet:
         return {SINGLE_CLUSTER: rows}
     return {name: rows.filter(pc.equal(rows.column(NAMED), name)) for name in header.clusters}
@@ -157,7 +161,7 @@ def as_rows(found: ArrowTable) -> ArrowTable:
 
 def explain_bad_history(path: Path, header: Header) -> NoReturn:
     """Raise InvalidInputError with the bad rows of a history in which an engine found some."""
-    rows = _read(path, header)
+    rows = read_rows(path, header)
     names = _clusters(rows)
     if not header.fleet and len(names) > 1:
         cause = f"it has {name_some(sorted(names))}, and the inventory is of one cluster"
@@ -173,13 +177,22 @@ def _clusters(rows: ArrowTable) -> list[str]:
 
 
 def _refusal(path: Path, message: str, cause: str) -> InvalidInputError:
+    return InvalidInputError(message, cause=cause, next_step=build_history(path))
+
+
+def build_history(path: Path) -> NextStep:
+    """Return the command that writes a history to the folder of a path."""
     folder = shlex.quote(str(path.parent))
-    return InvalidInputError(
-        message, cause=cause, next_step=command("load build", "--samples", "PATH", "--out", folder)
-    )
+    return command("load build", "--samples", "PATH", "--out", folder)
 
 
-def _read(path: Path, header: Header) -> ArrowTable:
+def missing_history(path: Path, field: str) -> InvalidInputError:
+    """Return the error for a history that is not there; the field of a document names it."""
+    return _refusal(path, f"There is no {path}.", f"{field} names the folder of a load history")
+
+
+def read_rows(path: Path, header: Header) -> ArrowTable:
+    """Read the rows of a history, without checking them; raises InvalidInputError."""
     names = list(history_types(path, header))
     found = arrow_table(parquet, path, [name for name in names if name not in RATE_COLUMNS])
     # One at a time: decoding takes four times its memory.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.plan.units import readable_rate
-from kadmin.report.text import about, duration
+from kadmin.report.text import about, duration, ending_text
 
 if TYPE_CHECKING:
     from kadmin.operations.events import Progressed
@@ -31,7 +31,9 @@ def fields(event: Progressed) -> dict[str, str]:
         found["bytes"] = bytes_text(event.done_bytes, event.total_bytes)
     if event.rate is not None:
         found["rate"] = readable_rate(event.rate)
-    if event.eta_s is not None:
+    if event.ending is not None:
+        found["eta"] = ending_text(event.ending)
+    elif event.eta_s is not None:
         found["eta"] = f"{duration(event.eta_s)} left"
     found["reason"] = event.reason
     return {name: text for name, text in found.items() if text}

@@ -6,15 +6,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.answers import operations as answers
+from kadmin.answers.hours import hours_answer, utc_text
 from kadmin.cluster.names import one_line
 from kadmin.next_step import command, joined
 from kadmin.operations.decide.wave import COPYING
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
+from kadmin.plan.hours import until
+from kadmin.plan.model import hours_of
 from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.progress_line import fields
-from kadmin.report.text import NOTHING, table
+from kadmin.report.text import NOTHING, hours_text, table
+from kadmin.schema.shapes import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,11 +149,14 @@ def _unfinished_answer(found: Unfinished) -> answers.UnfinishedOperation:
     fields = listed(found.listing) | {
         "plan_name": None if found.record is None else found.record.plan_name
     }
+    hours = None if found.throttle is None else found.throttle.hours
     return answers.UnfinishedOperation(
         **fields,
         progress=None if found.progress is None else _progress_answer(found.progress),
         throttle=None if found.throttle is None else found.throttle.rate,
         waits_for=found.waits_for,
+        hours=ABSENT if hours is None else hours_answer(hours),
+        leaves=ABSENT if hours is None else found.listing.status.leaves,
     )
 
 
@@ -163,6 +170,7 @@ def _progress_answer(found: Progressed) -> answers.OperationProgress:
         found.waves,
         rate_bytes_per_s=found.rate,
         eta_s=found.eta_s,
+        done_at=ABSENT if found.ending is None else utc_text(found.ending.latest),
     )
 
 
@@ -181,9 +189,12 @@ def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[st
     if listing.status.message:
         yield f"  {one_line(listing.status.message)}"
     if found.throttle is not None:
-        # It is removed while an operation is paused.
-        when = " when it is resumed" if listing.status.state is OperationState.PAUSED else ""
+        # It is removed while an operation is paused, unless that was left with copies in flight.
+        kept = listing.status.leaves and not listing.status.throttle_removed
+        paused = listing.status.state is OperationState.PAUSED and not kept
+        when = " when it is resumed" if paused else ""
         yield f"  throttle: {readable_rate(found.throttle.rate)}{when}"
+        yield from _hours(found)
     if found.waits_for:
         copies = found.waits_for == COPYING
         yield "  waits for copies" if copies else f"  waits for: {one_line(found.waits_for)}"
@@ -196,4 +207,19 @@ def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[st
                 f"{named(command('resume', listing.operation_id))}"
             )
     else:
-        yield f"  no runner; next: {named(joined(', or ', words.commands(listing.operation_id)))}"
+        steps = words.commands(listing.operation_id)
+        if listing.status.leaves:
+            steps = command("resume", "--due"), *steps
+        yield f"  no runner; next: {named(joined(', or ', steps))}"
+
+
+def _hours(found: Unfinished) -> Iterator[str]:
+    spec = None if found.throttle is None else found.throttle.hours
+    if spec is None:
+        return
+    now = ""
+    if found.read_at is not None:
+        hours = hours_of(spec)
+        side = "inside" if hours.includes(found.read_at) else "outside"
+        now = f"; {side} now{until(hours, found.read_at)}"
+    yield f"  hours: {hours_text(spec)}{now}"

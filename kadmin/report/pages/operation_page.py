@@ -16,7 +16,7 @@ from kadmin.report.kinds import words_of
 from kadmin.report.operations.history import moment_text, took_s
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
-from kadmin.report.text import NOTHING, UNKNOWN, about, duration
+from kadmin.report.text import NOTHING, UNKNOWN, about, duration, hours_text
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def operation_page(
         ("Last change", status.updated_at),
         ("Plan digest", record.plan_digest),
         ("Cluster read", read_at),
+        *_hours(found),
     )
     return page.Page(
         title=f"{record.kind.value.capitalize()} {state}",
@@ -75,6 +76,12 @@ def operation_page(
         charts=sections.charts(forecast, shares, TIMES) if found.targets else (),
         sections=tuple(parts),
     )
+
+
+def _hours(found: Timeline) -> Iterator[tuple[str, str]]:
+    throttle = current_throttle(found.record, [span.step for span in found.spans])
+    if throttle is not None and throttle.hours is not None:
+        yield "Hours", hours_text(throttle.hours)
 
 
 def _verdict(found: Timeline, state: str, runner: Holder | None) -> page.Notice:

@@ -11,7 +11,7 @@ from kadmin.report.kinds import words_of
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
 from kadmin.report.pages.load_hours import load_charts, load_sections
-from kadmin.report.plans.rows import busiest, makespan_text
+from kadmin.report.plans.rows import busiest, end_text, makespan_text
 from kadmin.report.proposals import figure_rows
 from kadmin.report.text import UNKNOWN, about, duration
 from kadmin.wording import count
@@ -167,7 +167,8 @@ def _change_cards(
 def _time(throttle: Throttle | None) -> str:
     if throttle is None:
         return "time unknown: no throttle"
-    return f"at {readable_rate(throttle.rate)}: {makespan_text(throttle)}"
+    shown = f"at {readable_rate(throttle.rate)}: {makespan_text(throttle)}"
+    return shown if throttle.hours is None else f"{shown}; hours: {end_text(throttle)}"
 
 
 def _figures_section(figures: Mapping[str, Any]) -> page.Section:

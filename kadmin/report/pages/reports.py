@@ -8,6 +8,7 @@ from kadmin.insight.predict.forecast import forecast, retrospect
 from kadmin.inventory import read_inventory
 from kadmin.operations.reading.preview import preview_cluster
 from kadmin.operations.reading.timeline import progress_of
+from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import Policy
 from kadmin.report.pages.html import render
 from kadmin.report.pages.operation_page import operation_page
@@ -44,10 +45,12 @@ def proposal_reports(
     proposals: Mapping[str, Proposal], folder: Path, sources: Mapping[str, Path]
 ) -> Iterator[tuple[str, str]]:
     """Yield each cluster's name with its plan's page, on the inventory that it was proposed for."""
-    inventory = read_inventory(folder)
+    inventory, none = read_inventory(folder), ClusterFacts()
     read_from = f"snapshot {folder}, taken at {inventory.taken_at}"
     for name, proposal in proposals.items():
-        preview = preview_cluster(proposal.plan, inventory.clusters[name], read_from, {}, Policy())
+        preview = preview_cluster(
+            proposal.plan, inventory.clusters[name], read_from, none, Policy()
+        )
         yield name, plan_report(str(sources[name]), preview, proposal.figures, proposal.load_hours)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kadmin.answers.diff import (
     ApplyRefusal,
@@ -15,6 +15,7 @@ from kadmin.answers.diff import (
     PlannedWave,
     ReassignmentChange,
 )
+from kadmin.answers.hours import hours_answer, utc_text
 from kadmin.cluster.model import NO_LEADER
 
 if TYPE_CHECKING:
@@ -77,7 +78,21 @@ def _throttle(throttle: Throttle) -> PlannedThrottle:
         throttle.makespan_seconds,
         throttle.bound_seconds,
         tuple(throttle.warnings),
+        **_hours(throttle),
     )
+
+
+def _hours(throttle: Throttle) -> dict[str, Any]:
+    ending = throttle.ending
+    if throttle.hours is None:
+        return {}
+    found: dict[str, Any] = {
+        "hours": hours_answer(throttle.hours),
+        "done_at": None if ending is None else utc_text(ending.latest),
+    }
+    if throttle.spec.most is not None:
+        found["done_at_most"] = None if ending is None else utc_text(ending.earliest)
+    return found
 
 
 def _wave(wave: Wave) -> PlannedWave:

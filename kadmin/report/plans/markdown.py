@@ -11,6 +11,7 @@ from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
     PARTITION_COLUMNS,
     broker_rows,
+    end_text,
     makespan_text,
     partition_row,
     target_table,
@@ -77,6 +78,8 @@ def _change(found: PlanDiff, throttle: Throttle | None) -> list[str]:
         if throttle is None
         else [f"Throttled at {readable_rate(throttle.rate)}: {makespan_text(throttle)}."]
     )
+    if throttle is not None and throttle.hours is not None:
+        pace.append(f"Hours: {end_text(throttle)}.")
     waves = [
         [w.index + 1, len(w.reassignments), readable_size(len(w.payload)), size_text(w.moved_bytes)]
         for w in found.waves

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.model import NO_LEADER
 from kadmin.plan.waves import moved_bytes
 from kadmin.report.kinds import words_of
-from kadmin.report.text import NOTHING, change, duration, replicas, size_text
+from kadmin.report.text import (
+    NOTHING,
+    change,
+    duration,
+    ending_text,
+    hours_text,
+    replicas,
+    size_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,3 +81,16 @@ def makespan_text(throttle: Throttle) -> str:
         return "makespan unknown"
     ratio = seconds / bound if bound else 1
     return f"makespan about {duration(seconds)}, bound {duration(bound)}, ratio {ratio:.2f}"
+
+
+def end_text(throttle: Throttle) -> str:
+    """Return the hours of copies, and the end of all waves by them.
+
+    Empty without hours; the end is left out where it is not known.
+    """
+    if throttle.hours is None:
+        return ""
+    found = hours_text(throttle.hours)
+    if throttle.ending is None:
+        return found
+    return f"{found}; if copies begin now, {ending_text(throttle.ending)}"

@@ -12,6 +12,7 @@ from kadmin.report.plans.rows import (
     PARTITION_COLUMNS,
     broker_rows,
     busiest,
+    end_text,
     makespan_text,
     partition_row,
     target_table,
@@ -102,4 +103,6 @@ def _throttle(throttle: Throttle) -> str:
             f"{makespan_text(throttle)}"
         )
     ]
+    if throttle.hours is not None:
+        lines.append(f"hours: {end_text(throttle)}")
     return "\n".join([*lines, *(f"warning: {warning}" for warning in throttle.warnings)])

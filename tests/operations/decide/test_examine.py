@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 from markdown_it import MarkdownIt
@@ -10,12 +12,13 @@ from support.answers import read_json
 from support.cluster.capabilities import LIMITS
 from support.cluster.states import cluster, tp
 
+from kadmin.answers.hours import HoursAnswer
 from kadmin.errors import BusyError, InvalidInputError, StalePlanError
-from kadmin.operations.decide.examine import examine, refuse_hours
+from kadmin.operations.decide.examine import examine, with_ending
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.codes import TABLE
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.hours import Window
+from kadmin.plan.hours import parse_window
 from kadmin.plan.model import (
     UNTHROTTLED,
     DeletionPlan,
@@ -38,6 +41,13 @@ from kadmin.report.plans.answer import diff_answer
 from kadmin.report.plans.markdown import diff_markdown
 from kadmin.report.plans.text import diff_text
 from kadmin.schema import validate_value
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.decide.examination import Examination
+    from kadmin.plan.hours import Window
 
 STATE = cluster({"a-0": (1, 2), "a-1": (2, 3), "or.ders-0": (3, 1)}, states={"a-1": (3, (3,))})
 SIZES = {tp(name): 1_000 for name in ("a-0", "a-1", "or.ders-0")}
@@ -274,16 +284,79 @@ def test_apply_refuses_all_unknown_names_at_once() -> None:
     assert examine(MOVES, STATE, LIMITS, ClusterFacts(sizes=SIZES)).refusal is None
 
 
-def test_hours_that_apply_does_not_obey_yet_refuse_a_plan() -> None:
-    hours = HoursSpec((Window(0, 6, 1320, 360),), "Europe/Berlin")
-    plan = ReassignmentPlan(PlanHeader(), (PartitionTarget(tp("a-0"), (1, 3)),), hours=hours)
-    found = refuse_hours(examine(plan, STATE, LIMITS), plan)
-    assert found.work is not None
-    assert found.refusal is not None
-    assert (found.refusal.exit_code, found.refusal.message) == (
-        3,
-        "The plan has spec.hours, which apply does not obey yet: it would copy at any time.",
+class Week:
+    """A load history with the same quiet windows for all brokers, as long as `asked` are those."""
+
+    def __init__(self, *windows: str, asked: tuple[int, ...] = (1, 2, 3)) -> None:
+        self._windows = tuple(map(parse_window, windows))
+        self._asked = asked
+
+    def quiet_windows(
+        self, state: ClusterState, broker_ids: Collection[int], most: float
+    ) -> tuple[Window, ...]:
+        assert (state.cluster_id, tuple(broker_ids), most) == (STATE.cluster_id, self._asked, 0.7)
+        return self._windows
+
+
+QUIET = replace(
+    MOVES,
+    throttle=ThrottleSpec(ThrottleBy.RATE, 1_000),
+    hours=HoursSpec(quiet=0.7, folder="load", outside=500),
+)
+
+
+def quiet(load: Week | None) -> Examination:
+    touched = replace(QUIET, reassignments=(PartitionTarget(tp("a-0"), (1, 3)),))
+    facts = ClusterFacts(sizes=SIZES, load=load)
+    return with_ending(examine(touched, STATE, LIMITS, facts), datetime(2026, 6, 1, 12, tzinfo=UTC))
+
+
+def test_quiet_hours_become_windows_of_the_brokers_that_are_throttled() -> None:
+    found = quiet(Week("22:00-06:00", "sat-sun"))
+    assert found.refusals == ()
+    assert found.throttle is not None
+    hours = found.throttle.hours
+    nights = tuple(map(parse_window, ("22:00-06:00", "sat-sun")))
+    assert hours == HoursSpec(nights, "UTC", outside=500)
+    shown = diff_text(QUIET, found)
+    assert "hours: 22:00-06:00, sat-sun UTC, 500B/s outside; if copies begin now, done " in shown
+    answered = diff_answer(found).throttle
+    assert answered is not None
+    assert answered.hours == HoursAnswer(("22:00-06:00", "sat-sun"), "UTC", 500)
+    assert answered.done_at == "2026-06-01T12:00:02Z", "outside, at half the rate"
+    assert "\n\nHours: 22:00-06:00, sat-sun UTC, 500B/s outside; " in diff_markdown(
+        "p", QUIET, found
     )
-    assert f"apply would stop with exit code 3: {found.refusal.message}" in diff_text(plan, found)
-    without = replace(plan, hours=None)
-    assert refuse_hours(examine(without, STATE, LIMITS), without).refusals == ()
+    answer = read_json(diff_answer(found))
+    assert validate_value(answer, "answers/diff") == []
+
+
+def test_a_rate_that_follows_the_clients_has_two_ends() -> None:
+    hours = HoursSpec((parse_window("22:00-06:00"),), "UTC")
+    pace = ThrottleSpec(ThrottleBy.RATE, 1, most=10)
+    plan = replace(QUIET, throttle=pace, hours=hours)
+    at = datetime(2026, 6, 1, 12, tzinfo=UTC)
+    found = with_ending(examine(plan, STATE, LIMITS, ClusterFacts(sizes=SIZES)), at)
+    answered = diff_answer(found).throttle
+    assert answered is not None
+    assert (answered.makespan_s, answered.done_at, answered.done_at_most) == (
+        2_000,
+        "2026-06-01T22:33:20Z",
+        "2026-06-01T22:03:20Z",
+    )
+    assert "done today 22:03 (at max), today 22:33 (at min), UTC" in diff_text(plan, found)
+
+
+@pytest.mark.parametrize(
+    ("load", "said"),
+    [
+        (Week(), "No hour of the week is quiet for brokers 1, 2, 3."),
+        (None, "The load history load was not read."),
+    ],
+)
+def test_a_plan_without_a_quiet_hour_is_refused(load: Week | None, said: str) -> None:
+    found = quiet(load)
+    assert found.refusal is not None
+    assert found.refusal.exit_code == 3
+    assert found.refusal.message.startswith(said)
+    assert f"apply would stop with exit code 3: {said}" in diff_text(QUIET, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.cluster.capabilities import NODES
@@ -13,7 +14,9 @@ from kadmin.operations.decide.actions import Memory, Observed
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.reading.pace import Pace
-from kadmin.plan.model import Elect, PartitionTarget
+from kadmin.operations.record.record import ThrottleRecord
+from kadmin.plan.hours import parse_window
+from kadmin.plan.model import Elect, HoursSpec, PartitionTarget, ThrottleBy, ThrottleSpec
 
 TARGETS = tuple(PartitionTarget(tp(f"a-{n}"), (1, 3), (1, 2), size_bytes=100) for n in range(4))
 WORK = ReassignmentWork((TARGETS,), TARGETS, Elect.NONE)
@@ -98,3 +101,48 @@ def test_work_that_copies_nothing_has_no_rate() -> None:
         None,
         None,
     )
+
+
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+NIGHTS = ThrottleRecord(
+    10,
+    {},
+    ThrottleSpec(ThrottleBy.RATE, 10, most=40),
+    HoursSpec((parse_window("22:00-06:00"),), "UTC"),
+)
+
+
+def ends(at: datetime, *, known: bool = True) -> tuple[object, object, object]:
+    """Return the remaining seconds, the earliest and the latest end, where 300 bytes are left."""
+    pace, memory = Pace(WORK), Memory()
+    for now, observed in ((0.0, seen(a0=10, a1=10)), (2.0, seen(a0=50, a1=50))):
+        memory = remember(memory, observed, now)
+        told = pace.progress(observed, memory, now, 10_000, "")
+    found = pace.reckoned(told if known else replace(told, eta_s=None), NIGHTS, at)
+    if found.ending is None:
+        return found.eta_s, None, None
+    return found.eta_s, found.ending.earliest - at, found.ending.latest - at
+
+
+def test_inside_its_hours_a_run_goes_on_as_fast_as_now() -> None:
+    """300 bytes are left, and 40 are copied in a second; two seconds later the hours end."""
+    night = NOON + timedelta(hours=11)
+    left = timedelta(seconds=7.5)
+    assert ends(night) == (7.5, left, left)
+    late = NOON + timedelta(hours=18) - timedelta(seconds=2)
+    rest = timedelta(hours=16, seconds=7.5)
+    assert ends(late) == (rest.total_seconds(), rest, rest)
+    assert ends(night, known=False) == (None, None, None)
+
+
+def test_outside_its_hours_it_ends_at_the_rates_of_its_throttle() -> None:
+    ten = timedelta(hours=10)
+    earliest, latest = ten + timedelta(seconds=7.5), ten + timedelta(seconds=30)
+    assert ends(NOON, known=False) == (latest.total_seconds(), earliest, latest)
+
+
+def test_without_hours_the_progress_stays_as_it_is() -> None:
+    pace, observed = Pace(WORK), seen(a0=10, a1=10)
+    told = pace.progress(observed, Memory(), 0.0, None, "")
+    assert pace.reckoned(told, None, NOON) is told
+    assert pace.reckoned(told, replace(NIGHTS, hours=None), NOON) is told

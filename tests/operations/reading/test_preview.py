@@ -10,6 +10,7 @@ from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.model import TopicPartition
 from kadmin.inventory.model import BrokerRow, ClusterInventory, KafkaFacts, PartitionRow
 from kadmin.operations.reading.preview import preview_cluster
+from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import PartitionTarget, PlanHeader, Policy, ReassignmentPlan, WaveLimits
 
 PARTITIONS = 3_000
@@ -32,7 +33,11 @@ def test_waves_are_bounded_by_what_the_mode_of_the_inventory_publishes_at_once(
     mode: MetadataMode | None, waves: int
 ) -> None:
     found = preview_cluster(
-        PLAN, replace(INVENTORY, facts=KafkaFacts(mode=mode)), "a snapshot", {}, Policy()
+        PLAN,
+        replace(INVENTORY, facts=KafkaFacts(mode=mode)),
+        "a snapshot",
+        ClusterFacts(),
+        Policy(),
     )
     change = found.examination.change
     assert change is not None

@@ -29,7 +29,7 @@ from kadmin.operations.context import Clock
 from kadmin.operations.execute import apply as service
 from kadmin.operations.execute import cancel_foreign as cancellation
 from kadmin.operations.execute import change_throttle as throttling
-from kadmin.operations.execute import takeover
+from kadmin.operations.execute import due, takeover
 from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.repair import rollback as undo
@@ -138,19 +138,25 @@ class Run:
         return 0 if self.error is None else self.error.exit_code
 
 
-def apply(plan: Plan, lock_timeout_s: float = 0) -> Command:
-    """`kadmin apply FILE --yes`."""
+def apply(plan: Plan, lock_timeout_s: float = 0, *, leaves: bool = False) -> Command:
+    """`kadmin apply FILE --yes [--leave]`."""
 
     def command(context: Context) -> service.Outcome:
         settled = service.prepare(context, plan, ClusterFacts()).settled(dry_run=False)
-        return settled or service.apply(context, plan, ClusterFacts(), lock_timeout_s)
+        run = service.RunOptions(leaves=leaves)
+        return settled or service.apply(context, plan, ClusterFacts(), lock_timeout_s, options=run)
 
     return command
 
 
-def resume(lock_timeout_s: float = 0) -> Command:
-    """`kadmin resume --yes`."""
-    return lambda context: takeover.resume(context, None, lock_timeout_s)
+def resume(lock_timeout_s: float = 0, *, leaves: bool = False) -> Command:
+    """`kadmin resume --yes [--leave]`."""
+    return lambda context: takeover.resume(context, None, lock_timeout_s, leaves=leaves)
+
+
+def resume_due(operation_id: str | None = None) -> Command:
+    """`kadmin resume [ID] --due --yes`."""
+    return lambda context: due.resume_due(context, due.find_due(context, operation_id), 0)
 
 
 def stop(kind: Stop, *, allow_foreign: bool = False, lock_timeout_s: float = 0) -> Command:

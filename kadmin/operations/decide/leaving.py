@@ -1,0 +1,55 @@
+"""Rules of a run with --leave, outside the hours of its operation.
+
+=============================================  ================================
+next action                                    outside the hours
+=============================================  ================================
+Finish, Advance, TakeBack                      the same
+any other, after the last wave                 the same
+any other                                      Finish: paused, until hours begin
+=============================================  ================================
+
+Copies in flight have the rate outside by then, which is on record.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kadmin.next_step import command
+from kadmin.operations.decide.actions import Advance, Finish, TakeBack
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.stop_request import StoppedByRequestError
+from kadmin.wording import count
+
+if TYPE_CHECKING:
+    from kadmin.operations.decide.actions import Action, Memory, Observed, OperationSpec
+
+
+class LeftError(StoppedByRequestError):
+    """The operation was left outside its hours, as asked: it is not completed, and no error."""
+
+
+def leave(
+    action: Action, work: OperationSpec, observed: Observed, memory: Memory, until: str
+) -> Action:
+    """Return the action of a run that leaves, from the action without that.
+
+    `until` is the time at which hours begin, as the end of a sentence.
+    """
+    if (
+        not isinstance(work, ReassignmentWork)
+        or memory.wave >= len(work.waves)
+        or isinstance(action, Finish | Advance | TakeBack)
+    ):
+        return action
+    tally = work.tally(observed, memory)
+    moved = f"{tally.done} of {count(tally.total, 'partition')} moved"
+    return Finish(
+        OperationState.PAUSED,
+        f"left outside its hours, {moved}",
+        LeftError(
+            f"The operation was left outside its hours{until}: {moved}.",
+            next_step=command("resume", "--due") + ", inside its hours",
+        ),
+    )
