@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.observers.commit_delays import CommitDelays
 from kadmin.operations.throttles.changes import rates_of
 from kadmin.plan.commit_delay import watched
 from kadmin.plan.model import hours_of
 from kadmin.plan.pace import LOOK_S, Pace, PaceLimits, PairSeen, Seen, decide, p90, step_of
 from kadmin.plan.pairs import AtOnce, pairs_of
-from kadmin.plan.progress import copying, in_flight
+from kadmin.plan.progress import in_flight
 from kadmin.plan.units import readable_rate
 from kadmin.wording import brokers_in_words, weekday_and_time
 
@@ -83,7 +83,7 @@ class Pacer:
         """
         throttle, work = self._throttling.current, self._work
         spec = None if throttle is None else throttle.spec
-        if throttle is None or spec is None or not isinstance(work, ReassignmentWork):
+        if throttle is None or spec is None or not isinstance(work, CopyingSpec):
             return None
         limits = PaceLimits(spec.amount, spec.most or spec.amount, spec.at_once or 1)
         rates = rates_of(throttle.changes)
@@ -93,7 +93,7 @@ class Pacer:
             self._pace = Pace({each: step_of(rate, limits) for each, rate in rates.items()})
         now, seen = self._context.clock.now(), Seen({}, {})
         if cluster is not None and spec.most is not None and now >= self._looked_at + LOOK_S:
-            running = copying(work.wave(memory), observed.state)
+            running = work.copying(work.wave(memory), observed.state)
             seen = self._seen(running, observed, now)
             self._watch(running, cluster)
             self._looked_at, self._on_disk = now, observed.on_disk

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
 from kadmin.cluster.model import Listening
@@ -29,6 +30,7 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.common import not_watching, occupied
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
@@ -46,6 +48,7 @@ from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.record import OperationState, OperationStatus
 from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
+from kadmin.operations.throttles.late_brokers import LateBrokers
 from kadmin.operations.throttles.operation import Throttling
 from kadmin.wording import count, name_some
 
@@ -74,6 +77,7 @@ class Runner:
         self._other_tools = OtherTools(context, work)
         self._health_gate = HealthGate(context, record, self._other_tools)
         self._throttling = Throttling(context, record, work)
+        self._late_brokers = LateBrokers(context, work, self._throttling)
         self._replica_bytes = ReplicaBytes(
             work, context.backend.brokers, context.clock, context.tell
         )
@@ -121,7 +125,7 @@ class Runner:
     def _observe(self) -> Observed:
         context, request = self._context, self._session.request()
         self._answer(request)
-        if isinstance(self._work, ReassignmentWork):
+        if isinstance(self._work, CopyingSpec):
             self._session.write(self._throttling.take_up)
             self._session.write(self._throttling.reconcile)
         cancelling = self._cancelling(request)
@@ -143,6 +147,7 @@ class Runner:
             observed = self._replica_bytes.measure(observed, self._memory)
         self._remember(observed)
         if request is None:
+            self._session.write(partial(self._late_brokers.look, state))
             self._watch_others()
             self._keep_pace(observed)
         return observed
@@ -296,7 +301,7 @@ class Runner:
             finish = with_losses(self._context, self._record, finish, observed, self._memory)
             # First: while the operation is unfinished, any machine can still remove the throttle.
             ends = finish.state.finished
-            remains = self._session.write(lambda lease: self._throttling.end(lease, settles=ends))
+            remains = self._session.write(lambda lease: self._throttling.end(lease, finishes=ends))
             if remains is not None:
                 self._note(f"{remains.message} {remains.cause}")
                 stopped_well = finish.error is None or isinstance(
