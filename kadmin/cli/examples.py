@@ -40,6 +40,10 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "throttle audit": (_ZK, _B),
     "throttle set": (f"--rate 50MB/s {_ZK}", f"--rate 20MB/s --topic orders {_B}"),
     "throttle clear": (_ZK, f"--broker 4 {_B}"),
+    "throttle catch-up": (
+        f"--broker 4 --rate 50MB/s {_ZK}",
+        f"--broker 4 --rate 10MB/s..200MB/s {_B}",
+    ),
     "doctor": (_ZK, _B),
     "doctor migration": (f"{_ZK} {_B}",),
     "inspect admin": (f"{_ZK} --watch",),

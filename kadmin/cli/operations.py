@@ -36,6 +36,7 @@ from kadmin.worlds.open import require_cluster_id
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.execute.apply import Outcome
+    from kadmin.operations.record.record import OperationKind
     from kadmin.plan.model import Plan
 
 ForeignOption: TypeAlias = Annotated[
@@ -205,9 +206,14 @@ def resume(
 def _require_kind_allowed(context: Context, cluster: ClusterAddress, operation_id: str) -> None:
     from kadmin.operations.decide.kinds import plan_type
 
-    kinds = {each.operation_id: each.kind for each in context.operations.unfinished()}
-    if operation_id in kinds:
-        require_allowed(cluster, plan_type(kinds[operation_id]))
+    if (kind := _kind_of(context, operation_id)) is not None:
+        require_allowed(cluster, plan_type(kind))
+
+
+def _kind_of(context: Context, operation_id: str) -> OperationKind | None:
+    """Return the kind of an unfinished operation, None where it ended meanwhile."""
+    unfinished = context.operations.unfinished()
+    return next((each.kind for each in unfinished if each.operation_id == operation_id), None)
 
 
 @changes_cluster
@@ -284,11 +290,19 @@ def cancel(
     with open_context(cluster, timeout_s=timeout, output_options=output_options) as context:
         found = find_unfinished(context, operation_id)
         if found is not None:
-            how = ", and revert its current wave" if now else ", when its current wave is done"
+            how = ", and revert its current wave" if now else _how_cancelled(context, found)
             ask_about_unfinished(context, found, cluster, "Cancel", how, yes=yes)
         outcome = stop(context, operation_id, kind, lock_timeout, allow_foreign=allow_foreign)
         tell_outcome(context, outcome)
     answer_outcome(output, outcome)
+
+
+def _how_cancelled(context: Context, operation_id: str) -> str:
+    from kadmin.operations.record.record import OperationKind
+
+    if _kind_of(context, operation_id) is OperationKind.CATCH_UP:
+        return ", and remove its throttle while replicas copy"
+    return ", when its current wave is done"
 
 
 def _cancel_foreign(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
+from kadmin.cli.catch_up import catch_up
 from kadmin.cli.cluster import changes_cluster, on_cluster
 from kadmin.cli.completion import complete_topic
 from kadmin.cli.context import open_context, open_reading
@@ -138,7 +139,7 @@ def set_(
     lock_timeout: options.LockTimeout = 0,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Change the throttle of the unfinished operation, or set one by hand.
+    """Change the unfinished operation's throttle, or set one by hand.
 
     The operation's runner sets the rate while copies run, and removes it at the end. Without an
     operation, kadmin throttles the partitions in flight, or whole topics with --topic. With
@@ -216,6 +217,9 @@ def clear(
             output,
             yes=yes,
         )
+
+
+throttle_app.command("catch-up")(catch_up)
 
 
 def _carry_out(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LOOK_S = 10.0
 """Seconds between two looks: a change shows in the next one."""
 STEP, FIRST_UP, SIGNAL_DOWN, MOST_DOWN = 1.2, 4, 2, 13
-LATE, AIM, HARDLY = 0.1, 0.06, 0.05
+LATE, AIM, HARDLY = 0.1, 0.05, 0.04
 """Shares of late commits: more than LATE is trouble, at most HARDLY is calm."""
 CALM_S = 30.0
 USED = 0.8
@@ -132,7 +132,7 @@ class Raise:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Pacing:
     """Steps of brokers' rates, partitions at once of pairs, and what was learned, by both.
 
     `late_at` are the times of the last look that was not calm, in seconds of one clock.
@@ -154,7 +154,7 @@ class Pace:
         return since is not None and now - since >= HELD_S
 
 
-def decide(pace: Pace, seen: Seen, limits: PaceLimits, now: float) -> Pace:
+def decide(pace: Pacing, seen: Seen, limits: PaceLimits, now: float) -> Pacing:
     """Return the pace after a look; brokers and pairs that are new begin at the least."""
     late = {pair: found.late for pair, found in seen.pairs.items()}
     suffering = [pair for pair, share in sorted(late.items()) if share > LATE or seen.exceeded]
@@ -185,18 +185,18 @@ def _keys(pairs: Iterable[Pair]) -> dict[int | Pair, None]:
     return found
 
 
-def _to_lower(pace: Pace, pair: Pair, now: float) -> list[int | Pair]:
+def _to_lower(pace: Pacing, pair: Pair, now: float) -> list[int | Pair]:
     """Return what the last look raised, of a pair and its brokers; all of them if nothing was."""
     keys = list(_keys([pair]))
     return [key for key in keys if _is_new(pace, key, now)] or keys
 
 
-def _is_new(pace: Pace, key: int | Pair, now: float) -> bool:
+def _is_new(pace: Pacing, key: int | Pair, now: float) -> bool:
     raised = pace.raised.get(key)
     return raised is not None and now - raised.at < 1.5 * LOOK_S
 
 
-def _lower(pace: Pace, key: int | Pair, share: float, now: float) -> Pace:
+def _lower(pace: Pacing, key: int | Pair, share: float, now: float) -> Pacing:
     """Return the pace after trouble of a broker or a pair; up to LATE, a signal's."""
     held = pace.at_once.get(key, 1) if isinstance(key, tuple) else pace.steps.get(key, 0)
     tries = pace.tries
@@ -223,7 +223,7 @@ def _again(before: Tries | None, at: int, now: float) -> Tries:
     return Tries(at, now + after_s, after_s)
 
 
-def _held(pace: Pace, suffering: Collection[Pair], now: float) -> Pace:
+def _held(pace: Pacing, suffering: Collection[Pair], now: float) -> Pacing:
     """Note since when clients suffer though everything is at its least; calm for HELD_S ends it."""
     stuck = any(
         pace.at_once.get(pair, 1) == 1 and not any(pace.steps.get(each, 0) for each in pair)
@@ -240,7 +240,7 @@ def _held(pace: Pace, suffering: Collection[Pair], now: float) -> Pace:
     return replace(pace, calm_since=calm)
 
 
-def _may_rise(pace: Pace, key: int | Pair, to: int, now: float, *, wait_s: float) -> bool:
+def _may_rise(pace: Pacing, key: int | Pair, to: int, now: float, *, wait_s: float) -> bool:
     """Whether a step or number may be tried, `wait_s` after the last raise or late commits."""
     known = pace.tries.get(key)
     if known is not None and to >= known.at and now < known.until:
@@ -250,7 +250,7 @@ def _may_rise(pace: Pace, key: int | Pair, to: int, now: float, *, wait_s: float
     return now - last >= wait_s
 
 
-def _faster(pace: Pace, broker: int, seen: Seen, limits: PaceLimits, now: float) -> Pace:
+def _faster(pace: Pacing, broker: int, seen: Seen, limits: PaceLimits, now: float) -> Pacing:
     step = pace.steps.get(broker, 0)
     if step >= limits.highest or seen.used[broker] < USED * limits.rate(step):
         return pace
@@ -263,7 +263,7 @@ def _faster(pace: Pace, broker: int, seen: Seen, limits: PaceLimits, now: float)
     return replace(pace, steps={**pace.steps, broker: to}, raised=raised)
 
 
-def _more_at_once(pace: Pace, pair: Pair, seen: Seen, limits: PaceLimits, now: float) -> Pace:
+def _more_at_once(pace: Pacing, pair: Pair, seen: Seen, limits: PaceLimits, now: float) -> Pacing:
     """Let another partition begin where not the rate is what limits the copies."""
     allowed, found = pace.at_once.get(pair, 1), seen.pairs[pair]
     limited = any(

@@ -60,12 +60,6 @@ def judge(target: PartitionTarget, state: ClusterState, *, published: bool) -> P
     return Progress.WAITING if replicas == target.current and not moving else Progress.STALE
 
 
-def copying(targets: Iterable[PartitionTarget], state: ClusterState) -> tuple[PartitionTarget, ...]:
-    """Return the published targets whose new replicas copy, or may copy."""
-    running = {Progress.RUNNING, Progress.SETTLED}
-    return tuple(target for target in targets if judge(target, state, published=True) in running)
-
-
 def named_in_node(target: PartitionTarget, state: ClusterState) -> bool:
     """Whether the admin node names this partition with our target."""
     node = state.requests.reassignment
@@ -100,6 +94,18 @@ def still_copied(target: PartitionTarget, state: ClusterState) -> bool:
     if replicas != target.replicas:
         return is_union(target, replicas)
     return any(broker in state.brokers and broker not in found.isr for broker in target.added)
+
+
+def still_moving(
+    targets: Iterable[PartitionTarget], state: ClusterState
+) -> tuple[TopicPartition, ...]:
+    """Return the partitions of targets that are being reassigned or whose new replicas copy."""
+    moving = {partition for partition in in_flight(state) if state.replicas(partition) is not None}
+    return tuple(
+        target.partition
+        for target in targets
+        if target.partition in moving or still_copied(target, state)
+    )
 
 
 def in_flight(state: ClusterState) -> tuple[TopicPartition, ...]:

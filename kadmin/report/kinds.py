@@ -64,6 +64,7 @@ KINDS = (
     KindWords(OperationKind.RECREATION, "topic", "to recreate"),
     KindWords(OperationKind.HEAL, "step", "to repair", "repaired step by step"),
     KindWords(OperationKind.CANCELLATION, "reassignment", "of other tools to end"),
+    KindWords(OperationKind.CATCH_UP, "replica", "to catch up"),
 )
 STEP_WORDS = {
     StepKind.PROBE: StepWords("partition", "probe", "probed whether the controller listens"),

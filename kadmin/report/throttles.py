@@ -14,14 +14,17 @@ from kadmin.answers.throttles import (
     ThrottlesOfEntity,
 )
 from kadmin.next_step import command
-from kadmin.plan.throttle import MAY_RETURN, RATES
+from kadmin.operations.record.record import OperationKind
+from kadmin.plan.throttle import MAY_RETURN, RATES, describe_entities
 from kadmin.plan.units import readable_rate
+from kadmin.report.kinds import words_of
 from kadmin.report.text import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kadmin.next_step import Naming
+    from kadmin.operations.execute.catch_up import CatchUpPreview
     from kadmin.operations.throttles.audit import AuditedThrottle, ThrottledEntity
     from kadmin.operations.throttles.by_hand import Planned, Written
 
@@ -74,6 +77,19 @@ def audit_text(
     commands = dict.fromkeys(f"next: {named(each.next_step)}" for each in findings)
     shown = table(["entity", "throttle", "value", "origin", "operation"], rows, width)
     return "\n".join([shown, *commands]) if rows else _NONE
+
+
+def catch_up_text(found: CatchUpPreview) -> str:
+    """Show a catch-up before it begins: the replicas to catch up, and the throttle."""
+    broker, spec = found.work.broker, found.throttle.spec
+    replicas = words_of(OperationKind.CATCH_UP).targets(len(found.work.targets))
+    away = "" if broker in found.state.brokers else ", which is not alive: it is waited for"
+    most = "" if spec.most is None else f" to {readable_rate(spec.most)}"
+    return (
+        f"{replicas} on broker {broker}{away}\n"
+        f"throttle: {readable_rate(spec.amount)}{most} on "
+        f"{describe_entities(found.throttle.values)}, removed when every replica is in sync"
+    )
 
 
 def audit_answer(findings: Sequence[AuditedThrottle]) -> AuditAnswer:

@@ -118,7 +118,7 @@ def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("kadmin st", ["status"]),
         ("kadmin context ", ["list", "show", "use", "check"]),
-        ("kadmin throttle c", ["clear"]),
+        ("kadmin throttle c", ["clear", "catch-up"]),
         ("kadmin status --wa", ["--watch"]),
         ("kadmin status -o ", ["human", "json"]),
         ("kadmin --version st", ["status"]),

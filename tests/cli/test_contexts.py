@@ -53,6 +53,7 @@ WRITES = {
     "recreate": ["op", "--yes"],
     "throttle set": ["--rate", "1MB/s", "--yes"],
     "throttle clear": ["--yes"],
+    "throttle catch-up": ["--broker", "1", "--rate", "1MB/s", "--yes"],
     "lock release": ["op", "--yes"],
 }
 

@@ -126,6 +126,7 @@ ARGUMENTS = {
     "throttle set": ["--rate", "1MB/s", "--yes"],
     "throttle clear": ["--yes"],
     "throttle audit": [],
+    "throttle catch-up": ["--broker", "1", "--rate", "1MB/s", "--yes"],
     "verify": ["PLAN"],
     "diff": ["PLAN"],
     "report": [],

@@ -13,6 +13,7 @@ from kadmin.documents.dump import plan_digest
 from kadmin.errors import InvalidInputError, StalePlanError
 from kadmin.next_step import command
 from kadmin.operations.decide.cancellation import CANCELLATION
+from kadmin.operations.decide.catch_up import CATCH_UP
 from kadmin.operations.decide.deletion import DELETION
 from kadmin.operations.decide.election import ELECTION
 from kadmin.operations.decide.reassignment import REASSIGNMENT
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 KINDS: tuple[PlanKind[Any], ...] = (REASSIGNMENT, ELECTION, DELETION, RECREATION)
 _BY_PLAN = {each.plan: each for each in KINDS}
-_BY_OPERATION = {each.kind: each for each in (*KINDS, CANCELLATION)}
-"""A cancellation keeps its targets as a reassignment does, and no plan file asks for one."""
+_BY_OPERATION = {each.kind: each for each in (*KINDS, CANCELLATION, CATCH_UP)}
+"""A cancellation and a catch-up are kept as reassignments, and no plan file asks for one."""
 
 
 def kind_of(plan: Plan) -> PlanKind[Any]:
@@ -42,10 +43,10 @@ def kind_of(plan: Plan) -> PlanKind[Any]:
 def plan_type(kind: OperationKind) -> type[Plan] | None:
     """Return the type of the plan that an operation executes.
 
-    None for a heal, which has no plan.
+    None for a heal, which has no plan, and for a catch-up, which executes none.
     """
     found = _BY_OPERATION.get(kind)
-    return None if found is None else found.plan
+    return None if found is None or found is CATCH_UP else found.plan
 
 
 def record_of(

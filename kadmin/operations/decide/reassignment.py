@@ -46,10 +46,8 @@ from kadmin.next_step import command
 from kadmin.operations.decide.actions import (
     Advance,
     Finish,
-    OperationSpec,
     PlanKind,
     TakeBack,
-    Tally,
     Wait,
 )
 from kadmin.operations.decide.common import (
@@ -61,6 +59,7 @@ from kadmin.operations.decide.common import (
     overdue,
     probe_unanswered,
 )
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.election import elect_scope, election_result
 from kadmin.operations.decide.failures import (
     any_moved,
@@ -81,10 +80,9 @@ from kadmin.operations.decide.wave import (
 )
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, ProbeStep, waves_of
-from kadmin.plan.copied import copied
 from kadmin.plan.model import Elect, ReassignmentPlan
 from kadmin.plan.pairs import PairLimit
-from kadmin.plan.progress import Progress, judge
+from kadmin.plan.progress import Progress, judge, still_moving
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -96,12 +94,11 @@ if TYPE_CHECKING:
     from kadmin.operations.decide.wave import Found
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.steps import Step
-    from kadmin.plan.copied import Copied
     from kadmin.plan.model import PartitionTarget
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentWork(OperationSpec):
+class ReassignmentWork(CopyingSpec):
     """A reassignment as recorded.
 
     It has waves of targets whose `current` is filled in, when to elect, and how to undo it.
@@ -157,34 +154,6 @@ class ReassignmentWork(OperationSpec):
         pending = requests.reassignment is not None or requests.election is not None
         return pending or published(observed, memory)
 
-    def tally(self, observed: Observed, memory: Memory) -> Tally:
-        """Count partitions and bytes."""
-        total, waves = sum(map(len, self.waves)), len(self.waves)
-        done, under_way = len(self._finished(observed, memory)), min(memory.wave + 1, waves)
-        found = self.copied(observed, memory)
-        if found is None:
-            return Tally(done, total, None, None, under_way, waves)
-        return Tally(done, total, found.done, found.total, under_way, waves)
-
-    def left_to_do(self, observed: Observed, memory: Memory) -> tuple[str, ...]:
-        """Name the partitions that are not at their target."""
-        finished = set(self._finished(observed, memory))
-        return tuple(
-            str(target.partition)
-            for wave in self.waves
-            for target in wave
-            if target not in finished
-        )
-
-    def copied(self, observed: Observed, memory: Memory) -> Copied | None:
-        """Add up the bytes of the copies of all waves; None where a size is unknown."""
-        finished = {target.partition for target in self._finished(observed, memory)}
-        return copied(self.waves, finished, observed.state, observed.sizes, observed.on_disk)
-
-    def wave(self, memory: Memory) -> tuple[PartitionTarget, ...]:
-        """Return the wave under way, empty after the last."""
-        return self.waves[memory.wave] if memory.wave < len(self.waves) else ()
-
     def undone_by(self, observed: Observed, memory: Memory | None) -> NextStep | None:
         """Return the command to undo the moves; None where nothing was moved.
 
@@ -197,12 +166,13 @@ class ReassignmentWork(OperationSpec):
             else None
         )
 
-    def _finished(self, observed: Observed, memory: Memory) -> list[PartitionTarget]:
-        finished = [target for wave in self.waves[: memory.wave] for target in wave]
-        running, state = self.wave(memory), observed.state
-        return finished + [
-            each for each in running if judge(each, state, published=True) is Progress.DONE
-        ]
+    def progress_of(self, target: PartitionTarget, state: ClusterState) -> Progress:
+        """Judge the progress of a target that was published."""
+        return judge(target, state, published=True)
+
+    def to_throttle(self, state: ClusterState) -> tuple[TopicPartition, ...]:
+        """Return the partitions that are being reassigned or whose new replicas copy."""
+        return still_moving(self.targets, state)
 
 
 def published_targets(work: ReassignmentWork, steps: Iterable[Step]) -> list[PartitionTarget]:

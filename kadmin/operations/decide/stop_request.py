@@ -31,6 +31,7 @@ from kadmin.operations.decide.actions import (
     TakeBack,
     Wait,
 )
+from kadmin.operations.decide.catch_up import CatchUpWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.wave import published
 from kadmin.operations.record.record import OperationState
@@ -54,6 +55,8 @@ def apply_stop_request(
     request = observed.request
     if request is None:
         return action
+    if isinstance(work, CatchUpWork) and not isinstance(action, Finish):
+        return stopped(request, None, work.in_sync_in_words(observed.state))
     in_way = _in_its_way(action, work, request, stalled=now - memory.changed_at >= STALLED_S)
     if in_way is not None:
         return _given_up(request, in_way) if observed.steps else stopped(request, None)

@@ -77,7 +77,6 @@ def copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wai
     """Wait for copies in progress; the reason names what keeps them from their end."""
     names, running = _open(found), found[Progress.RUNNING]
     dead, stuck = dead_targets(running, observed.state), without_source(running, observed.state)
-    stalled_min = int((now - memory.changed_at) // STALLED_S)
     reason = COPYING
     if dead:
         reason = f"target brokers that are not alive: {name_some(dead)}"
@@ -85,10 +84,25 @@ def copying(found: Found, observed: Observed, memory: Memory, now: float) -> Wai
         reason = f"no replica is alive and in sync: {name_some(stuck)}"
     elif memory.at_once is not None and memory.at_once.pauses:
         reason = memory.at_once.why
-    elif stalled_min:
-        what = "copy" if _measured(running, observed) else "ISR"
-        reason = f"stalled: no {what} has grown for {stalled_min} min: {name_some(names, most=3)}"
+    elif minutes := stalled_min(memory, now):
+        reason = stalled(running, names, observed, minutes)
     return Wait(reason, "; ".join(troubles(found, dead, stuck, observed.state)) or None)
+
+
+def stalled_min(memory: Memory, now: float) -> int:
+    """Return the whole minutes for which nothing has changed."""
+    return int((now - memory.changed_at) // STALLED_S)
+
+
+def stalled(
+    targets: Iterable[PartitionTarget], names: Iterable[str], observed: Observed, minutes: int
+) -> str:
+    """Return the reason to wait for the copies of targets that have not grown for minutes.
+
+    `names` are the partitions to be named.
+    """
+    what = "copy" if _measured(targets, observed) else "ISR"
+    return f"stalled: no {what} has grown for {minutes} min: {name_some(names, most=3)}"
 
 
 def _measured(targets: Iterable[PartitionTarget], observed: Observed) -> bool:

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from kadmin.errors import KadminError
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
+    from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.port import Backend
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing
+    from kadmin.plan.copying import Throttle
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import Plan, Policy, ThrottleSpec
 
@@ -101,9 +103,9 @@ def prepare(
     """
     state, facts, examination = _study(context, _throttled(plan, throttle), given, policy)
     refusals = [
-        *_recording(context),
+        *unrecordable(context),
         *examination.refusals,
-        *_unexecutable(context.backend, examination),
+        *unexecutable(context.backend, examination.work, examination.throttle),
     ]
     channel = None if examination.work is None else examination.work.channel
     listening = None
@@ -129,7 +131,7 @@ def apply(
     with held(context, context.new_holder(), lock_timeout_s, _to_avoid(context, plan)) as session:
         _stop_if_asked(context)
         if unfinished := context.operations.unfinished():
-            raise _unfinished(unfinished, None)
+            raise unfinished_error(unfinished, None)
         state, _, examination = _study(context, _throttled(plan, options.throttle), given, policy)
         if (refusal := examination.refusal) is not None:
             raise refusal
@@ -149,19 +151,21 @@ def apply(
         return Outcome(record.operation_id, runner.run(state, warning))
 
 
-def _recording(context: Context) -> Iterator[KadminError]:
+def unrecordable(context: Context) -> Iterator[KadminError]:
     """Yield the errors that prevent an operation's record: an unfinished one, an unsafe store."""
     if unfinished := context.operations.unfinished():
-        yield _unfinished(unfinished, context.operations.lock.holder())
+        yield unfinished_error(unfinished, context.operations.lock.holder())
     try:
         context.operations.lock.to_create()
     except NotCompletedError as unsafe:
         yield unsafe
 
 
-def _unexecutable(backend: Backend, examination: Examination) -> Iterator[KadminError]:
+def unexecutable(
+    backend: Backend, work: OperationSpec | None, throttle: Throttle | None
+) -> Iterator[KadminError]:
     """Yield the errors of a store of metadata that would accept requests without an effect."""
-    store, work, throttle = backend.metadata_store, examination.work, examination.throttle
+    store = backend.metadata_store
     if store is None:
         return
     if throttle is not None and (backlog := store.config_backlog()):
@@ -251,7 +255,8 @@ def _deleted_by_us(context: Context, topics: tuple[str, ...]) -> bool:
     return set(topics) <= {recipe.topic for record in records.values() for recipe in record.recipes}
 
 
-def _unfinished(unfinished: tuple[Listing, ...], holder: Holder | None) -> BusyError:
+def unfinished_error(unfinished: tuple[Listing, ...], holder: Holder | None) -> BusyError:
+    """Build the error for operations that are unfinished; `holder` is that of the lock."""
     first = unfinished[0]
     name, cause = first.operation_id, f"started {first.created_at} by {first.author}"
     heals = first.kind is OperationKind.HEAL

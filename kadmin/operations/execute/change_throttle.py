@@ -1,4 +1,4 @@
-"""Changes the throttle of an unfinished reassignment.
+"""Changes the throttle of an unfinished reassignment or catch-up.
 
 It does so by a request to its runner, or here where there is none.
 """
@@ -12,11 +12,11 @@ from kadmin.errors import InvalidInputError, NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.kinds import spec_of
-from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.execute.takeover import patience
 from kadmin.operations.reading.brokers import with_disks
-from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.session import held
@@ -26,7 +26,6 @@ from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.copying import sized, throttle_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy
-from kadmin.plan.progress import Progress, judge
 from kadmin.plan.throttle import edits_to_set, merge, only_readable, throttled
 from kadmin.wording import name_some
 
@@ -42,16 +41,13 @@ if TYPE_CHECKING:
 
 
 def unfinished_reassignment(context: Context) -> str | None:
-    """Return the id of the unfinished reassignment, whose throttle can be changed.
+    """Return the id of the unfinished reassignment or catch-up, whose throttle can be changed.
 
     None where there is none.
     """
     context.backend.check()
     for listing in context.operations.unfinished():
-        if (
-            listing.kind is OperationKind.REASSIGNMENT
-            and listing.status.state is not OperationState.PREPARING
-        ):
+        if listing.kind.copies and listing.status.state is not OperationState.PREPARING:
             return listing.operation_id
     return None
 
@@ -64,7 +60,7 @@ def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
     """
     work = _work(context, operation_id)
     state = context.backend.read(work.topics())
-    left = [_left(wave, state) for wave in work.waves]
+    left = [list(work.left_to_copy(wave, state)) for wave in work.waves]
     if wanted.by is ThrottleBy.FINISH_IN:
         left = _sized(left, state, context.backend.brokers(state))
     throttle = throttle_of(wanted, left, state, {})
@@ -183,21 +179,13 @@ def _compare(
     return tuple(sorted(edits.values)), edits.kept
 
 
-def _work(context: Context, operation_id: str) -> ReassignmentWork:
+def _work(context: Context, operation_id: str) -> CopyingSpec:
     work = spec_of(context.operations.record(operation_id))
-    if not isinstance(work, ReassignmentWork):
+    if not isinstance(work, CopyingSpec):
         raise InvalidInputError(
-            f"Operation {operation_id} is no reassignment.", next_step=command("history")
+            f"Operation {operation_id} copies nothing.", next_step=command("history")
         )
     return work
-
-
-def _left(wave: Sequence[PartitionTarget], state: ClusterState) -> list[PartitionTarget]:
-    return [
-        target
-        for target in wave
-        if judge(target, state, published=True) in {Progress.WAITING, Progress.RUNNING}
-    ]
 
 
 def _sized(

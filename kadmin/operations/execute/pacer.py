@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.observers.commit_delays import CommitDelays
 from kadmin.operations.throttles.changes import rates_of
 from kadmin.plan.commit_delay import watched
 from kadmin.plan.hours import until
 from kadmin.plan.model import hours_of
-from kadmin.plan.pace import LOOK_S, Pace, PaceLimits, PairSeen, Seen, decide, p90, step_of
+from kadmin.plan.pace import LOOK_S, PaceLimits, Pacing, PairSeen, Seen, decide, p90, step_of
 from kadmin.plan.pairs import AtOnce, pairs_of, paused
-from kadmin.plan.progress import copying, in_flight
+from kadmin.plan.progress import in_flight
 from kadmin.plan.units import readable_rate
 from kadmin.wording import brokers_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Memory, Observed, OperationSpec
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.throttles.operation import Throttling
-    from kadmin.plan.copied import OnDisk
     from kadmin.plan.hours import Hours
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.pairs import Pair
@@ -43,10 +42,10 @@ class Pacer:
         self._throttling = throttling
         self._spec: ThrottleSpec | None = None
         self._hours: Hours | None = None
-        self._pace = Pace()
+        self._pace = Pacing()
         self._delays: CommitDelays | None = None
         self._looked_at = context.clock.now()
-        self._on_disk: OnDisk = {}
+        self._copied: dict[tuple[Pair, TopicPartition], int] | None = None
 
     def close(self) -> None:
         """End every measurement."""
@@ -79,20 +78,20 @@ class Pacer:
         """
         throttle, work = self._throttling.current, self._work
         spec = None if throttle is None else throttle.spec
-        if throttle is None or spec is None or not isinstance(work, ReassignmentWork):
+        if throttle is None or spec is None or not isinstance(work, CopyingSpec):
             return None
         limits = PaceLimits(spec.amount, spec.most or spec.amount, spec.at_once or 1)
         rates = rates_of(throttle.changes)
         self._hours = None if throttle.hours is None else hours_of(throttle.hours)
         if spec != self._spec:
             self._spec = spec
-            self._pace = Pace({each: step_of(rate, limits) for each, rate in rates.items()})
+            self._pace = Pacing({each: step_of(rate, limits) for each, rate in rates.items()})
         now, seen = self._context.clock.now(), Seen({}, {})
         if cluster is not None and spec.most is not None and now >= self._looked_at + LOOK_S:
-            running = copying(work.wave(memory), observed.state)
+            running = work.copying(work.wave(memory), observed.state)
             seen = self._seen(running, observed, now)
             self._watch(running, cluster)
-            self._looked_at, self._on_disk = now, observed.on_disk
+            self._looked_at = now
             if self._outside is None:
                 self._pace = decide(self._pace, seen, limits, now)
         return self._set(rates, limits, seen, lease)
@@ -122,14 +121,24 @@ class Pacer:
     def _used(
         self, running: tuple[PartitionTarget, ...], observed: Observed, seconds: float
     ) -> Mapping[int, float]:
-        """Return the bytes per second that each broker sends or receives, the busier direction."""
+        """Return the bytes per second that each broker sends or receives, the busier direction.
+
+        A copy that ended since the last look has its whole size; what was there at the first look
+        was copied before.
+        """
+        now = {
+            (pair, target.partition): observed.on_disk.get(pair[1], {}).get(target.partition, 0)
+            for target in running
+            for pair in pairs_of(target, observed.state)
+        }
+        before, self._copied = now if self._copied is None else self._copied, now
         sent, received = Counter[int](), Counter[int]()
-        for target in running:
-            for sender, receiver in pairs_of(target, observed.state):
-                now = observed.on_disk.get(receiver, {}).get(target.partition, 0)
-                grown = max(0, now - self._on_disk.get(receiver, {}).get(target.partition, 0))
-                sent[sender] += grown
-                received[receiver] += grown
+        for key in now.keys() | before.keys():
+            (sender, receiver), partition = key
+            last = before.get(key, 0)
+            grown = max(0, now.get(key, observed.sizes.get(partition, last)) - last)
+            sent[sender] += grown
+            received[receiver] += grown
         return {
             broker: max(sent[broker], received[broker]) / seconds
             for broker in sorted({*sent, *received})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
 from kadmin.cluster.model import Listening
@@ -29,6 +30,7 @@ from kadmin.operations.decide.actions import (
 from kadmin.operations.decide.cancel_now import decide_cancel
 from kadmin.operations.decide.cancellation import CancellationWork
 from kadmin.operations.decide.common import not_watching, occupied
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.leaving import LeftError, leave
 from kadmin.operations.decide.reassignment import ReassignmentWork
@@ -47,6 +49,7 @@ from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.record import OperationState, OperationStatus
 from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
+from kadmin.operations.throttles.late_brokers import LateBrokers
 from kadmin.operations.throttles.operation import Throttling
 from kadmin.wording import count, name_some
 
@@ -79,6 +82,7 @@ class Runner:
         self._other_tools = OtherTools(context, work)
         self._health_gate = HealthGate(context, record, self._other_tools)
         self._throttling = Throttling(context, record, work)
+        self._late_brokers = LateBrokers(context, work, self._throttling)
         self._replica_bytes = ReplicaBytes(
             work, context.backend.brokers, context.clock, context.tell
         )
@@ -126,7 +130,7 @@ class Runner:
     def _observe(self) -> Observed:
         context, request = self._context, self._session.request()
         self._answer(request)
-        if isinstance(self._work, ReassignmentWork):
+        if isinstance(self._work, CopyingSpec):
             self._session.write(self._throttling.take_up)
             self._session.write(self._throttling.reconcile)
         cancelling = self._cancelling(request)
@@ -148,6 +152,7 @@ class Runner:
             observed = self._replica_bytes.measure(observed, self._memory)
         self._remember(observed)
         if request is None:
+            self._session.write(partial(self._late_brokers.look, state))
             self._watch_others()
         # A run that only stops the operation before its first wave sets no throttle.
         if request is None or (not cancelling and self._work.in_flight(observed, self._memory)):
@@ -312,7 +317,7 @@ class Runner:
                 lambda lease: (
                     self._throttling.take_down(lease, again)
                     if leaves
-                    else self._throttling.end(lease, settles=ends)
+                    else self._throttling.end(lease, finishes=ends)
                 )
             )
             if remains is not None:

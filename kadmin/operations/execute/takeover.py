@@ -181,11 +181,11 @@ def _ask(context: Context, operation_id: str, request: StopRequest) -> str | Non
 def _effect(context: Context, operation_id: str, request: StopRequest) -> str:
     if request.stop is Stop.CANCEL_NOW:
         return f"takes the running wave back; see {command('status')}"
+    kind = context.operations.record(operation_id).kind
+    if kind is OperationKind.CATCH_UP:
+        return f"stops; see {command('status')}"
     stops = f"stops when the running wave is done; see {command('status')}"
-    if (
-        request.stop is Stop.CANCEL
-        and context.operations.record(operation_id).kind is OperationKind.REASSIGNMENT
-    ):
+    if request.stop is Stop.CANCEL and kind is OperationKind.REASSIGNMENT:
         return (
             f"{stops}; to take that wave back at once: {command('cancel', '--now', operation_id)}"
         )

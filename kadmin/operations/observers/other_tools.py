@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.foreign import foreign_moves
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.plan.sources import lacks_source
@@ -57,7 +58,7 @@ class OtherTools:
         Readings take a tenth of the time at most.
         """
         clock, began = self._context.clock, self._context.clock.now()
-        if not isinstance(self._work, ReassignmentWork) or began < self._look_at:
+        if not isinstance(self._work, CopyingSpec) or began < self._look_at:
             return None
         self.cluster = self._context.backend.read()
         found, before = self.moving(self.cluster), self._known

@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.actions import Tally
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.failures import dead_targets
-from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.troubles import without_source
 from kadmin.operations.events import Progressed
 from kadmin.operations.record.steps import current_hours
@@ -86,13 +86,13 @@ class Pace:
 
     def _add_sample(self, observed: Observed, memory: Memory, now: float) -> None:
         work = self._work
-        found = work.copied(observed, memory) if isinstance(work, ReassignmentWork) else None
+        found = work.copied(observed, memory) if isinstance(work, CopyingSpec) else None
         self._samples = () if found is None else with_sample(self._samples, Sample(now, found))
 
 
 def _waits_for_brokers(work: OperationSpec, observed: Observed, memory: Memory) -> bool:
     """Whether the wave does not end before a broker returns, however fast its other copies are."""
-    if not isinstance(work, ReassignmentWork):
+    if not isinstance(work, CopyingSpec):
         return False
     wave = work.wave(memory)
     return bool(dead_targets(wave, observed.state) or without_source(wave, observed.state))

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Self
 from kadmin.cluster.log_dirs import LogDirs
 from kadmin.errors import KadminError, UnreachableError
 from kadmin.operations import events
-from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.plan.copied import SAMPLE_S, replicas_to_measure, sizes_told
-from kadmin.plan.progress import copying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -100,14 +99,12 @@ class ReplicaBytes:
         """
         now = self._clock.now()
         in_time = self._due <= now < self._clock.until - 2 * PATIENCE_S
-        if isinstance(self._work, ReassignmentWork) and in_time:
+        if isinstance(self._work, CopyingSpec) and in_time:
             self._sample(self._work, observed, memory, now)
         return replace(observed, sizes=self._sizes, on_disk=self._on_disk)
 
-    def _sample(
-        self, work: ReassignmentWork, observed: Observed, memory: Memory, now: float
-    ) -> None:
-        state, moving = observed.state, copying(work.wave(memory), observed.state)
+    def _sample(self, work: CopyingSpec, observed: Observed, memory: Memory, now: float) -> None:
+        state, moving = observed.state, work.copying(work.wave(memory), observed.state)
         unsized = [
             target
             for wave in work.waves

@@ -27,6 +27,8 @@ KEPT_OPERATIONS = 50
 """Number of finished operations that a store keeps for `history`."""
 ROLLS_BACK = "kadmin/rolls-back"
 """The label that names, in a rollback's plan, the operation that it undoes."""
+CATCHES_UP = "kadmin/catches-up"
+"""The label that names, in the plan of a catch-up on record, its broker."""
 KEPT_CHANGES = 500
 """Number of status changes that a store keeps of one operation: the latest."""
 
@@ -40,6 +42,12 @@ class OperationKind(StrEnum):
     RECREATION = "recreation"
     HEAL = "heal"
     CANCELLATION = "cancellation"
+    CATCH_UP = "catch-up"
+
+    @property
+    def copies(self) -> bool:
+        """Whether replicas are copied while it runs, at a throttle that can be changed."""
+        return self in {OperationKind.REASSIGNMENT, OperationKind.CATCH_UP}
 
 
 class OperationState(StrEnum):

@@ -14,7 +14,7 @@ from kadmin.next_step import command
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.events import Note
 from kadmin.operations.port import ConfigsOutcome
-from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.record import OperationState
 from kadmin.operations.session import held
 from kadmin.operations.throttles.audit import read_throttles, recorded_throttles, source_of
 from kadmin.operations.throttles.changes import in_flight_of, still_throttled
@@ -98,7 +98,7 @@ def plan_set(context: Context, scope: Scope, rate: int) -> Planned:
     StalePlanError for unknown names.
     """
     state = _read(context)
-    _require_known(scope, state)
+    require_known(scope, state)
     if scope.topics:
         held = {broker for name in scope.topics for broker in state.topics[name].brokers}
         lists = {
@@ -208,7 +208,8 @@ def _read(context: Context) -> ClusterState:
     return context.backend.read()
 
 
-def _require_known(scope: Scope, state: ClusterState) -> None:
+def require_known(scope: Scope, state: ClusterState) -> None:
+    """Raise StalePlanError for topics and brokers that the cluster does not have."""
     assigned = {broker for topic in state.topics.values() for broker in topic.brokers}
     unknown = [
         *(f"topic {name}" for name in scope.topics if name not in state.topics),
@@ -243,10 +244,7 @@ def _copy(partition: TopicPartition, state: ClusterState) -> PartitionTarget:
 def _moving(context: Context, state: ClusterState) -> list[TopicPartition]:
     moving = set(in_flight(state))
     for listing in context.operations.unfinished():
-        if (
-            listing.kind is OperationKind.REASSIGNMENT
-            and listing.status.state is not OperationState.PREPARING
-        ):
+        if listing.kind.copies and listing.status.state is not OperationState.PREPARING:
             moving.update(
                 in_flight_of(spec_of(context.operations.record(listing.operation_id)), state)
             )

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
-from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.record.record import ThrottleRecord
 from kadmin.operations.record.steps import throttle_changes
 from kadmin.plan.model import ThrottleBy
-from kadmin.plan.progress import in_flight, still_copied
 from kadmin.plan.throttle import LEADER_RATE, edits_to_restore, merge, only_readable
 from kadmin.wording import name_some
 
@@ -118,13 +117,8 @@ def parts_of(changes: ConfigChanges) -> list[ConfigChanges]:
 
 
 def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartition, ...]:
-    """Return an operation's partitions that are being reassigned or whose new replicas copy."""
-    if not isinstance(work, ReassignmentWork):
-        return ()
-    moving = {partition for partition in in_flight(state) if state.replicas(partition) is not None}
-    return tuple(
-        w.partition for w in work.targets if w.partition in moving or still_copied(w, state)
-    )
+    """Return an operation's partitions whose copies would go on without a throttle."""
+    return work.to_throttle(state) if isinstance(work, CopyingSpec) else ()
 
 
 def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:

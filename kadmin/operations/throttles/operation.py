@@ -22,7 +22,8 @@ from kadmin.errors import (
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import settling
-from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.decide.catch_up import CatchUpWork
+from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
 from kadmin.operations.record.steps import (
@@ -44,7 +45,6 @@ from kadmin.operations.throttles.changes import (
 )
 from kadmin.plan.hours import until
 from kadmin.plan.model import hours_of
-from kadmin.plan.progress import Progress, judge
 from kadmin.plan.throttle import (
     describe_entities,
     edits_to_set,
@@ -59,7 +59,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kadmin.cluster.model import ClusterState
+    from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
@@ -127,7 +127,8 @@ class Throttling:
         found = self._context.backend.read_configs(wanted)
         changes = {entity: keys for entity, keys in wanted.items() if entity in found}
         foreign = edits_to_set(changes, found).kept
-        if foreign and not waves_of(steps):
+        # Followers catch up with or without a throttle.
+        if foreign and not waves_of(steps) and not isinstance(self._work, CatchUpWork):
             raise self._changed_before(foreign)
         self._note_kept(foreign)
 
@@ -167,7 +168,7 @@ class Throttling:
 
         Outside the hours the rate is at most that outside. No config is changed.
         """
-        if not isinstance(self._work, ReassignmentWork):
+        if not isinstance(self._work, CopyingSpec):
             return
         rate, now = request.rate, self._context.clock.utc()
         if request.hours is not None and (outside := hours_of(request.hours).limit(now)):
@@ -230,30 +231,32 @@ class Throttling:
             return None
         moving = in_flight_of(self._work, self._read())
         if moving:
-            self._remains(f"{name_some(moving)} in flight", next_step)
+            self._remains_on(moving, next_step)
             return None
         left = self._remove(self._throttle.changes, lease)
         self.removed = left is None
         return left
 
-    def end(self, lease: Lease, *, settles: bool) -> NotCompletedError | None:
+    def end(self, lease: Lease, *, finishes: bool) -> NotCompletedError | None:
         """Remove the throttle of an operation that ends.
 
-        It remains on partitions in flight, with a note. `settles`: wait for requests without an
-        answer. Returns as `take_down` does.
+        It remains on partitions in flight, with a note; that of a catch-up only where this is a
+        pause. `finishes`: wait for requests without an answer. Returns as `take_down` does.
         """
         self._steps()
         throttle, work = self._throttle, self._work
-        if throttle is None or self._reported or not isinstance(work, ReassignmentWork):
+        if throttle is None or self._reported or not isinstance(work, CopyingSpec):
             return None
-        moving = in_flight_of(work, self._read())
+        given_up = finishes and isinstance(work, CatchUpWork)
+        moving = () if given_up else in_flight_of(work, self._read())
         kept = throttled(
             (target for target in work.targets if target.partition in moving), throttle.rate
         )
         if moving:
-            self._remains(f"{name_some(moving)} in flight", command("throttle clear"))
+            later = command("throttle clear") if finishes else self._resume
+            self._remains_on(moving, later)
         changes = {entity: keys for entity, keys in throttle.changes.items() if entity not in kept}
-        left = self._remove(changes, lease, settles=settles)
+        left = self._remove(changes, lease, settles=finishes)
         self.removed = left is None and not moving
         return left
 
@@ -330,7 +333,7 @@ class Throttling:
 
     def leave(self, error: KadminError, lease: Lease) -> None:
         """Remove the throttle after an error; a failure here does not replace that error."""
-        next_step = command("resume", self._record.operation_id)
+        next_step = self._resume
         if isinstance(error, LostLockError) and is_run_by(
             self._record.operation_id, error.successor
         ):
@@ -349,12 +352,8 @@ class Throttling:
         return self._context.backend.read(self._work.topics())
 
     def _has_copies_to_make(self, state: ClusterState) -> bool:
-        if not isinstance(self._work, ReassignmentWork):
-            return False
-        unfinished = {Progress.WAITING, Progress.RUNNING}
-        return any(
-            judge(target, state, published=True) in unfinished for target in self._work.targets
-        )
+        work = self._work
+        return isinstance(work, CopyingSpec) and bool(work.left_to_copy(work.targets, state))
 
     def _steps(self) -> tuple[Step, ...]:
         steps = self._context.operations.steps(self._record.operation_id)
@@ -366,15 +365,23 @@ class Throttling:
             "A throttle was changed by others since the operation was recorded: "
             f"{name_some(foreign)}.",
             cause="it was left unchanged; nothing was published",
-            next_step="restore it, then " + command("resume", self._record.operation_id),
+            next_step="restore it, then " + self._resume,
         )
 
     def _out_of_time(self, what: str) -> KadminError:
-        next_step = command("resume", self._record.operation_id)
+        next_step = self._resume
         number = self._context.clock.stop_signal
         if number is not None:
             return StoppedError(f"stopped during {what}", signal_number=number, next_step=next_step)
         return NotCompletedError(f"The deadline passed during {what}.", next_step=next_step)
+
+    @property
+    def _resume(self) -> NextStep:
+        return command("resume", self._record.operation_id)
+
+    def _remains_on(self, moving: tuple[TopicPartition, ...], next_step: NextStep) -> None:
+        state = "not in sync" if isinstance(self._work, CatchUpWork) else "in flight"
+        self._remains(f"{name_some(moving)} {state}", next_step)
 
     def _remains(self, why: str, next_step: NextStep) -> None:
         if self._throttle is not None and not self._reported:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
+from kadmin.operations.record.record import OperationKind
 from kadmin.plan.throttle import describe_entities
 from kadmin.report.kinds import election_text, words_of
 from kadmin.report.text import about
@@ -70,6 +71,12 @@ def creating(to_create: str, question: str) -> str:
 def throttle_question(changes: ConfigChanges, where: str) -> str:
     """Ask before throttles are written."""
     return f"Write these values for {describe_entities(changes)} on {where}?"
+
+
+def catch_up_question(broker: int, replicas: int, where: str) -> str:
+    """Ask before the catch-up of a broker is throttled."""
+    words = words_of(OperationKind.CATCH_UP).targets(replicas)
+    return f"Throttle the catch-up of broker {broker} on {where}: {words}?"
 
 
 def _work(plan: Plan, examination: Examination) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotAuthorizedError
+from kadmin.operations.decide.catch_up import CatchUpWork
 from kadmin.operations.decide.deletion import DeletionWork
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan.model import DeletionLayout
@@ -100,7 +101,7 @@ def _of_work(work: OperationSpec) -> Iterator[_Need]:
     elif isinstance(work, RecreationWork):
         yield _Need(f"{CONFIG}/topics", "c")
         yield _Need(TOPICS, "c")
-    else:
+    elif not isinstance(work, CatchUpWork):
         yield _Need(ADMIN, "c")
 
 

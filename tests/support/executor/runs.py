@@ -28,6 +28,7 @@ from kadmin.operations import events
 from kadmin.operations.context import Clock
 from kadmin.operations.execute import apply as service
 from kadmin.operations.execute import cancel_foreign as cancellation
+from kadmin.operations.execute import catch_up as catching_up
 from kadmin.operations.execute import change_throttle as throttling
 from kadmin.operations.execute import due, takeover
 from kadmin.operations.reading.status import StatusReader
@@ -188,6 +189,17 @@ def change_throttle(rate: int) -> Command:
             context, operation, ThrottleSpec(ThrottleBy.RATE, rate), 0
         )
         return service.Outcome(operation, f"changed: {sorted(written.planned.changes)}")
+
+    return command
+
+
+def catch_up(broker: int, rate: int, most: int | None = None) -> Command:
+    """`kadmin throttle catch-up --broker ID --rate RATE --yes`."""
+    spec = ThrottleSpec(ThrottleBy.RATE, rate, most)
+
+    def command(context: Context) -> service.Outcome:
+        found = catching_up.prepare_catch_up(context, broker, spec).settled(dry_run=False)
+        return found or catching_up.catch_up(context, broker, spec, 0)
 
     return command
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kadmin.plan.pace import LATE, LOOK_S, Pace, PairSeen, Seen, decide
+from kadmin.plan.pace import LATE, LOOK_S, Pacing, PairSeen, Seen, decide
 
 if TYPE_CHECKING:
     import random
@@ -72,7 +72,7 @@ class Link:
 
 @dataclass(slots=True)
 class Run:
-    """One run of the loop: at each look the rate, partitions at once, bytes copied, late commits."""
+    """The rate, partitions at once, bytes copied and share of late commits at each look."""
 
     rates: list[float] = field(default_factory=list)
     at_once: list[int] = field(default_factory=list)
@@ -94,7 +94,7 @@ def run(
     by which commits of all brokers are slower, each at a time in seconds.
     """
     pair: Pair = (1, 3)
-    pace, found = Pace(), Run()
+    pace, found = Pacing(), Run()
     for number in range(looks):
         now = number * LOOK_S
         rate = min(limits.rate(pace.steps.get(each, 0)) for each in pair)

@@ -1,0 +1,108 @@
+"""`throttle catch-up` of a broker of a cluster in KRaft mode that was stopped."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from support.kafka.processes import KadminProcess
+from support.live.kraft import make_topic
+from support.live.waiting import stays, wait_until
+
+from kadmin.cluster.model import TopicPartition
+from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES
+from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire.records import produce
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.live.kraft import KraftCluster
+
+pytestmark = pytest.mark.live
+
+AWAY = 4
+LINE = ("throttle", "catch-up", "--broker", str(AWAY), "--rate", "1B/s", "--yes")
+SLOW = dict.fromkeys(RATES, "1")
+"""Holds copies for as long as it is set: one batch of records per quota window of 11 seconds."""
+
+
+def throttles(cluster: KraftCluster, topic: str) -> dict[str, dict[str, str]]:
+    """Return the throttle values of a topic and of the live brokers."""
+    shown = json.loads(cluster.kadmin("throttle", "show", "-o", "json").out)
+    found = {each["entity"]: each["values"] for each in shown["throttles"]}
+    return {
+        entity: values
+        for entity, values in found.items()
+        if entity.startswith(("brokers", f"topics/{topic}"))
+    }
+
+
+def in_sync(cluster: KraftCluster, topic: str) -> bool:
+    state = read_cluster(cluster.connection, [topic])
+    return AWAY in state.states[TopicPartition(topic, 0)].isr
+
+
+@contextmanager
+def without_the_broker(cluster: KraftCluster) -> Iterator[str]:
+    """Run without the broker, and yield a topic of which it has missed 36 MB."""
+    topic = make_topic(cluster.connection, {0: (1, 2, AWAY)})
+    cluster.sandbox.stop_broker(AWAY)
+    try:
+        wait_until(lambda: AWAY not in read_cluster(cluster.connection, [topic]).brokers)
+        batches = [b"x" * 900_000] * 40
+        produce(cluster.connection.servers, {TopicPartition(topic, 0): batches})
+        yield topic
+    finally:
+        cluster.sandbox.start_broker(AWAY)
+
+
+def test_it_waits_for_the_broker_throttles_it_and_undoes_all_after_kill_9_and_resume(
+    cluster: KraftCluster,
+) -> None:
+    """The broker's own rate is set when it is back: before that nobody can read what it has."""
+    lists = {LEADER_REPLICAS: "0:1,0:2", FOLLOWER_REPLICAS: f"0:{AWAY}"}
+    with ExitStack() as stack:
+        with without_the_broker(cluster) as topic:
+            dry = cluster.kadmin(*LINE, "--dry-run")
+            assert dry.status == 0, dry.err
+            assert f"on broker {AWAY}, which is not alive: it is waited for" in dry.err
+            runner = KadminProcess(cluster.connection.servers.addresses, *LINE)
+            stack.callback(runner.end)
+            wait_until(lambda: throttles(cluster, topic).get(f"topics/{topic}") == lists)
+            wait_until(lambda: throttles(cluster, topic).get("brokers/2") == SLOW)
+            assert f"brokers/{AWAY}" not in throttles(cluster, topic)
+            status = cluster.kadmin("status")
+            assert f"broker {AWAY} is not alive: waiting until it is back" in status.out
+        wait_until(lambda: throttles(cluster, topic).get(f"brokers/{AWAY}") == SLOW)
+        assert stays(lambda: not in_sync(cluster, topic))
+        assert not runner.ended, runner.told
+    assert throttles(cluster, topic)[f"topics/{topic}"] == lists, "killed, it is still throttled"
+    wait_until(lambda: cluster.kadmin("lock", "show").out.strip() == "the lock is free")
+    changed = cluster.kadmin("throttle", "set", "--rate", "200MB/s", "--yes")
+    assert changed.status == 0, changed.err
+    resumed = cluster.kadmin("resume", "--yes", "--timeout", "120")
+    assert resumed.status == 0, resumed.err
+    assert f"of broker {AWAY} in sync" in resumed.out
+    assert in_sync(cluster, topic)
+    assert throttles(cluster, topic) == {}
+    listed = cluster.history()[-1]
+    assert (listed["kind"], listed["state"]) == ("catch-up", "completed")
+    again = cluster.kadmin(*LINE)
+    assert again.status == 0, again.err
+    assert f"nothing to catch up: every replica of broker {AWAY} is in sync" in again.out
+    assert cluster.history()[-1] == listed
+
+
+def test_cancelled_it_is_throttled_no_longer(cluster: KraftCluster) -> None:
+    with without_the_broker(cluster) as topic:
+        late = cluster.kadmin(*LINE, "--timeout", "15")
+        assert late.status == 8, late.err
+        assert "not in sync; remove it later with kadmin resume" in late.err
+        assert throttles(cluster, topic)["brokers/1"] == SLOW
+    cancelled = cluster.kadmin("cancel", "--yes")
+    assert cancelled.status == 0, cancelled.err
+    assert throttles(cluster, topic) == {}
+    wait_until(lambda: in_sync(cluster, topic))
