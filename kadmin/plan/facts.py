@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kadmin.cluster.model import TopicPartition
+    from kadmin.plan.signals import KnownSignals
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class ClusterFacts:
     `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers.
     `unavailable` are facts that the brokers did not answer, each with the reason,
     `disks_unavailable` those of their disks, `hidden_topics` topics that they hold and did not
-    show. `from_brokers`: brokers were asked for the facts now, and can be asked again.
+    show. `signals` are those of the context that names the cluster. `from_brokers`: brokers were
+    asked for the facts now, and can be asked again.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -38,5 +40,6 @@ class ClusterFacts:
     unavailable: tuple[str, ...] = ()
     disks_unavailable: tuple[str, ...] = ()
     hidden_topics: tuple[str, ...] = ()
+    signals: KnownSignals | None = None
     from_brokers: bool = False
     cluster_id: str | None = None

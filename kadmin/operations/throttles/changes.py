@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
@@ -10,9 +9,16 @@ from kadmin.next_step import command
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import ThrottleRecord
 from kadmin.operations.record.steps import throttle_changes
-from kadmin.plan.model import ThrottleBy
 from kadmin.plan.progress import in_flight, still_copied
-from kadmin.plan.throttle import LEADER_RATE, edits_to_restore, merge, only_readable
+from kadmin.plan.rules import check_hours, check_throttle, require
+from kadmin.plan.throttle import (
+    LEADER_RATE,
+    edits_to_restore,
+    merge,
+    only_readable,
+    rates,
+    throttled,
+)
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -20,11 +26,13 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.port import Backend
     from kadmin.operations.record.steps import Step
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.copying import Throttle
+    from kadmin.plan.model import HoursSpec, PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import (
         ConfigChange,
         ConfigChanges,
@@ -47,8 +55,7 @@ def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleReco
         return None
     found = backend.read_configs(throttle.values)
     changes = merge(only_readable(throttle.values, found, {}), found)
-    asked = replace(throttle.spec, by=ThrottleBy.RATE, amount=throttle.rate)
-    return ThrottleRecord(throttle.rate, changes, asked, throttle.hours)
+    return ThrottleRecord(throttle.rate, changes, throttle.asked, throttle.hours)
 
 
 class Removal:
@@ -125,6 +132,28 @@ def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartiti
     return tuple(
         w.partition for w in work.targets if w.partition in moving or still_copied(w, state)
     )
+
+
+def require_followed(context: Context, spec: ThrottleSpec, hours: HoursSpec | None) -> None:
+    """Raise InvalidInputError for signals, and the zone of hours, that this machine cannot follow.
+
+    It has the signals of its context, and its own time zone data.
+    """
+    require((*check_throttle(spec, context.signals), *check_hours(hours, spec)))
+
+
+def wanted_by(
+    request: ThrottleRequest, before: ThrottleRecord | None, targets: Iterable[PartitionTarget]
+) -> ConfigValues:
+    """Return the configs that a request asks for, with the throttle on record before it.
+
+    Brokers keep their rates where the request leaves the rate, or the range of rates, as it is.
+    """
+    wanted = throttled(targets, request.rate)
+    if before is None or before.spec is None or not request.keeps_rates_of(before.spec):
+        return wanted
+    kept = rates(rates_of(before.changes))
+    return wanted | {entity: kept[entity] for entity in wanted if entity in kept}
 
 
 def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import (
     BusyError,
+    InvalidInputError,
     KadminError,
     NotCompletedError,
     StoppedError,
@@ -40,10 +41,13 @@ from kadmin.operations.throttles.changes import (
     is_there,
     parts_of,
     rates_of,
+    require_followed,
     still_throttled,
+    wanted_by,
 )
 from kadmin.plan.progress import Progress, judge
 from kadmin.plan.throttle import (
+    LEADER_RATE,
     describe_entities,
     edits_to_set,
     only_readable,
@@ -51,7 +55,7 @@ from kadmin.plan.throttle import (
     rates,
     throttled,
 )
-from kadmin.plan.units import readable_rate
+from kadmin.plan.throttle_words import rate_in_words
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -109,7 +113,7 @@ class Throttling:
         """
         steps = self._steps()
         if self._throttle is not None and (changed := self._set(self._throttle, steps, lease)):
-            where, rate = describe_entities(changed), readable_rate(self._throttle.rate)
+            where, rate = describe_entities(changed), rate_in_words(self._throttle.rate)
             self._context.tell(events.Note(f"throttled at {rate} on {where}"))
         for change in throttle_changes(steps):
             self._taken_up = change.request or self._taken_up
@@ -138,9 +142,10 @@ class Throttling:
     def take_up(self, lease: Lease) -> None:
         """Record a new request for another rate; change the configs while copies are left to do.
 
-        A request that another version of kadmin wrote is reported. Where the configs cannot be
-        changed now, the throttle on record differs from the one that is set, with a note; `kadmin
-        resume` sets it.
+        A request that another version of kadmin wrote is reported, and so is one with signals or a
+        time zone that this machine does not have: the throttle stays as it is. Where the configs
+        cannot be changed now, the throttle on record differs from the one that is set, with a note;
+        `kadmin resume` sets it.
         """
         try:
             request = self._context.operations.throttle_request(self._record.operation_id)
@@ -152,11 +157,12 @@ class Throttling:
         try:
             if not is_on_record(request, self._steps()):
                 self._note_once(str(request))
+                require_followed(self._context, request.asked, request.hours)
                 self.put_on_record(request, lease)
             self.set_up(lease)
         except LostLockError:
             raise
-        except (BusyError, NotCompletedError) as refused:
+        except (BusyError, InvalidInputError, NotCompletedError) as refused:
             self._note_once(f"the throttle was not changed: {refused.message}")
         self._taken_up = request
 
@@ -167,8 +173,11 @@ class Throttling:
         """
         if not isinstance(self._work, ReassignmentWork):
             return
-        wanted = throttled((target for wave in self._work.waves for target in wave), request.rate)
-        self._put_on_record(wanted, request.rate, request, self._steps(), lease)
+        steps = self._steps()
+        targets = (target for wave in self._work.waves for target in wave)
+        wanted = wanted_by(request, self._throttle, targets)
+        found = (int(values[LEADER_RATE]) for values in wanted.values() if LEADER_RATE in values)
+        self._put_on_record(wanted, max(found, default=request.rate), request, steps, lease)
 
     def _put_on_record(
         self,

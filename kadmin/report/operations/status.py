@@ -11,7 +11,6 @@ from kadmin.next_step import command, joined
 from kadmin.operations.decide.wave import COPYING
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
-from kadmin.plan.units import readable_rate
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.progress_line import fields
 from kadmin.report.text import NOTHING, table
@@ -183,7 +182,7 @@ def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[st
     if found.throttle is not None:
         # It is removed while an operation is paused.
         when = " when it is resumed" if listing.status.state is OperationState.PAUSED else ""
-        yield f"  throttle: {readable_rate(found.throttle.rate)}{when}"
+        yield f"  throttle: {found.throttle}{when}"
     if found.waits_for:
         copies = found.waits_for == COPYING
         yield "  waits for copies" if copies else f"  waits for: {one_line(found.waits_for)}"
