@@ -21,20 +21,21 @@ def rate_in_words(rate: int) -> str:
 
 
 def throttle_in_words(
-    throttle: ThrottleSpec, hours: HoursSpec | None = None, now: int | None = None
+    throttle: ThrottleSpec, hours: HoursSpec | None = None, *, now: int | None = None, on: str = ""
 ) -> str:
     """Describe a throttle by its rate.
 
-    `now` is the present rate, in bytes per second, where it is known.
+    `now` is the present rate, in bytes per second, where it is known; `on` names its brokers.
     """
     is_other = throttle.most is not None or now != throttle.amount
     parts = [f"{rate_in_words(now)} now"] if now is not None and is_other else []
-    return ", ".join([*parts, *_parts(throttle, hours)])
+    return ", ".join([*parts, *_parts(throttle, hours, on)])
 
 
-def _parts(throttle: ThrottleSpec, hours: HoursSpec | None) -> Iterator[str]:
+def _parts(throttle: ThrottleSpec, hours: HoursSpec | None, on: str) -> Iterator[str]:
     rate = rate_in_words(throttle.amount)
     rate += f" to {readable_rate(throttle.most)}" if throttle.most is not None else ""
+    rate += f" on {on}" if on else ""
     limits = [f"{name} is below {each.below}" for name, each in sorted(throttle.signals.items())]
     yield rate + (f" while {_joined(limits)}" if limits else "")
     if throttle.pair is not None:

@@ -57,7 +57,14 @@ WHERE = "within 22:00-06:00 and sat-sun in Europe/Berlin"
     ],
 )
 def test_words(throttle: ThrottleSpec, hours: HoursSpec | None, now: int | None, text: str) -> None:
-    assert throttle_in_words(throttle, hours, now) == text
+    assert throttle_in_words(throttle, hours, now=now) == text
+
+
+def test_brokers_are_named_beside_the_rate() -> None:
+    throttle = replace(RANGE, signals={"p99": SignalLimit("50ms")})
+    assert throttle_in_words(throttle, on="3 brokers") == (
+        "10.0 MB/s to 200 MB/s on 3 brokers while p99 is below 50ms"
+    )
 
 
 def test_a_throttle_above_every_network_is_no_number_of_bytes() -> None:

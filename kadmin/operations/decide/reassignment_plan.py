@@ -68,7 +68,7 @@ def _throttle(
     found = None if spec is None else throttle_of(spec, waves, state, facts.inbound)
     if found is None:
         return None
-    if spec is WHOLE_NETWORK:
+    if found.rate == WHOLE_NETWORK.amount:  # which is no estimate of a network
         found = replace(found, wave_seconds=(None,) * len(waves), bound_seconds=None)
     return replace(found, hours=plan.hours)
 

@@ -152,8 +152,8 @@ class Pacer:
     def _note_signals(self, seen: Seen) -> str | None:
         """Return a note on signals that go over their limits, or come back below them."""
         before, self._exceeded = self._exceeded, frozenset(seen.exceeded)
-        changed = before ^ self._exceeded
-        return f"pace: {'; '.join(self._reasons(changed))}" if changed else None
+        reasons = self._reasons(before ^ self._exceeded)
+        return f"pace: {'; '.join(reasons)}" if reasons else None
 
     def _reasons(self, names: Collection[str]) -> list[str]:
         found = self._signals.seen(self._context.clock.now())

@@ -135,7 +135,7 @@ class ThrottleRecord:
         return self.spec or ThrottleSpec(ThrottleBy.RATE, self.rate)
 
     def __str__(self) -> str:
-        return throttle_in_words(self.asked, self.hours, self.rate)
+        return throttle_in_words(self.asked, self.hours, now=self.rate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,9 +68,9 @@ def creating(to_create: str, question: str) -> str:
 
 
 def throttle_question(changes: ConfigChanges, where: str) -> str:
-    """Ask before throttles are written; without changes, before another throttle is on record."""
+    """Ask before throttles are written; no config may change, as by hours alone."""
     if not changes:
-        return f"Put this throttle on record on {where}?"
+        return f"Change the throttle on {where}?"
     return f"Write these values for {describe_entities(changes)} on {where}?"
 
 

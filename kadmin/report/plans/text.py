@@ -97,11 +97,7 @@ def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
 
 
 def _throttle(throttle: Throttle) -> str:
-    lines = [
-        (
-            f"throttle: {throttle_in_words(throttle.asked, throttle.hours)} on "
-            f"{describe_entities(throttle.values)}, "
-            f"{makespan_text(throttle)}"
-        )
-    ]
-    return "\n".join([*lines, *(f"warning: {warning}" for warning in throttle.warnings)])
+    on = describe_entities(throttle.values)
+    shown = throttle_in_words(throttle.asked, throttle.hours, on=on)
+    line = f"throttle: {shown}, {makespan_text(throttle)}"
+    return "\n".join([line, *(f"warning: {warning}" for warning in throttle.warnings)])

@@ -166,6 +166,7 @@ def test_a_server_that_hangs_costs_the_rate_and_no_time(
         12: lambda: run.ask(RANGE, MOST),
         13: now_reads(server, 0.01),
         14: hangs,
+        25: lambda: run.ask(replace(RANGE, signals={}), LEAST, "2026-01-01T00:00:01Z"),
         30: lambda: None,
     }
     ended = run.run(in_context(named, apply(run.plan)), actions)
@@ -173,6 +174,8 @@ def test_a_server_that_hangs_costs_the_rate_and_no_time(
     assert set(run.rates[13:18]) == {str(MOST)}, "for a minute"
     assert run.rates[-1] == str(LEAST)
     assert any("p99 has no value for 60 s" in text for text in ended.told)
+    assert run.throttle().asked == replace(RANGE, signals={})
+    assert "pace: " not in ended.told, "of a signal without a limit"
 
 
 @pytest.mark.parametrize(
