@@ -38,7 +38,11 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "lock release": (f"20260301T120000Z-4f9a1c {_ZK}",),
     "throttle show": (_ZK, _B),
     "throttle audit": (_ZK, _B),
-    "throttle set": (f"--rate 50MB/s {_ZK}", f"--rate 20MB/s --topic orders {_B}"),
+    "throttle set": (
+        f"--rate 50MB/s {_ZK}",
+        f"--rate 20MB/s --topic orders {_B}",
+        f"--hours sat-sun --zone Europe/Berlin {_ZK}",
+    ),
     "throttle clear": (_ZK, f"--broker 4 {_B}"),
     "throttle catch-up": (
         f"--broker 4 --rate 50MB/s {_ZK}",

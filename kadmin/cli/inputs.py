@@ -17,20 +17,24 @@ from kadmin.next_step import command
 from kadmin.whole_files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import Replicas, TopicPartition
     from kadmin.plan.facts import ClusterFacts
+    from kadmin.plan.hours import Window
     from kadmin.plan.model import (
         Document,
         Plan,
         Policy,
         RebalanceRequest,
         RecreationPlan,
+        SignalLimit,
         ThrottleSpec,
     )
 
 _Document = TypeVar("_Document")
+NONE = "none"
+"""The value of a repeatable option that takes away what it sets."""
 
 
 def read_document(path: Path) -> bytes:
@@ -156,10 +160,8 @@ def read_throttle(
         ("duration", parse_duration) if by is ThrottleBy.FINISH_IN else ("rate", parse_rate)
     )
     least, _, most = text.partition("..") if by is ThrottleBy.RATE else (text, "", "")
-    try:
+    with _reading(noun):
         amount, highest = parse(least), parse(most) if most else None
-    except ValueError as error:
-        raise InvalidInputError(f"The {noun} cannot be read.", cause=str(error)) from error
     if amount == 0:
         raise InvalidInputError(
             f"{text} would stop replication.", next_step="give more, as 50MB/s or 6h"
@@ -169,6 +171,47 @@ def read_throttle(
             f"{text} is no range.", next_step="write the lowest rate first, as 10MB/s..200MB/s"
         )
     return ThrottleSpec(by, amount, highest)
+
+
+def read_limits(options: Sequence[str]) -> Mapping[str, SignalLimit]:
+    """Read limits of signals that options give, NAME=LIMIT each, or `none`."""
+    from kadmin.plan.model import SignalLimit, read_limit
+
+    limits: dict[str, SignalLimit] = {}
+    for option in () if list(options) == [NONE] else options:
+        name, equals, text = option.partition("=")
+        if not name or not equals or name in limits:
+            raise UsageError(
+                f"--while {option} is no signal with its limit, or the second of its name.",
+                next_step="--while produce_p99=50ms, or --while none",
+            )
+        with _reading("limit"):
+            limits[name] = SignalLimit(read_limit(text))
+    return limits
+
+
+def read_windows(options: Sequence[str]) -> tuple[Window, ...]:
+    """Read windows of hours that options give, or `none`."""
+    from kadmin.plan.hours import parse_window
+
+    with _reading("window"):
+        return () if list(options) == [NONE] else tuple(map(parse_window, options))
+
+
+def read_rate_outside(text: str) -> int:
+    """Read the rate outside hours, in bytes per second; 0 for a pause."""
+    from kadmin.plan.model import read_outside
+
+    with _reading("rate"):
+        return read_outside(text)
+
+
+@contextmanager
+def _reading(noun: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise InvalidInputError(f"The {noun} cannot be read.", cause=str(error)) from error
 
 
 def _read_kind(path: Path, model: type[_Document], kind: str, schema: str) -> _Document:

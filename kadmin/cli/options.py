@@ -67,7 +67,9 @@ Sizes: TypeAlias = Annotated[
 Throttle: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--throttle", metavar="RATE", help="Copy at this rate, instead of the plan's throttle."
+        "--throttle",
+        metavar="RATE",
+        help="Copy at this rate, instead of the plan's: 50MB/s; or in a range: 10MB/s..200MB/s.",
     ),
 ]
 WithoutBrokers: TypeAlias = Annotated[

@@ -15,20 +15,20 @@ from kadmin.cli.cluster import changes_cluster, on_cluster
 from kadmin.cli.completion import complete_topic
 from kadmin.cli.context import open_context, open_reading
 from kadmin.cli.execution import ask_first, read_cluster_at
-from kadmin.cli.inputs import read_throttle
+from kadmin.cli.inputs import read_limits, read_rate_outside, read_throttle, read_windows
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import InvalidInputError, UsageError
 from kadmin.next_step import command
-from kadmin.plan.units import readable_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from kadmin.operations.context import Context
+    from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.operations.throttles.by_hand import Planned, Written
-    from kadmin.plan.model import ThrottleSpec
+    from kadmin.plan.throttle_edit import ThrottleEdit
 
 
 _DEFAULT = "default"
@@ -59,7 +59,9 @@ TopicsOption: TypeAlias = Annotated[
 RateOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--rate", metavar="RATE", help="Bytes per second and broker, with a unit: 50MB/s."
+        "--rate",
+        metavar="RATE",
+        help="Bytes per second and broker, with a unit: 50MB/s; or a range: 10MB/s..200MB/s.",
     ),
 ]
 FinishInOption: TypeAlias = Annotated[
@@ -73,6 +75,36 @@ LinkBudgetOption: TypeAlias = Annotated[
     typer.Option(
         "--link-budget", metavar="RATE", help="Limit of all replication traffic of a broker."
     ),
+]
+WhileOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--while",
+        metavar="NAME=LIMIT",
+        help=(
+            "Limit of a signal of the context, for a range of rates: produce_p99=50ms. "
+            "Repeatable; replaces those before. none: no signals."
+        ),
+    ),
+]
+HoursOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hours",
+        metavar="WINDOW",
+        help=(
+            "Hours in which an operation copies at this rate: 22:00-06:00, sat-sun. Repeatable; "
+            "replaces those before. none: at any time."
+        ),
+    ),
+]
+ZoneOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--zone", metavar="ZONE", help="Time zone of the hours: Europe/Berlin."),
+]
+OutsideOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--outside", metavar="RATE|pause", help="Rate outside the hours. Default: pause."),
 ]
 
 
@@ -132,6 +164,10 @@ def set_(
     rate: RateOption = None,
     finish_in: FinishInOption = None,
     link_budget: LinkBudgetOption = None,
+    limits: WhileOption = None,
+    hours: HoursOption = None,
+    zone: ZoneOption = None,
+    outside: OutsideOption = None,
     broker: BrokersOption = None,
     topic: TopicsOption = None,
     yes: options.Yes = False,
@@ -141,17 +177,18 @@ def set_(
 ) -> None:
     """Change the unfinished operation's throttle, or set one by hand.
 
-    The operation's runner sets the rate while copies run, and removes it at the end. Without an
-    operation, kadmin throttles the partitions in flight, or whole topics with --topic. With
-    --broker, it sets only the rate of those brokers. Shows the values that it replaces before it
-    asks for confirmation.
+    The operation's runner sets the rate while copies run, and removes it at the end. What is not
+    named stays as it is: rate, signals, hours. Without an operation, kadmin throttles the
+    partitions in flight, or whole topics with --topic. With --broker, it sets only the rate of
+    those brokers. Shows the values that it replaces before it asks for confirmation.
     """
-    from kadmin.operations.execute.change_throttle import change_throttle, plan_change, rate_for
+    from kadmin.operations.execute.change_throttle import change_throttle, plan_change, request_for
     from kadmin.operations.execute.change_throttle import unfinished_reassignment as unfinished
     from kadmin.operations.throttles.by_hand import Scope, plan_set, write_planned
-    from kadmin.plan.model import ThrottleBy
+    from kadmin.plan.throttle_words import throttle_in_words
 
-    wanted = read_throttle(rate=rate, finish_in=finish_in, link_budget=link_budget)
+    rates = {"rate": rate, "finish_in": finish_in, "link_budget": link_budget}
+    edit = _read_edit(rates, limits, hours, zone, outside)
     scope = Scope(tuple(broker or ()), tuple(topic or ()))
     with open_context(cluster, timeout_s=timeout) as context:
         operation = None if scope.brokers or scope.topics else unfinished(context)
@@ -161,21 +198,39 @@ def set_(
                     "no reassignment is unfinished: this throttles the partitions in flight",
                     err=True,
                 )
-            plan = partial(plan_set, context, scope, _amount(wanted))
+            plan = partial(plan_set, context, scope, _amount(edit))
             write = partial(write_planned, context, plan, lock_timeout)
             _carry_out(context, cluster, plan, write, output, yes=yes)
             return
-        amount = rate_for(context, operation, wanted)
-        wanted = replace(wanted, by=ThrottleBy.RATE, amount=amount)
-        most = "" if wanted.most is None else f" to {readable_rate(wanted.most)}"
-        typer.echo(
-            f"operation {operation}: throttle at {readable_rate(amount)}{most}, removed when it "
-            "ends",
-            err=True,
-        )
-        revise = partial(plan_change, context, operation, amount)
-        request = partial(change_throttle, context, operation, wanted, lock_timeout)
-        _carry_out(context, cluster, revise, request, output, yes=yes)
+        request = request_for(context, operation, edit)
+        shown = throttle_in_words(request.asked, request.hours)
+        typer.echo(f"operation {operation}: throttle at {shown}, removed when it ends", err=True)
+        revise = partial(plan_change, context, operation, request)
+        change = partial(change_throttle, context, operation, request, lock_timeout)
+        _carry_out(context, cluster, revise, change, output, yes=yes, request=request)
+
+
+def _read_edit(
+    rates: Mapping[str, str | None],
+    limits: Sequence[str] | None,
+    hours: Sequence[str] | None,
+    zone: str | None,
+    outside: str | None,
+) -> ThrottleEdit:
+    from kadmin.plan.throttle_edit import ThrottleEdit
+
+    edit = ThrottleEdit(
+        None,
+        None if limits is None else read_limits(limits),
+        None if hours is None else read_windows(hours),
+        zone,
+        None if outside is None else read_rate_outside(outside),
+    )
+    if edit.within == () and (zone or outside):
+        raise UsageError("--zone and --outside go with hours.", next_step="leave --hours none out")
+    if edit == ThrottleEdit() or any(each is not None for each in rates.values()):
+        edit = replace(edit, rate=read_throttle(**rates))
+    return edit
 
 
 @throttle_app.command("clear")
@@ -230,15 +285,17 @@ def _carry_out(
     output: options.OutputFormat,
     *,
     yes: bool,
+    request: ThrottleRequest | None = None,
 ) -> None:
+    """Show changes, ask, and write them; a `request` to an operation also without changes."""
     from kadmin.operations.throttles.by_hand import Written
     from kadmin.report.operations.questions import throttle_question
     from kadmin.report.throttles import changes_text, written_answer, written_text
 
     planned = plan()
     written = Written(planned)
-    if planned.changes:
-        if not yes:  # the answer shows them anyway
+    if planned.changes or request is not None:
+        if planned.changes and not yes:  # the answer shows them anyway
             typer.echo(changes_text(planned), err=True)
         ask_first(
             context,
@@ -256,10 +313,14 @@ def _carry_out(
         raise written.left
 
 
-def _amount(wanted: ThrottleSpec) -> int:
+def _amount(edit: ThrottleEdit) -> int:
+    """Return the rate of a throttle by hand, which has nothing beside it."""
     from kadmin.plan.model import ThrottleBy
+    from kadmin.plan.throttle_edit import ThrottleEdit
 
-    if wanted.by is not ThrottleBy.RATE or wanted.most is not None:
+    wanted = edit.rate
+    is_fixed = wanted is not None and wanted.by is ThrottleBy.RATE and wanted.most is None
+    if wanted is None or not is_fixed or edit != ThrottleEdit(wanted):
         raise InvalidInputError(
             "No reassignment is unfinished, so only a plain rate can be set.",
             next_step=command("throttle set", "--rate", "RATE"),

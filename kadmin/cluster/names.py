@@ -6,6 +6,19 @@ import re
 
 RECORD_TOPIC = "__kadmin"
 """The topic with kadmin's lock and records of a cluster in KRaft mode."""
+INTERNAL_TOPICS = frozenset(
+    {
+        "__consumer_offsets",
+        "__transaction_state",
+        "__share_group_state",
+        "__remote_log_metadata",
+        RECORD_TOPIC,
+    }
+)
+"""Topics that Kafka or kadmin itself uses, whether or not brokers flag them as internal.
+
+Kafka's tools refuse to delete some of them, its controller none.
+"""
 MIGRATION_SETTING = "zookeeper.metadata.migration.enable"
 """The setting that every server has on the way from ZooKeeper to KRaft (KIP-866)."""
 _MOST_SHOWN = 300

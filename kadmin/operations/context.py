@@ -14,7 +14,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,11 +23,13 @@ from kadmin.operations import events
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import Holder, died_here
 from kadmin.operations.record.record import Author
+from kadmin.plan.signals import KnownSignals
 from kadmin.waiting import poll
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from kadmin.contexts.model import NamedContext
     from kadmin.insight.diagnosis.doctor_report import DoctorReport
     from kadmin.insight.diagnosis.rights import RightsFound
     from kadmin.insight.tables.inspection import Inspection
@@ -116,12 +118,16 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Context(ABC):
-    """A cluster, its operations on record, the command's clock, and the receiver of events."""
+    """A cluster, its operations on record, the command's clock, and the receiver of events.
+
+    `named` is the context of the contexts file that names the cluster, None without one.
+    """
 
     backend: Backend
     operations: OperationStore
     clock: Clock
     tell: events.EventSink
+    named: NamedContext | None = field(default=None, kw_only=True)
 
     @abstractmethod
     def diagnose(self) -> DoctorReport:
@@ -137,6 +143,14 @@ class Context(ABC):
     @abstractmethod
     def rights(self) -> RightsFound:
         """Compare the rights that operations need with those of this client; nothing is tried."""
+
+    @property
+    def signals(self) -> KnownSignals:
+        """The signals that throttles may have limits of."""
+        if self.named is None:
+            return KnownSignals()
+        units = {name: signal.unit for name, signal in self.named.signals.items()}
+        return KnownSignals(self.named.name, units)
 
     @property
     def author(self) -> Author:

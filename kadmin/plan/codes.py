@@ -237,3 +237,13 @@ UNKNOWN_ZONE: Final = _code(
     "KA074", "The time zone of a plan's hours is not in the time zone data of this machine."
 )
 HOURS_WITHOUT_EFFECT: Final = _code("KA075", "The hours of a plan change nothing.", None)
+CANNOT_FOLLOW: Final = _code(
+    "KA076", "A throttle has limits of signals, and a fixed rate, which cannot follow them."
+)
+
+# A plan against the context of a live cluster.
+UNKNOWN_SIGNAL: Final = _code(
+    "KA077",
+    "A signal of a throttle is not in the context of the cluster, or has a unit that its limit "
+    "does not fit.",
+)

@@ -9,7 +9,7 @@ below it never lets the copies catch up.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError
@@ -55,6 +55,11 @@ class Throttle:
     spec: ThrottleSpec
     hours: HoursSpec | None = None
     ending: Ending | None = None
+
+    @property
+    def asked(self) -> ThrottleSpec:
+        """The throttle as it was asked for, by its rate."""
+        return replace(self.spec, by=ThrottleBy.RATE, amount=self.rate)
 
     @property
     def makespan_seconds(self) -> float | None:

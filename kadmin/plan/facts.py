@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.plan.hours import Window
+    from kadmin.plan.signals import KnownSignals
 
 
 class WeeklyLoad(Protocol):
@@ -38,8 +39,9 @@ class ClusterFacts:
     `topics_create_themselves` are delete.topic.enable and auto.create.topics.enable of the brokers.
     `unavailable` are facts that the brokers did not answer, each with the reason,
     `disks_unavailable` those of their disks, `hidden_topics` topics that they hold and did not
-    show. `from_brokers`: brokers were asked for the facts now, and can be asked again. `load` is
-    the load history that the plan's hours name.
+    show. `signals` are those of the context that names the cluster. `from_brokers`: brokers were
+    asked for the facts now, and can be asked again. `load` is the load history that the plan's
+    hours name.
     """
 
     consumers: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -54,6 +56,7 @@ class ClusterFacts:
     unavailable: tuple[str, ...] = ()
     disks_unavailable: tuple[str, ...] = ()
     hidden_topics: tuple[str, ...] = ()
+    signals: KnownSignals | None = None
     from_brokers: bool = False
     cluster_id: str | None = None
     load: WeeklyLoad | None = None

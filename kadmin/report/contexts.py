@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from kadmin.answers.contexts import ContextsAnswer, ListedContext, RightsAnswer, SignalAnswer
 from kadmin.cluster.names import escaped, one_line
-from kadmin.contexts.model import SignalUnit
 from kadmin.contexts.settings import Source
 from kadmin.errors import UnreachableError
-from kadmin.plan.units import readable_rate, readable_size
+from kadmin.plan.signals import readable_amount
 from kadmin.report.fleet import failure_answer, failure_lines
 from kadmin.report.text import NOTHING, table, wrapped
 
@@ -101,15 +100,7 @@ def _signal_answer(signal: SignalReading) -> SignalAnswer:
 def _signal_lines(signal: SignalReading) -> list[str]:
     if isinstance(signal.result, UnreachableError):
         return failure_lines(signal.result)
-    return [f"signal {signal.name}: {_amount(signal.result, signal.unit)}"]
-
-
-def _amount(value: float, unit: SignalUnit | None) -> str:
-    if unit is SignalUnit.BYTES:
-        return readable_size(round(value))
-    if unit is SignalUnit.BYTES_PER_SECOND:
-        return readable_rate(value)
-    return f"{value:g}" if unit is None else f"{value:g} {unit}"
+    return [f"signal {signal.name}: {readable_amount(signal.result, signal.unit)}"]
 
 
 def _shown(setting: Setting) -> str:

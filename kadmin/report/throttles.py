@@ -16,7 +16,7 @@ from kadmin.answers.throttles import (
 from kadmin.next_step import command
 from kadmin.operations.record.record import OperationKind
 from kadmin.plan.throttle import MAY_RETURN, RATES, describe_entities
-from kadmin.plan.units import readable_rate
+from kadmin.plan.throttle_words import rate_in_words, throttle_in_words
 from kadmin.report.kinds import words_of
 from kadmin.report.text import table
 
@@ -84,11 +84,10 @@ def catch_up_text(found: CatchUpPreview) -> str:
     broker, spec = found.work.broker, found.throttle.spec
     replicas = words_of(OperationKind.CATCH_UP).targets(len(found.work.targets))
     away = "" if broker in found.state.brokers else ", which is not alive: it is waited for"
-    most = "" if spec.most is None else f" to {readable_rate(spec.most)}"
+    on = describe_entities(found.throttle.values)
     return (
         f"{replicas} on broker {broker}{away}\n"
-        f"throttle: {readable_rate(spec.amount)}{most} on "
-        f"{describe_entities(found.throttle.values)}, removed when every replica is in sync"
+        f"throttle: {throttle_in_words(spec, on=on)}, removed when every replica is in sync"
     )
 
 
@@ -134,7 +133,7 @@ def changes_text(planned: Planned, named: Naming = str) -> str:
 def written_text(written: Written, named: Naming = str, *, by_api: bool) -> str:
     """Show the changes made, and warn that brokers in KRaft mode may restore a removed rate."""
     planned = written.planned
-    if not planned.changes:
+    if not planned.changes and written.request is None:
         return "nothing to do"
     kept = [
         f"not changed, because another client changed it at the same time: {each}"
@@ -147,9 +146,10 @@ def written_text(written: Written, named: Naming = str, *, by_api: bool) -> str:
         for change in keys.values()
     )
     note = [MAY_RETURN] if by_api and removed else []
+    changes = [changes_text(planned, named)] if planned.changes else [_SAME_RATES]
     # Of what is left, the error that follows names the next command.
     following = [] if written.left is not None else [f"next: {named(command('throttle show'))}"]
-    return "\n".join([changes_text(planned, named), *kept, *note, *following])
+    return "\n".join([*changes, *kept, *note, *following])
 
 
 def written_answer(written: Written) -> ThrottleChangesAnswer:
@@ -174,13 +174,14 @@ def written_answer(written: Written) -> ThrottleChangesAnswer:
 
 
 _NONE = "no throttles"
+_SAME_RATES = "it is on record; no config changes now"
 
 
 def _value(key: str, value: str | None) -> str:
     if value is None:
         return "(none)"
     if key in RATES and value.isascii() and value.isdigit():
-        return readable_rate(int(value))
+        return rate_in_words(int(value))
     return (
         value if len(value) <= _MOST_SHOWN else f"{value[:_MOST_SHOWN]}... (all of it with -o json)"
     )

@@ -175,8 +175,21 @@ def _conversion(hint: Any, direction: _Direction) -> Convert:  # noqa: ANN401 - 
         return listed if item is as_is else lambda values: listed(map(item, values))
     if origin is Mapping:
         key, item = (_conversion(each, direction) for each in arguments)
-        return lambda values: {key(name): item(each) for name, each in values.items()}
+        return partial(_convert_each, key, item)
     return direction.plain(hint)
+
+
+def _convert_each(key: Convert, item: Convert, values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Convert the keys and values of a mapping; raises ImpossibleAmountsError."""
+    found, problems = {}, []
+    for name, each in values.items():
+        try:
+            found[key(name)] = item(each)
+        except ImpossibleAmountsError as error:
+            problems += [((name, *below), message) for below, message in error.problems]
+    if problems:
+        raise ImpossibleAmountsError(problems)
+    return found
 
 
 def _read_plain(hint: Any) -> Convert:  # noqa: ANN401 - a type

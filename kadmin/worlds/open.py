@@ -95,7 +95,7 @@ def connect_zookeeper(
         paths = Paths(os.environ.get(ROOT_VARIABLE, DEFAULT_ROOT))
         context = zookeeper_context(store, paths, clock, tell, brokers)
         _require_its_cluster(cluster, context)
-        yield context
+        yield replace(context, named=cluster.context)
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def connect_kafka(
                 connection, cluster.records, clock, tell, lease_s, copies=copies
             )
         _require_its_cluster(cluster, context)
-        yield context
+        yield replace(context, named=cluster.context)
 
 
 def _require_its_cluster(cluster: ClusterAddress, context: Context) -> None:

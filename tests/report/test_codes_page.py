@@ -25,6 +25,7 @@ from kadmin.inventory import read_inventory, world_of
 from kadmin.operations.decide.examine import examine
 from kadmin.plan.codes import TABLE
 from kadmin.plan.model import Policy, RebalanceRequest, Switch
+from kadmin.plan.signals import KnownSignals
 from kadmin.planner.local import propose
 from kadmin.planner.proposal import Options
 
@@ -55,12 +56,15 @@ LIVE = {
     "KA061": {"deletions": ("old-events",)},
     "KA070": {},
     "KA073": {},
+    "KA077": {},
 }
 """What is pending on the live clusters of the examples that need one."""
 USABLE = {"KA070": {3: 1_000}}
 """The bytes that disks of these clusters can still hold."""
 ASKED = {"KA073": (f"{UNSEEN}: Broker 2 did not list consumer groups",)}
 """What brokers of these clusters did not answer."""
+SIGNALS = KnownSignals("prod", {"produce_p99": "s"})
+"""The signals of the context of these clusters."""
 PLANNED = {"KA065"}
 """Codes that only the planner finds."""
 WARNINGS = {
@@ -159,7 +163,11 @@ def refused(example: Example, code: str, folder: Path) -> list[KadminError]:
     state = replace(world.state, requests=Requests(**LIVE[code]))  # type: ignore[arg-type]  # by field
     assert not isinstance(document, Policy)
     facts = replace(
-        world.facts, usable=USABLE.get(code, {}), unavailable=ASKED.get(code, ()), from_brokers=True
+        world.facts,
+        usable=USABLE.get(code, {}),
+        unavailable=ASKED.get(code, ()),
+        from_brokers=True,
+        signals=SIGNALS,
     )
     return list(examine(document, state, NODES.publish, facts).refusals)
 

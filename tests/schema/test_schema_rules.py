@@ -41,11 +41,17 @@ ASSERTIONS = {
     "oneOf",
     "dependentRequired",
 }
+OF_OBJECTS = {"required", "minProperties", "additionalProperties", "propertyNames"}
 STRUCTURE = {"properties", "items"}
 NAMES = [*KINDS.values(), *(name for name in bundled().names() if name.startswith("payloads/"))]
 
 PARTITION = {"topic": "orders", "partition": 0}
 METADATA = {"name": "n", "cluster_id": "c", "description": "d", "labels": {"l": "x"}}
+FOLLOWING = {
+    "rate": {"min": "1B/s", "max": "2B/s"},
+    "pair": 1,
+    "while": {"produce_p99": {"below": "50ms"}},
+}
 HEAD = {"apiVersion": "kadmin/v1", "metadata": METADATA}
 GOOD: dict[str, list[dict[str, Any]]] = {
     "partition-reassignment": [
@@ -76,6 +82,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
             ({"rate": "1B/s"}, {"within": ["sat 22:00-06:00"], "zone": "Europe/Berlin"}),
             ({"finish_in": "1h"}, {"quiet": 0.7, "of": "load"}),
             ({"link_budget": "1B/s"}, {"within": ["22:00-06:00", "sun"], "zone": "UTC"}),
+            (FOLLOWING, {"within": ["22:00-06:00"], "zone": "UTC"}),
         )
     ],
     "preferred-replica-election": [
@@ -183,7 +190,7 @@ GOOD: dict[str, list[dict[str, Any]]] = {
                 "throttle": throttle,
             },
         }
-        for throttle in ({"rate": "1B/s"}, {"finish_in": "1h"}, {"link_budget": "1B/s"})
+        for throttle in ({"rate": "1B/s"}, {"finish_in": "1h"}, {"link_budget": "1B/s"}, FOLLOWING)
     ],
     "cluster-inventory": [
         {
@@ -313,7 +320,7 @@ def rules(
     yield from (
         Rule(keyword, argument, place)
         for keyword, argument in schema.items()
-        if keyword in ASSERTIONS
+        if keyword in ASSERTIONS and (isinstance(value, dict) or keyword not in OF_OBJECTS)
     )
     if isinstance(value, list) and "items" in schema:
         for index, item in enumerate(value):

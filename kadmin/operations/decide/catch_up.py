@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from kadmin.cluster.names import INTERNAL_TOPICS
 from kadmin.operations.decide.actions import Finish, PlanKind, Wait
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.decide.troubles import without_source
@@ -113,14 +114,17 @@ def to_catch_up(broker: int, state: ClusterState) -> dict[TopicPartition, Replic
 
     Of a live broker those outside their ISR; of another one all, because each has missed something
     when it is back. Without a second replica there is nothing to copy from, and a replica that a
-    reassignment adds has the throttle of that.
+    reassignment adds has the throttle of that. Internal topics are left out: they are small, and
+    groups, transactions and kadmin's own record wait for their replicas.
     """
     found = {}
     for partition, replicas in state.assignment.items():
         topic, seen = state.topics[partition.topic], state.states.get(partition)
         added = topic.adding_replicas.get(partition.partition, ())
         in_sync = broker in state.brokers and (seen is None or broker in seen.isr)
-        if broker in replicas and broker not in added and len(replicas) > 1 and not in_sync:
+        if partition.topic in INTERNAL_TOPICS or in_sync or len(replicas) == 1:
+            continue
+        if broker in replicas and broker not in added:
             found[partition] = replicas
     return found
 

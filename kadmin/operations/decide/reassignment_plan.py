@@ -66,7 +66,11 @@ def _throttle(
     if plan.hours is not None and spec in {None, UNTHROTTLED}:
         spec = WHOLE_NETWORK
     found = None if spec is None else throttle_of(spec, waves, state, facts.inbound)
-    return None if found is None else replace(found, hours=plan.hours)
+    if found is None:
+        return None
+    if found.rate == WHOLE_NETWORK.amount:  # which is no estimate of a network
+        found = replace(found, wave_seconds=(None,) * len(waves), bound_seconds=None)
+    return replace(found, hours=plan.hours)
 
 
 def _with_disk_space(

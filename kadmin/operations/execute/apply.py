@@ -201,6 +201,7 @@ def _study(
 ) -> tuple[ClusterState, ClusterFacts, Examination]:
     context.backend.check()
     state = context.backend.read(with_configs=True)
+    given = replace(given, signals=context.signals)
     if given.cluster_id is not None and given.cluster_id != state.cluster_id:
         raise StalePlanError(
             f"The snapshot is of cluster {given.cluster_id}, this is cluster {state.cluster_id}.",

@@ -21,12 +21,19 @@ from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.session import held
 from kadmin.operations.throttles.by_hand import Planned, Written
-from kadmin.operations.throttles.changes import in_flight_of, is_on_record, is_there
+from kadmin.operations.throttles.changes import (
+    in_flight_of,
+    is_on_record,
+    is_there,
+    require_followed,
+    wanted_by,
+)
 from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.copying import sized, throttle_of
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy
-from kadmin.plan.throttle import edits_to_set, merge, only_readable, throttled
+from kadmin.plan.rules import check_hours
+from kadmin.plan.throttle import edits_to_set, merge, only_readable
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -36,8 +43,10 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.operations.port import LiveBrokers
+    from kadmin.operations.record.record import ThrottleRecord
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import ForeignValue
+    from kadmin.plan.throttle_edit import ThrottleEdit
 
 
 def unfinished_reassignment(context: Context) -> str | None:
@@ -52,7 +61,28 @@ def unfinished_reassignment(context: Context) -> str | None:
     return None
 
 
-def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
+def request_for(context: Context, operation_id: str, edit: ThrottleEdit) -> ThrottleRequest:
+    """Return the request for an edit of an operation's throttle and hours; nothing is written.
+
+    Raises InvalidInputError for one that makes no sense, and for signals and a time zone that this
+    machine does not have. Hours that change nothing are noted.
+    """
+    before = _current(context, operation_id)
+    rate = edit.rate
+    if rate is not None and rate.by is not ThrottleBy.RATE:
+        amount = _rate_for(context, operation_id, rate)
+        rate = replace(rate, by=ThrottleBy.RATE, amount=amount)
+    edit = replace(edit, rate=rate)
+    spec = edit.throttle(None if before is None else before.asked)
+    hours = edit.hours(None if before is None else before.hours)
+    require_followed(context, spec, hours)
+    for each in check_hours(hours, spec):
+        context.tell(events.Note(f"warning: {each.message}"))
+    now = before.rate if before is not None and rate is None else spec.amount
+    return ThrottleRequest(now, str(context.author), context.clock.timestamp(), spec, hours)
+
+
+def _rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
     """Return a throttle's rate in bytes per second, for the copies that the operation has left.
 
     For `finish_in` the brokers are asked for sizes that the plan does not have. Raises
@@ -71,42 +101,31 @@ def rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
     return throttle.rate
 
 
-def plan_change(context: Context, operation_id: str, rate: int) -> Planned:
-    """Return the changes of another rate to the present configs; nothing is written."""
+def plan_change(context: Context, operation_id: str, request: ThrottleRequest) -> Planned:
+    """Return the changes of a request to the present configs; nothing is written."""
     targets = (target for wave in _work(context, operation_id).waves for target in wave)
-    wanted = throttled(targets, rate)
+    wanted = wanted_by(request, _current(context, operation_id), targets)
     found = context.backend.read_configs(wanted)
     return Planned(merge(only_readable(wanted, found, {}), found))
 
 
 def change_throttle(
-    context: Context, operation_id: str, wanted: ThrottleSpec, lock_timeout_s: float
+    context: Context, operation_id: str, request: ThrottleRequest, lock_timeout_s: float
 ) -> Written:
     """Change the throttle of an operation, and return once every config has the rate.
 
-    `wanted` has a rate; partitions at once stay as they are where it names none, and hours.
     Without a runner the change is put on record under the lock, and set if something of the
     operation is in flight; otherwise `kadmin resume` sets it. Raises NotCompletedError where the
     runner does not answer.
     """
-    planned = plan_change(context, operation_id, wanted.amount)
-    record, steps = context.operations.record(operation_id), context.operations.steps(operation_id)
-    before = current_throttle(record, steps)
-    pair = wanted.pair or (None if before is None or before.spec is None else before.spec.pair)
-    request = ThrottleRequest(
-        wanted.amount,
-        str(context.author),
-        context.clock.timestamp(),
-        replace(wanted, pair=pair),
-        None if before is None else before.hours,
-    )
+    planned = plan_change(context, operation_id, request)
+    request = replace(request, at=context.clock.timestamp())
     with context.clock.deferring_signals():
         context.operations.ask_throttle(operation_id, request)
         kept = _await(context, operation_id, request)
-    return Written(
-        planned,
-        _take_over(context, operation_id, request, lock_timeout_s) if kept is None else kept,
-    )
+    if kept is None:
+        kept = _take_over(context, operation_id, request, lock_timeout_s)
+    return Written(planned, kept, request=request)
 
 
 def _await(
@@ -133,9 +152,20 @@ def _await(
         if now >= min(give_up, context.clock.until):
             raise NotCompletedError(
                 f"Runner {holder} has not set the throttle: {missing}.",
+                cause=_lacking(request),
                 next_step=command("throttle show") + "; " + command("status"),
             )
         context.clock.wait(POLL_S)
+
+
+def _lacking(request: ThrottleRequest) -> str | None:
+    """Return why a runner may have ignored a request."""
+    if request.hours is None and not request.asked.signals:
+        return None
+    return (
+        "where its machine lacks a signal of the context, or the time zone, it keeps the throttle "
+        "from before, and notes that"
+    )
 
 
 def _take_over(
@@ -166,8 +196,7 @@ def _compare(
     context: Context, operation_id: str
 ) -> tuple[tuple[ConfigEntity, ...], tuple[ForeignValue, ...]]:
     """Return entities without the throttle on record, and the kept values of other clients."""
-    operations = context.operations
-    throttle = current_throttle(operations.record(operation_id), operations.steps(operation_id))
+    throttle = _current(context, operation_id)
     if throttle is None:
         return (), ()
     state = context.backend.read(_work(context, operation_id).topics())
@@ -177,6 +206,11 @@ def _compare(
         {entity: keys for entity, keys in changes.items() if entity in found}, found
     )
     return tuple(sorted(edits.values)), edits.kept
+
+
+def _current(context: Context, operation_id: str) -> ThrottleRecord | None:
+    operations = context.operations
+    return current_throttle(operations.record(operation_id), operations.steps(operation_id))
 
 
 def _work(context: Context, operation_id: str) -> CopyingSpec:

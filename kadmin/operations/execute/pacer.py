@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.observers.commit_delays import CommitDelays
-from kadmin.operations.throttles.changes import rates_of
+from kadmin.operations.observers.signals import Signals
+from kadmin.operations.throttles.changes import rates_of, require_followed
 from kadmin.plan.commit_delay import watched
 from kadmin.plan.hours import until
 from kadmin.plan.model import hours_of
 from kadmin.plan.pace import LOOK_S, PaceLimits, Pacing, PairSeen, Seen, decide, p90, step_of
 from kadmin.plan.pairs import AtOnce, pairs_of, paused
 from kadmin.plan.progress import in_flight
-from kadmin.plan.units import readable_rate
+from kadmin.plan.throttle_words import rate_in_words
 from kadmin.wording import brokers_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
@@ -44,11 +45,15 @@ class Pacer:
         self._hours: Hours | None = None
         self._pace = Pacing()
         self._delays: CommitDelays | None = None
+        named = context.named
+        self._signals = Signals({} if named is None else named.signals, context.clock.now)
+        self._exceeded: frozenset[str] = frozenset()
         self._looked_at = context.clock.now()
         self._copied: dict[tuple[Pair, TopicPartition], int] | None = None
 
     def close(self) -> None:
         """End every measurement."""
+        self._signals.close()
         if self._delays is not None:
             self._delays.close()
             self._delays = None
@@ -80,21 +85,25 @@ class Pacer:
         spec = None if throttle is None else throttle.spec
         if throttle is None or spec is None or not isinstance(work, CopyingSpec):
             return None
+        if spec != self._spec:
+            require_followed(self._context, spec, throttle.hours)
+        self._signals.watch(spec.signals)
         limits = PaceLimits(spec.amount, spec.most or spec.amount, spec.at_once or 1)
         rates = rates_of(throttle.changes)
         self._hours = None if throttle.hours is None else hours_of(throttle.hours)
         if spec != self._spec:
             self._spec = spec
             self._pace = Pacing({each: step_of(rate, limits) for each, rate in rates.items()})
-        now, seen = self._context.clock.now(), Seen({}, {})
+        now, seen, note = self._context.clock.now(), Seen({}, {}), None
         if cluster is not None and spec.most is not None and now >= self._looked_at + LOOK_S:
             running = work.copying(work.wave(memory), observed.state)
             seen = self._seen(running, observed, now)
+            note = self._note_signals(seen)
             self._watch(running, cluster)
             self._looked_at = now
             if self._outside is None:
                 self._pace = decide(self._pace, seen, limits, now)
-        return self._set(rates, limits, seen, lease)
+        return self._set(rates, limits, seen, lease) or note
 
     def _watch(self, running: tuple[PartitionTarget, ...], cluster: ClusterState) -> None:
         if self._delays is None:
@@ -116,7 +125,8 @@ class Pacer:
             pair: PairSeen(delays.get(pair, ()), controls, number)
             for pair, number in copies.items()
         }
-        return Seen(pairs, self._used(running, observed, now - self._looked_at))
+        over = [each.name for each in self._signals.seen(now) if each.is_exceeded]
+        return Seen(pairs, self._used(running, observed, now - self._looked_at), over)
 
     def _used(
         self, running: tuple[PartitionTarget, ...], observed: Observed, seconds: float
@@ -144,6 +154,16 @@ class Pacer:
             for broker in sorted({*sent, *received})
         }
 
+    def _note_signals(self, seen: Seen) -> str | None:
+        """Return a note on signals that go over their limits, or come back below them."""
+        before, self._exceeded = self._exceeded, frozenset(seen.exceeded)
+        reasons = self._reasons(before ^ self._exceeded)
+        return f"pace: {'; '.join(reasons)}" if reasons else None
+
+    def _reasons(self, names: Collection[str]) -> list[str]:
+        found = self._signals.seen(self._context.clock.now())
+        return [each.reason for each in found if each.name in names]
+
     @property
     def until(self) -> str | None:
         """The time at which hours begin, as the end of a sentence; None inside them."""
@@ -166,7 +186,8 @@ class Pacer:
         if not changed:
             return None
         self._throttling.set_rates(changed, lease)
-        return f"pace: {_in_words(changed)}{_why(seen)}"
+        why = "".join(f"; {reason}" for reason in self._reasons(seen.exceeded))
+        return f"pace: {_in_words(changed)}{_why(seen)}{why}"
 
 
 def _in_words(rates: Mapping[int, int]) -> str:
@@ -174,7 +195,7 @@ def _in_words(rates: Mapping[int, int]) -> str:
     for broker, rate in sorted(rates.items()):
         by_rate.setdefault(rate, []).append(broker)
     return ", ".join(
-        f"{readable_rate(rate)} on {brokers_in_words(brokers)}" for rate, brokers in by_rate.items()
+        f"{rate_in_words(rate)} on {brokers_in_words(brokers)}" for rate, brokers in by_rate.items()
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import InvalidInputError, NotCompletedError
-from kadmin.next_step import command
+from kadmin.next_step import NextStep, command
 from kadmin.operations import events
 from kadmin.operations.context import POLL_S
 from kadmin.operations.decide.kinds import spec_of
@@ -14,8 +14,10 @@ from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import refused_credentials
 from kadmin.operations.record.record import OperationKind, OperationState, OperationStatus
+from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 from kadmin.operations.session import held
+from kadmin.operations.throttles.changes import require_followed
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
@@ -53,6 +55,7 @@ def resume(
     if unfinished is None:
         return _already_finished(context, operation_id)
     _require_rights(context, unfinished)
+    _require_followed(context, unfinished)
     if refused := refused_credentials(context.backend, context.backend.read(())):
         raise refused
     other = context.operations.lock.holder()
@@ -122,6 +125,24 @@ def _require_rights(context: Context, operation_id: str) -> None:
     throttled = () if record.throttle is None else record.throttle.changes
     if store is not None and (denied := store.denied(spec_of(record), throttled)):
         raise denied
+
+
+def _require_followed(context: Context, operation_id: str) -> None:
+    """Raise InvalidInputError where this machine cannot follow the throttle, unless it is ended."""
+    operations, asked = context.operations, context.operations.request(operation_id)
+    ends = asked is not None and asked.stop is not Stop.PAUSE
+    if ends or operations.status(operation_id).state is OperationState.PREPARING:
+        return
+    throttle = current_throttle(operations.record(operation_id), operations.steps(operation_id))
+    if throttle is None:
+        return
+    try:
+        require_followed(context, throttle.asked, throttle.hours)
+    except InvalidInputError as error:
+        if throttle.asked.signals and isinstance(error.next_step, NextStep):
+            without = command("throttle set", "--while", "none")
+            error.next_step = error.next_step + "; to go on without signals: " + without
+        raise
 
 
 def _record_of(session: Session) -> OperationRecord | None:

@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kadmin.errors import KadminError
+from kadmin.plan.model import ThrottleBy, ThrottleSpec
+from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.schema.shapes import Count
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import Assignment, TopicPartition
     from kadmin.insight.diagnosis.health import Health
     from kadmin.operations.record.stop_request import StopRequest
-    from kadmin.plan.model import HoursSpec, ThrottleSpec, TopicRecipe
+    from kadmin.plan.model import HoursSpec, TopicRecipe
     from kadmin.plan.throttle import ConfigChanges
 
 
@@ -134,6 +136,14 @@ class ThrottleRecord:
     changes: ConfigChanges
     spec: ThrottleSpec | None = None
     hours: HoursSpec | None = None
+
+    @property
+    def asked(self) -> ThrottleSpec:
+        """The throttle that was asked for; of an older record, its rate."""
+        return self.spec or ThrottleSpec(ThrottleBy.RATE, self.rate)
+
+    def __str__(self) -> str:
+        return throttle_in_words(self.asked, self.hours, now=self.rate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kadmin.plan.units import readable_rate
+from kadmin.plan.model import ThrottleBy, ThrottleSpec
+from kadmin.plan.throttle_words import throttle_in_words
 
 if TYPE_CHECKING:
-    from kadmin.plan.model import HoursSpec, ThrottleSpec
+    from kadmin.plan.model import HoursSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,15 @@ class ThrottleRequest:
     spec: ThrottleSpec | None = None
     hours: HoursSpec | None = None
 
+    @property
+    def asked(self) -> ThrottleSpec:
+        """The throttle that is asked for; of an older request, its rate."""
+        return self.spec or ThrottleSpec(ThrottleBy.RATE, self.rate)
+
+    def keeps_rates_of(self, before: ThrottleSpec) -> bool:
+        """Whether its rate, or its range of rates, is that of another throttle."""
+        return (self.asked.amount, self.asked.most) == (before.amount, before.most)
+
     def __str__(self) -> str:
-        most = None if self.spec is None else self.spec.most
-        rate = readable_rate(self.rate) + (f" to {readable_rate(most)}" if most else "")
-        return f"asked to throttle at {rate} by {self.by} at {self.at}"
+        throttle = throttle_in_words(self.asked, self.hours)
+        return f"asked to throttle at {throttle} by {self.by} at {self.at}"

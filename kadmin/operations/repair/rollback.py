@@ -15,10 +15,8 @@ from kadmin.plan.model import (
     PartitionTarget,
     PlanHeader,
     ReassignmentPlan,
-    ThrottleBy,
-    ThrottleSpec,
 )
-from kadmin.plan.units import readable_rate
+from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
+    from kadmin.plan.model import ThrottleSpec
 
 
 def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, NextStep]]:
@@ -95,7 +94,7 @@ def rollback_note(plan: ReassignmentPlan, given: ThrottleSpec | None) -> events.
     text = f"rollback of operation {plan.header.labels[ROLLS_BACK]}"
     if given is None and plan.throttle is not None and plan.throttle != UNTHROTTLED:
         text += (
-            f", at its throttle of {readable_rate(plan.throttle.amount)}; --throttle RATE gives "
+            f", at its throttle of {throttle_in_words(plan.throttle)}; --throttle RATE gives "
             "another"
         )
     return events.Note(text)
@@ -136,7 +135,7 @@ def _reversed(
 
 def _throttle(plan: ReassignmentPlan, throttle: ThrottleRecord | None) -> ThrottleSpec | None:
     if throttle is not None:
-        return throttle.spec or ThrottleSpec(ThrottleBy.RATE, throttle.rate)
+        return throttle.asked
     return UNTHROTTLED if plan.throttle == UNTHROTTLED else None
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.record.holder import Lease
+    from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.throttle import ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
 HOLDER = "throttle"
@@ -82,12 +83,14 @@ class Planned:
 class Written:
     """The changes that were made, and what is not done.
 
-    Values that another client changed at the same time are beside them.
+    Values that another client changed at the same time are beside them, and the request to change
+    the throttle of an operation.
     """
 
     planned: Planned
     kept: tuple[ForeignValue, ...] = ()
     left: NotCompletedError | None = None
+    request: ThrottleRequest | None = None
 
 
 def plan_set(context: Context, scope: Scope, rate: int) -> Planned:

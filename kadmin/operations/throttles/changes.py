@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.record.record import ThrottleRecord
-from kadmin.operations.record.steps import throttle_changes
-from kadmin.plan.model import ThrottleBy
-from kadmin.plan.throttle import LEADER_RATE, edits_to_restore, merge, only_readable
+from kadmin.operations.record.steps import ThrottleChange, ThrottleStep, throttle_changes
+from kadmin.plan.rules import check_hours, check_throttle, require
+from kadmin.plan.throttle import (
+    LEADER_RATE,
+    edits_to_restore,
+    merge,
+    only_readable,
+    rates,
+    throttled,
+)
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kadmin.cluster.config_entity import ConfigEntity
     from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.port import Backend
     from kadmin.operations.record.steps import Step
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.copying import Throttle
+    from kadmin.plan.model import HoursSpec, PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import (
         ConfigChange,
         ConfigChanges,
@@ -46,8 +54,7 @@ def record_throttle(backend: Backend, throttle: Throttle | None) -> ThrottleReco
         return None
     found = backend.read_configs(throttle.values)
     changes = merge(only_readable(throttle.values, found, {}), found)
-    asked = replace(throttle.spec, by=ThrottleBy.RATE, amount=throttle.rate)
-    return ThrottleRecord(throttle.rate, changes, asked, throttle.hours)
+    return ThrottleRecord(throttle.rate, changes, throttle.asked, throttle.hours)
 
 
 class Removal:
@@ -75,11 +82,26 @@ class Removal:
 
 def rates_of(changes: ConfigChanges) -> dict[int, int]:
     """Return the bytes per second of each broker to which changes give a rate."""
+    return rates_in(
+        {
+            entity: {key: change.ours or "0" for key, change in keys.items()}
+            for entity, keys in changes.items()
+        }
+    )
+
+
+def rates_in(values: ConfigValues) -> dict[int, int]:
+    """Return the bytes per second of each broker that has a rate among these values."""
     return {
-        entity.broker_id: int(keys[LEADER_RATE].ours or 0)
-        for entity, keys in changes.items()
+        entity.broker_id: int(keys[LEADER_RATE])
+        for entity, keys in values.items()
         if entity.broker_id is not None and LEADER_RATE in keys
     }
+
+
+def with_most(values: ConfigValues, most: int) -> ConfigValues:
+    """Return values in which no broker has more than so many bytes per second."""
+    return {**values, **rates({each: min(rate, most) for each, rate in rates_in(values).items()})}
 
 
 def still_throttled(verb: str, failed: Mapping[ConfigEntity, str]) -> NotCompletedError:
@@ -116,9 +138,41 @@ def parts_of(changes: ConfigChanges) -> list[ConfigChanges]:
     return list(parts)
 
 
+def throttle_steps(
+    changes: ConfigChanges, rate: int, request: ThrottleRequest | None, number: int, at: str
+) -> Iterator[ThrottleStep]:
+    """Yield the steps of a change from a number on; the last one has its request."""
+    parts = parts_of(changes)
+    for index, part in enumerate(parts, start=1):
+        change = ThrottleChange(rate, part, request if index == len(parts) else None)
+        yield ThrottleStep(number + index - 1, at, change)
+
+
 def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartition, ...]:
     """Return an operation's partitions whose copies would go on without a throttle."""
     return work.to_throttle(state) if isinstance(work, CopyingSpec) else ()
+
+
+def require_followed(context: Context, spec: ThrottleSpec, hours: HoursSpec | None) -> None:
+    """Raise InvalidInputError for signals, and the zone of hours, that this machine cannot follow.
+
+    It has the signals of its context, and its own time zone data.
+    """
+    require((*check_throttle(spec, context.signals), *check_hours(hours, spec)))
+
+
+def wanted_by(
+    request: ThrottleRequest, before: ThrottleRecord | None, targets: Iterable[PartitionTarget]
+) -> ConfigValues:
+    """Return the configs that a request asks for, with the throttle on record before it.
+
+    Brokers keep their rates where the request leaves the rate, or the range of rates, as it is.
+    """
+    wanted = throttled(targets, request.rate)
+    if before is None or before.spec is None or not request.keeps_rates_of(before.spec):
+        return wanted
+    kept = rates(rates_of(before.changes))
+    return wanted | {entity: kept[entity] for entity in wanted if entity in kept}
 
 
 def is_on_record(request: ThrottleRequest, steps: Iterable[Step]) -> bool:

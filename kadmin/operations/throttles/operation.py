@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import (
     BusyError,
+    InvalidInputError,
     KadminError,
     NotCompletedError,
     StoppedError,
@@ -27,7 +28,6 @@ from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
 from kadmin.operations.record.steps import (
-    ThrottleChange,
     ThrottleStep,
     current_throttle,
     throttle_changes,
@@ -39,9 +39,13 @@ from kadmin.operations.throttles.changes import (
     in_flight_of,
     is_on_record,
     is_there,
-    parts_of,
+    rates_in,
     rates_of,
+    require_followed,
     still_throttled,
+    throttle_steps,
+    wanted_by,
+    with_most,
 )
 from kadmin.plan.hours import until
 from kadmin.plan.model import hours_of
@@ -53,7 +57,7 @@ from kadmin.plan.throttle import (
     rates,
     throttled,
 )
-from kadmin.plan.units import readable_rate
+from kadmin.plan.throttle_words import rate_in_words
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -96,10 +100,10 @@ class Throttling:
 
     def set_rates(self, rate_of: Mapping[int, int], lease: Lease) -> None:
         """Put other rates of brokers on record, and set them; the lists of replicas stay."""
-        steps = self._steps()
+        self._steps()
         if self._throttle is not None:
-            highest = max({**rates_of(self._throttle.changes), **rate_of}.values())
-            self._put_on_record(rates(rate_of), highest, None, steps, lease)
+            every = rates({**rates_of(self._throttle.changes), **rate_of})
+            self._put_on_record(every, self._throttle.rate, None, lease)
             steps = self._steps()
             self._set(self._throttle, steps, lease)
 
@@ -111,7 +115,7 @@ class Throttling:
         """
         steps = self._steps()
         if self._throttle is not None and (changed := self._set(self._throttle, steps, lease)):
-            where, rate = describe_entities(changed), readable_rate(self._throttle.rate)
+            where, rate = describe_entities(changed), rate_in_words(self._throttle.rate)
             self._context.tell(events.Note(f"throttled at {rate} on {where}"))
         for change in throttle_changes(steps):
             self._taken_up = change.request or self._taken_up
@@ -141,9 +145,10 @@ class Throttling:
     def take_up(self, lease: Lease) -> None:
         """Record a new request for another rate; change the configs while copies are left to do.
 
-        A request that another version of kadmin wrote is reported. Where the configs cannot be
-        changed now, the throttle on record differs from the one that is set, with a note; `kadmin
-        resume` sets it.
+        A request that another version of kadmin wrote is reported, and so is one with signals or a
+        time zone that this machine does not have: the throttle stays as it is. Where the configs
+        cannot be changed now, the throttle on record differs from the one that is set, with a note;
+        `kadmin resume` sets it.
         """
         try:
             request = self._context.operations.throttle_request(self._record.operation_id)
@@ -155,11 +160,12 @@ class Throttling:
         try:
             if not is_on_record(request, self._steps()):
                 self._note_once(str(request))
+                require_followed(self._context, request.asked, request.hours)
                 self.put_on_record(request, lease)
             self.set_up(lease)
         except LostLockError:
             raise
-        except (BusyError, NotCompletedError) as refused:
+        except (BusyError, InvalidInputError, NotCompletedError) as refused:
             self._note_once(f"the throttle was not changed: {refused.message}")
         self._taken_up = request
 
@@ -170,30 +176,25 @@ class Throttling:
         """
         if not isinstance(self._work, CopyingSpec):
             return
-        rate, now = request.rate, self._context.clock.utc()
+        now = self._context.clock.utc()
+        targets = (target for wave in self._work.waves for target in wave)
+        wanted = wanted_by(request, self._throttle, targets)
         if request.hours is not None and (outside := hours_of(request.hours).limit(now)):
-            rate = min(rate, outside)
-            ends = until(hours_of(request.hours), now)
-            self._note_once(f"outside its hours{ends}: the rate is {readable_rate(rate)}")
-        wanted = throttled((target for wave in self._work.waves for target in wave), rate)
-        self._put_on_record(wanted, rate, request, self._steps(), lease)
+            when = f"outside its hours{until(hours_of(request.hours), now)}"
+            self._note_once(f"{when}: at most {rate_in_words(outside)}")
+            wanted = with_most(wanted, outside)
+        self._put_on_record(wanted, request.rate, request, lease)
 
     def _put_on_record(
-        self,
-        wanted: ConfigValues,
-        rate: int,
-        request: ThrottleRequest | None,
-        steps: tuple[Step, ...],
-        lease: Lease,
+        self, wanted: ConfigValues, rate: int, request: ThrottleRequest | None, lease: Lease
     ) -> None:
+        number = len(self._steps()) + 1
         before: ConfigChanges = {} if self._throttle is None else self._throttle.changes
         found = self._context.backend.read_configs(wanted)
         changes = plan_revision(only_readable(wanted, found, before), before, found)
-        parts = parts_of(changes)
-        for number, part in enumerate(parts, start=1):
-            change = ThrottleChange(rate, part, request if number == len(parts) else None)
-            now = self._context.clock.timestamp()
-            step = ThrottleStep(len(steps) + number, now, change)
+        highest = max(rates_in(wanted).values(), default=rate)
+        now = self._context.clock.timestamp()
+        for step in throttle_steps(changes, highest, request, number, now):
             self._context.operations.write_step(step, lease)
 
     def reconcile(self, lease: Lease) -> None:
@@ -361,9 +362,9 @@ class Throttling:
         return steps
 
     def _changed_before(self, foreign: tuple[ForeignValue, ...]) -> BusyError:
+        text = "A throttle was changed by others since the operation was recorded"
         return BusyError(
-            "A throttle was changed by others since the operation was recorded: "
-            f"{name_some(foreign)}.",
+            f"{text}: {name_some(foreign)}.",
             cause="it was left unchanged; nothing was published",
             next_step="restore it, then " + self._resume,
         )
@@ -386,9 +387,8 @@ class Throttling:
     def _remains(self, why: str, next_step: NextStep) -> None:
         if self._throttle is not None and not self._reported:
             self._reported = True
-            self._context.tell(
-                events.Note(f"the throttle remains: {why}; remove it later with {next_step}")
-            )
+            text = f"the throttle remains: {why}; remove it later with {next_step}"
+            self._context.tell(events.Note(text))
 
     def _note_once(self, text: str) -> None:
         if text != self._noted:
@@ -397,6 +397,5 @@ class Throttling:
 
     def _note_kept(self, foreign: tuple[ForeignValue, ...]) -> None:
         if foreign:
-            self._context.tell(
-                events.Note(f"kept throttles that another client changed: {name_some(foreign)}")
-            )
+            text = f"kept throttles that another client changed: {name_some(foreign)}"
+            self._context.tell(events.Note(text))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kadmin.plan.model.header import DocumentFile, PlanHeader
-from kadmin.plan.model.hours import HoursSpec, hours_of
+from kadmin.plan.model.hours import HoursSpec, hours_of, read_outside
 from kadmin.plan.model.plans import (
     DeletionLayout,
     DeletionPlan,
@@ -42,8 +42,10 @@ from kadmin.plan.model.request import (
 )
 from kadmin.plan.model.throttle import (
     UNTHROTTLED,
+    SignalLimit,
     ThrottleBy,
     ThrottleSpec,
+    read_limit,
     read_throttle,
     write_throttle,
 )
@@ -74,6 +76,7 @@ __all__ = [
     "ReassignmentPlan",
     "RebalanceRequest",
     "RecreationPlan",
+    "SignalLimit",
     "Switch",
     "ThrottleBy",
     "ThrottleSpec",
@@ -82,6 +85,8 @@ __all__ = [
     "WaveOrder",
     "ZonePrices",
     "hours_of",
+    "read_limit",
+    "read_outside",
     "read_throttle",
     "write_throttle",
 ]

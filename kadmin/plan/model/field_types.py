@@ -39,6 +39,10 @@ read_size = _positive(parse_size)
 read_rate = _positive(parse_rate)
 _AMOUNT = r"[0-9]{1,19}(?:\.[0-9]{1,12})? ?(?:B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)"
 RATE = f"{_AMOUNT}/s"
+RATE_HINT = (
+    "units are B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000) and KiB/s, MiB/s, GiB/s, TiB/s (powers "
+    "of 1024)"
+)
 CLUSTER_ID = "^[A-Za-z0-9_-]{1,64}$"
 PERCENT = r"^[0-9]{1,3}(?:\.[0-9]{1,6})? ?%$"
 _NAME = r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}"
@@ -131,10 +135,7 @@ ByteRate: TypeAlias = Annotated[
     Keywords(
         title="rate",
         pattern=f"^{RATE}$",
-        x_hint=(
-            "units are B/s, kB/s, MB/s, GB/s, TB/s (powers of 1000) and KiB/s, MiB/s, GiB/s, "
-            "TiB/s (powers of 1024)"
-        ),
+        x_hint=RATE_HINT,
     ),
     "Bytes per second with their unit: 50MB/s.",
     Defined("byteRate"),

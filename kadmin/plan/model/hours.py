@@ -13,7 +13,8 @@ from kadmin.schema.shapes import At, Dumped, Keywords, WrittenAs, exactly_one
 _PAUSE = "pause"
 
 
-def _read_outside(text: str) -> int:
+def read_outside(text: str) -> int:
+    """Return the bytes per second of a rate outside hours, 0 for a pause; raises ValueError."""
     return 0 if text == _PAUSE else read_rate(text)
 
 
@@ -65,7 +66,7 @@ class HoursSpec:
     ] = None
     outside: Annotated[
         int,
-        WrittenAs(str, _read_outside, _write_outside),
+        WrittenAs(str, read_outside, _write_outside),
         Dumped.ALWAYS,
         Keywords(
             title="rate outside",

@@ -185,9 +185,8 @@ class ReassignmentPlan:
     ] = False
 
     def throttled_at(self, throttle: ThrottleSpec) -> ReassignmentPlan:
-        """Return the plan with the rate of another throttle, and its own limits beside the rate."""
-        own = self.throttle or throttle
-        return replace(self, throttle=replace(throttle, pair=throttle.pair or own.pair))
+        """Return the plan with another throttle, in place of its own."""
+        return replace(self, throttle=throttle.in_place_of(self.throttle or throttle))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
 from kadmin.plan.model.field_types import (
     POSITIVE,
     RATE,
+    RATE_HINT,
     ByteRate,
     Duration,
     SignalName,
@@ -30,7 +31,8 @@ class ThrottleBy(StrEnum):
     """No throttle, on purpose: copies as fast as the network allows."""
 
 
-def _read_limit(value: Any) -> str:  # noqa: ANN401 - JSON
+def read_limit(value: Any) -> str:  # noqa: ANN401 - JSON
+    """Return a limit of a signal as it is written; raises ValueError."""
     text = value if isinstance(value, str) else str(value)
     parse_limit(text)
     return text
@@ -42,7 +44,7 @@ class SignalLimit:
 
     below: Annotated[
         str,
-        WrittenAs(str, _read_limit),
+        WrittenAs(str, read_limit),
         Keywords(
             title="limit",
             type=["string", "number"],
@@ -74,6 +76,14 @@ class ThrottleSpec:
     def at_once(self) -> int | None:
         """The most partitions that are copied at once from one broker to another; None: any."""
         return self.pair if self.most is None else self.pair or 1
+
+    def in_place_of(self, before: ThrottleSpec) -> ThrottleSpec:
+        """Return this throttle with what another has beside its rate, where it names none itself.
+
+        Limits of signals are kept by a range alone: a fixed rate cannot follow them.
+        """
+        kept = {} if self.most is None else before.signals
+        return replace(self, pair=self.pair or before.pair, signals=self.signals or kept)
 
 
 UNTHROTTLED = ThrottleSpec(ThrottleBy.NONE, 0)
@@ -108,7 +118,7 @@ RateOrRange: TypeAlias = Annotated[
         title="rate",
         type=["object", "string"],
         pattern=f"^{RATE}$",
-        x_hint="50MB/s, or {min: 10MB/s, max: 200MB/s} for a rate that follows the clients",
+        x_hint=RATE_HINT,
     ),
 ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.cluster.names import RECORD_TOPIC, escaped
+from kadmin.cluster.names import INTERNAL_TOPICS, RECORD_TOPIC, escaped
 from kadmin.diagnostics import Diagnostic
 from kadmin.globs import matches
 from kadmin.plan import codes
@@ -24,20 +24,6 @@ if TYPE_CHECKING:
     from kadmin.plan.facts import ClusterFacts
     from kadmin.plan.model import DeletionPlan, Policy
     from kadmin.plan.rules.world import ClusterView
-
-INTERNAL_TOPICS = frozenset(
-    {
-        "__consumer_offsets",
-        "__transaction_state",
-        "__share_group_state",
-        "__remote_log_metadata",
-        RECORD_TOPIC,
-    }
-)
-"""Topics that Kafka or kadmin itself uses, whether or not brokers flag them as internal.
-
-Kafka's tools refuse to delete some of them, its controller none.
-"""
 
 _TOPICS = ("spec", "topics")
 

@@ -33,10 +33,12 @@ def check_hours(hours: HoursSpec | None, throttle: ThrottleSpec | None) -> Itera
         next_step = "write a part below 1, such as 0.7"
         yield _without_effect("quiet", "no broker has more than its own peak", next_step)
     elif (
-        throttle is not None and throttle.by is ThrottleBy.RATE and hours.outside >= throttle.amount
+        throttle is not None
+        and throttle.by is ThrottleBy.RATE
+        and hours.outside >= (most := throttle.most or throttle.amount)
     ):
-        why = f"the throttle is {format_rate(throttle.amount)}, inside and outside"
-        next_step = f"write a rate below {format_rate(throttle.amount)}, or pause"
+        why = f"the throttle is {format_rate(most)}, inside and outside"
+        next_step = f"write a rate below {format_rate(most)}, or pause"
         yield _without_effect("outside", why, next_step)
 
 

@@ -16,6 +16,7 @@ from kadmin.plan.rules.hours import check_hours
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
 from kadmin.plan.rules.outlook import outlook, replicas_field
 from kadmin.plan.rules.pending import election_running, reassignment_running
+from kadmin.plan.rules.throttle import check_throttle
 from kadmin.plan.rules.together import PlanFootprint
 from kadmin.plan.sources import awaited, lacks_source, with_source_size
 from kadmin.plan.units import format_rate, format_size, readable_size
@@ -55,6 +56,7 @@ def check_reassignment(
     completed = _completed(plan, world)
     for found in (*_wave_limits(completed), *_throttle_sizes(completed)):
         yield _unsized(found, world) if found.code == codes.SIZE_UNKNOWN else found
+    yield from check_throttle(plan.throttle, None if world is None else world.facts.signals)
     yield from check_hours(plan.hours, plan.throttle)
     if world is not None:
         yield from _fewer_racks(plan, world)

@@ -21,6 +21,7 @@ from kadmin.plan import codes
 from kadmin.plan.model import Racks
 from kadmin.plan.rules.names import other_cluster
 from kadmin.plan.rules.policy import futile, listed
+from kadmin.plan.rules.throttle import check_throttle
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def check_request(
     yield from _moves_nothing(request)
     yield from _no_load(request)
     yield from _zone_shares(request)
+    yield from check_throttle(request.throttle)
     if world is not None:
         yield from check_scope(request, _scope_of(world))
 

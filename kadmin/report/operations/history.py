@@ -30,7 +30,7 @@ from kadmin.operations.record.steps import (
     current_throttle,
     throttle_changes,
 )
-from kadmin.plan.units import readable_rate
+from kadmin.plan.throttle_words import rate_in_words, throttle_in_words
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.status import listed
 from kadmin.report.text import NOTHING, UNKNOWN, about, duration, table
@@ -58,7 +58,7 @@ def operation_text(found: Timeline, holder: Holder | None) -> str:
         if found.listing.file_digest is None
         else f"sha256sum {found.listing.file_digest}",
         "cluster": record.cluster_id or UNKNOWN,
-        "throttle": "" if throttle is None else readable_rate(throttle.rate),
+        "throttle": "" if throttle is None else str(throttle),
         "to copy": about(found.to_copy_bytes) if found.targets else "",
     }
     rows = [[each.at, *_amounts(each.span), moment_text(each, found)] for each in moments(found)]
@@ -91,8 +91,8 @@ def moment_text(moment: TimelineEvent, found: Timeline) -> str:
     if moment.span is not None:
         return _step_text(moment.span, found.waves)
     if moment.status is None or moment.turn is TimelineEventKind.RESUMED:
-        rate = _rate_set_at(moment, found)
-        throttle = "" if rate is None else f"; throttle {readable_rate(rate)}"
+        first = found.record.throttle if moment.turn is TimelineEventKind.STARTED else None
+        throttle = "" if first is None else f"; throttle {first}"
         return one_line(f"{moment.turn.name.lower()} by {moment.by}{throttle}")
     if moment.turn is TimelineEventKind.ENDED and moment.status.throttle_removed:
         return one_line(f"{moment.status}; the throttle is removed")
@@ -109,7 +109,9 @@ def _step_text(span: StepSpan, waves: int) -> str:
     text = STEP_WORDS[step.kind].done
     match step:
         case ThrottleStep(throttle=ThrottleChange() as change):
-            text = text.format(rate=readable_rate(change.rate))
+            found = change.request
+            rate = None if found is None else throttle_in_words(found.asked, found.hours)
+            text = text.format(rate=rate or rate_in_words(change.rate))
         case ThrottleStep():
             return "wrote configs of the throttle; a request got no answer"
         case WaveStep():

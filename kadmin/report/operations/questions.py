@@ -69,7 +69,9 @@ def creating(to_create: str, question: str) -> str:
 
 
 def throttle_question(changes: ConfigChanges, where: str) -> str:
-    """Ask before throttles are written."""
+    """Ask before throttles are written; no config may change, as by hours alone."""
+    if not changes:
+        return f"Change the throttle on {where}?"
     return f"Write these values for {describe_entities(changes)} on {where}?"
 
 

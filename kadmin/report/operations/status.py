@@ -14,7 +14,7 @@ from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.hours import until
 from kadmin.plan.model import hours_of
-from kadmin.plan.units import readable_rate
+from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.progress_line import fields
 from kadmin.report.text import NOTHING, hours_text, table
@@ -193,7 +193,8 @@ def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[st
         kept = listing.status.leaves and not listing.status.throttle_removed
         paused = listing.status.state is OperationState.PAUSED and not kept
         when = " when it is resumed" if paused else ""
-        yield f"  throttle: {readable_rate(found.throttle.rate)}{when}"
+        shown = throttle_in_words(found.throttle.asked, now=found.throttle.rate)
+        yield f"  throttle: {shown}{when}"
         yield from _hours(found)
     if found.waits_for:
         copies = found.waits_for == COPYING

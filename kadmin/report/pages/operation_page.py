@@ -10,7 +10,6 @@ from kadmin.operations.reading.timeline import moments
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import StepKind, current_throttle, waves_of
 from kadmin.plan.progress import Progress
-from kadmin.plan.units import readable_rate
 from kadmin.plan.waves import copied_bytes
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.history import moment_text, took_s
@@ -137,13 +136,12 @@ def _work_cards(
     if found.targets:
         done = sum(where is Progress.DONE for where in progress.values())
         throttle = current_throttle(found.record, [span.step for span in found.spans])
-        rate = None if throttle is None else readable_rate(throttle.rate)
         cards += [
             page.Card("Partitions at target", f"{done:,} of {len(progress):,}", "now"),
             page.Card(
                 "Bytes copied",
                 _copied(found, progress),
-                f"throttled to {rate}" if rate else "no throttle",
+                "no throttle" if throttle is None else f"throttled to {throttle}",
             ),
             page.Card("Waves published", f"{len(_published_waves(found)):,} of {found.waves:,}"),
             page.Card("Worst single failure", sections.worst_text(forecast.losses_after), "now"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kadmin.cluster.names import one_line
-from kadmin.plan.units import readable_rate
+from kadmin.plan.throttle_words import throttle_in_words
 from kadmin.report.kinds import words_of
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
@@ -167,7 +167,7 @@ def _change_cards(
 def _time(throttle: Throttle | None) -> str:
     if throttle is None:
         return "time unknown: no throttle"
-    shown = f"at {readable_rate(throttle.rate)}: {makespan_text(throttle)}"
+    shown = f"at {throttle_in_words(throttle.asked)}: {makespan_text(throttle)}"
     return shown if throttle.hours is None else f"{shown}; hours: {end_text(throttle)}"
 
 

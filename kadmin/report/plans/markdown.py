@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.plan.units import readable_rate, readable_size
+from kadmin.plan.throttle_words import throttle_in_words
+from kadmin.plan.units import readable_size
 from kadmin.report.kinds import election_text, words_of
 from kadmin.report.markdown import MOST_ROWS, cell, code, folded, more, table
 from kadmin.report.plans.rows import (
@@ -73,11 +74,10 @@ def _verdict(plan: Plan, examination: Examination) -> str:
 
 
 def _change(found: PlanDiff, throttle: Throttle | None) -> list[str]:
-    pace = (
-        []
-        if throttle is None
-        else [f"Throttled at {readable_rate(throttle.rate)}: {makespan_text(throttle)}."]
-    )
+    pace = []
+    if throttle is not None:
+        shown = throttle_in_words(throttle.asked)
+        pace = [f"Throttled at {shown}: {makespan_text(throttle)}."]
     if throttle is not None and throttle.hours is not None:
         pace.append(f"Hours: {end_text(throttle)}.")
     waves = [

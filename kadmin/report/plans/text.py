@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.plan.throttle import describe_entities
-from kadmin.plan.units import readable_rate, readable_size
+from kadmin.plan.throttle_words import throttle_in_words
+from kadmin.plan.units import readable_size
 from kadmin.report.kinds import election_text
 from kadmin.report.plans.rows import (
     BROKER_COLUMNS,
@@ -97,12 +98,8 @@ def _waves(found: PlanDiff, throttle: Throttle | None) -> str:
 
 
 def _throttle(throttle: Throttle) -> str:
-    lines = [
-        (
-            f"throttle: {readable_rate(throttle.rate)} on {describe_entities(throttle.values)}, "
-            f"{makespan_text(throttle)}"
-        )
-    ]
+    on = describe_entities(throttle.values)
+    lines = [f"throttle: {throttle_in_words(throttle.asked, on=on)}, {makespan_text(throttle)}"]
     if throttle.hours is not None:
         lines.append(f"hours: {end_text(throttle)}")
     return "\n".join([*lines, *(f"warning: {warning}" for warning in throttle.warnings)])

@@ -259,6 +259,22 @@ BAD: dict[str, tuple[str, bytes]] = {
             "    - {topic: a, partition: 0, replicas: [2, 3]}",
         ),
     ),
+    "b08-throttle-limits": (
+        "plan.yaml",
+        _reassign(
+            "{topic: a, partition: 0, replicas: [1]}",
+            before="  throttle:\n    rate: {min: 1MB/s, max: 2MB/s}\n    while:\n"
+            "      produce_p99: {below: 50ms}\n      lag: {below: 5xs}\n"
+            "      heap: {below: 0.5B}\n",
+        ),
+    ),
+    "b08-throttle-without-a-range": (
+        "plan.yaml",
+        _reassign(
+            "{topic: a, partition: 0, replicas: [1]}",
+            before="  throttle: {link_budget: 50MB/s, while: {lag: {below: 5}}}\n",
+        ),
+    ),
     "b08-request-amounts": (
         "plan.yaml",
         _lines(

@@ -12,7 +12,7 @@ import itertools
 import json
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,7 @@ from kadmin.operations.repair import rollback as undo
 from kadmin.operations.throttles.by_hand import plan_clear, write_planned
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy, ThrottleSpec
+from kadmin.plan.throttle_edit import ThrottleEdit
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.values.paths import Paths
 from kadmin.worlds.zookeeper.wire.store import Store
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from support.zookeeper.transaction_log import Write
 
     from kadmin.cluster.model import Replicas, TopicPartition
+    from kadmin.contexts.model import NamedContext
     from kadmin.operations.context import Context
     from kadmin.operations.record.stop_request import Stop, StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
@@ -179,15 +181,21 @@ def cancel_foreign(given: Mapping[TopicPartition, Replicas]) -> Command:
     return command
 
 
-def change_throttle(rate: int) -> Command:
-    """`kadmin throttle set --rate RATE --yes`, with an unfinished operation."""
+def in_context(named: NamedContext | None, command: Command) -> Command:
+    """Run a command with `--context NAME`, or without one."""
+    return lambda context: command(replace(context, named=named))
+
+
+def change_throttle(edit: ThrottleEdit | int) -> Command:
+    """`kadmin throttle set --rate RATE --yes`, or another edit, with an unfinished operation."""
+    if isinstance(edit, int):
+        edit = ThrottleEdit(ThrottleSpec(ThrottleBy.RATE, edit))
 
     def command(context: Context) -> service.Outcome:
         operation = throttling.unfinished_reassignment(context)
         assert operation is not None
-        written = throttling.change_throttle(
-            context, operation, ThrottleSpec(ThrottleBy.RATE, rate), 0
-        )
+        request = throttling.request_for(context, operation, edit)
+        written = throttling.change_throttle(context, operation, request, 0)
         return service.Outcome(operation, f"changed: {sorted(written.planned.changes)}")
 
     return command

@@ -28,11 +28,13 @@ from kadmin.plan.model import (
     ReassignmentPlan,
     RebalanceRequest,
     RecreationPlan,
+    SignalLimit,
     ThrottleBy,
     ThrottleSpec,
     TopicRecipe,
     WaveLimits,
 )
+from kadmin.plan.signals import KnownSignals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -138,6 +140,7 @@ def _facts(random: Random, state: ClusterState) -> ClusterFacts:
         deletion_enabled=_chance(random, 85),
         topics_create_themselves=random.choice((True, False, None)),
         unavailable=("groups were not seen",) if _chance(random, 15) else (),
+        signals=random.choice((None, KnownSignals(), KnownSignals("prod", {"p99": "s"}))),
         from_brokers=_chance(random, 50),
     )
 
@@ -187,7 +190,9 @@ def _target(random: Random, state: ClusterState) -> PartitionTarget:
 
 
 def _reassignment(random: Random, state: ClusterState) -> ReassignmentPlan:
-    throttles = (ThrottleSpec(ThrottleBy.FINISH_IN, 60), ThrottleSpec(ThrottleBy.RATE, 1_000))
+    fixed, below = ThrottleSpec(ThrottleBy.RATE, 1_000), {"p99": SignalLimit("50ms")}
+    following = replace(fixed, most=random.choice((None, 5_000, 5_000)), signals=below)
+    throttles = (ThrottleSpec(ThrottleBy.FINISH_IN, 60), fixed, following)
     return ReassignmentPlan(
         _header(random),
         tuple(_target(random, state) for _ in range(random.randint(1, 5))),
