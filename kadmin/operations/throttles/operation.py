@@ -180,8 +180,8 @@ class Throttling:
         targets = (target for wave in self._work.waves for target in wave)
         wanted = wanted_by(request, self._throttle, targets)
         if request.hours is not None and (outside := hours_of(request.hours).limit(now)):
-            when = f"outside its hours{until(hours_of(request.hours), now)}"
-            self._note_once(f"{when}: at most {rate_in_words(outside)}")
+            when = until(hours_of(request.hours), now)
+            self._note_once(f"outside its hours{when}: at most {rate_in_words(outside)}")
             wanted = with_most(wanted, outside)
         self._put_on_record(wanted, request.rate, request, lease)
 
@@ -370,8 +370,7 @@ class Throttling:
         )
 
     def _out_of_time(self, what: str) -> KadminError:
-        next_step = self._resume
-        number = self._context.clock.stop_signal
+        next_step, number = self._resume, self._context.clock.stop_signal
         if number is not None:
             return StoppedError(f"stopped during {what}", signal_number=number, next_step=next_step)
         return NotCompletedError(f"The deadline passed during {what}.", next_step=next_step)
