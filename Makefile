@@ -32,8 +32,11 @@ MILLIONS :=
 # The rows of the planner's tables, all of them if none is named, and how many clusters of each have load.
 ROWS :=
 SEEDS := 10
+CASES := all one-25 adaptive
+RUNS := 1
+LINK := 80
 
-.PHONY: help setup demo test lint schemas unit live coverage test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-pages test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel bench-suites \
+.PHONY: help setup demo test lint schemas unit live coverage test-eras test-matrix test-executor test-containers test-report test-kerberos test-spark test-pages test-release release audit image site bench bench-executor bench-insight bench-planner bench-load-build bench-load-kernel bench-pace bench-suites \
 	fuzz mutation clean
 
 help:
@@ -62,6 +65,7 @@ help:
 	@echo "make bench-planner    the planner's figures, bounds and times, beside two other planners, ROWS=\"S M\""
 	@echo "make bench-load-build  time and memory of load build, MILLIONS=\"60 240\" of samples"
 	@echo "make bench-insight    times of inspect, whatif and report on 100,000 partitions"
+	@echo "make bench-pace       clients beside copies on limited links (root on Linux), CASES=\"all one-25 adaptive\" RUNS=1 LINK=80"
 	@echo "make bench-suites     times of suites, into the table of CONTRIBUTING.md, SUITES=\"lint test\""
 	@echo "make bench-executor   requests and times of the executor, as a table"
 	@echo "make clean            remove all that these leave here; the downloads in ~/.cache/kadmin stay"
@@ -156,6 +160,9 @@ bench-planner: $(READY)
 
 bench-load-kernel: $(READY)
 	PYTHONPATH=tests $(BIN)/python benchmarks/load_kernel.py $(ROWS) --seeds $(SEEDS)
+
+bench-pace: $(READY)
+	$(BIN)/python benchmarks/pace.py $(CASES) --runs $(RUNS) --link $(LINK)
 
 bench-suites: $(READY)
 	$(BIN)/python benchmarks/suites.py $(SUITES)

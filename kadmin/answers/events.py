@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -67,6 +68,15 @@ class EventAnswer:
     reason: Annotated[
         str | Absent, "progressed: what the runner waits for; empty when it does not wait."
     ] = ABSENT
+    throttle_bytes_per_s: Annotated[
+        int | Absent,
+        "progressed: the highest rate of a broker's throttle now; absent without a throttle.",
+    ] = ABSENT
+    signals: Annotated[
+        Mapping[str, FollowedSignal] | Absent,
+        "progressed: the signals that the rate follows, by name; commit_delay is in seconds, "
+        "others in the unit of their query. Absent without one.",
+    ] = ABSENT
     state: Annotated[str | Absent, Keywords(enum=STATES), "state_changed: the new state."] = ABSENT
     exit_code: Annotated[int | Absent, "ended: exit code of the command."] = ABSENT
     text: Annotated[
@@ -83,6 +93,14 @@ class EventAnswer:
         str | Absent | None,
         "ended: the next command, or what to do; null where nothing is left to do.",
     ] = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedSignal:
+    """A signal that a rate follows."""
+
+    value: Annotated[float | None, "Its last value; null before the first one."]
+    limit: Annotated[float, "The value that it is to be below."]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import TopicPartition
     from kadmin.next_step import NextStep
     from kadmin.plan.hours import Ending
+    from kadmin.plan.signals import SignalSeen
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Progressed:
     `wave` counts from 1, of `waves`; both 0 for work without waves. `rate` is in bytes per second,
     of this run alone; `eta_s` the seconds that are left; both None where they are not known.
     `ending` is the time of the end of an operation with hours, None where it is not known.
+    `throttle` is the highest rate of a broker, in bytes per second, None without a throttle;
+    `signals` are those that the rate follows.
     """
 
     done: int
@@ -52,6 +55,8 @@ class Progressed:
     eta_s: float | None
     reason: str
     ending: Ending | None = None
+    throttle: int | None = None
+    signals: tuple[SignalSeen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,8 @@ def test_every_command_of_a_next_step_can_be_typed(monkeypatch: pytest.MonkeyPat
             for each in line.arguments
             if not each.startswith("-") and not PLACEHOLDER.fullmatch(each)
         }
-        assert words <= {step.value for step in MigrationStep}, f"{place}: {line}"
+        known = {"none", *(step.value for step in MigrationStep)}
+        assert words <= known, f"{place}: {line}"
     assert len(found) > 50
 
 

@@ -20,6 +20,7 @@ from support.controller.simple_controller import SimpleController
 from support.pages.snippets import DOCS, put_on_path, shell, snippet
 
 from kadmin.operations.events import Ended, OperationStarted, Progressed
+from kadmin.plan.signals import SignalSeen
 from kadmin.report.operations.run_metrics import RunMetrics
 
 if TYPE_CHECKING:
@@ -55,11 +56,14 @@ def test_the_digests_of_the_page_are_those_of_the_plan() -> None:
     assert set(re.findall("[0-9a-f]{64}", PAGE)) == {hashlib.sha256(PLAN.read_bytes()).hexdigest()}
 
 
+SIGNAL = SignalSeen("commit_delay", "s", 0.02, 0.003, 0.0)
+
+
 def test_the_gauges_of_the_page_are_those_that_are_written() -> None:
     known = RunMetrics(0.0)
     for event in (
         OperationStarted("op-1", "id"),
-        Progressed(1, 2, 1, 2, 1, 2, 1.0, 1.0, ""),
+        Progressed(1, 2, 1, 2, 1, 2, 1.0, 1.0, "", throttle=1, signals=(SIGNAL,)),
         Ended(0, "done"),
     ):
         known = known.after(event, 1.0)

@@ -15,6 +15,7 @@ from kadmin.plan.model import hours_of
 from kadmin.plan.pace import LOOK_S, PaceLimits, Pacing, PairSeen, Seen, decide, p90, step_of
 from kadmin.plan.pairs import AtOnce, pairs_of, paused
 from kadmin.plan.progress import in_flight
+from kadmin.plan.signals import SignalSeen
 from kadmin.plan.throttle_words import rate_in_words
 from kadmin.wording import brokers_in_words
 
@@ -48,6 +49,7 @@ class Pacer:
         named = context.named
         self._signals = Signals({} if named is None else named.signals, context.clock.now)
         self._exceeded: frozenset[str] = frozenset()
+        self._delay: SignalSeen | None = None
         self._looked_at = context.clock.now()
         self._copied: dict[tuple[Pair, TopicPartition], int] | None = None
 
@@ -99,6 +101,7 @@ class Pacer:
             running = work.copying(work.wave(memory), observed.state)
             seen = self._seen(running, observed, now)
             note = self._note_signals(seen)
+            self._delay = _longest(seen)
             self._watch(running, cluster)
             self._looked_at = now
             if self._outside is None:
@@ -165,6 +168,12 @@ class Pacer:
         return [each.reason for each in found if each.name in names]
 
     @property
+    def signals(self) -> tuple[SignalSeen, ...]:
+        """The commit delay of the pair that waits longest, and the named signals."""
+        named = self._signals.seen(self._context.clock.now())
+        return named if self._delay is None else (self._delay, *named)
+
+    @property
     def until(self) -> str | None:
         """The time at which hours begin, as the end of a sentence; None inside them."""
         now = self._context.clock.utc()
@@ -185,9 +194,27 @@ class Pacer:
         changed = {each: rate for each, rate in wanted.items() if rate != before[each]}
         if not changed:
             return None
-        self._throttling.set_rates(changed, lease)
-        why = "".join(f"; {reason}" for reason in self._reasons(seen.exceeded))
-        return f"pace: {_in_words(changed)}{_why(seen)}{why}"
+        why = self._why(seen, changed, before)
+        self._throttling.set_rates(changed, why, lease)
+        return f"pace: {_in_words(changed)}; {why}"
+
+    def _why(self, seen: Seen, changed: Mapping[int, int], before: Mapping[int, int]) -> str:
+        """Name what a change follows: hours, the pair whose clients wait longest, or signals."""
+        if self._outside is not None:
+            return f"outside its hours{self.until or ''}"
+        reasons = self._reasons(seen.exceeded)
+        suffering = {pair: p90(found.delays) for pair, found in seen.pairs.items() if found.suffers}
+        if suffering:
+            pair = max(suffering, key=lambda each: suffering[each])
+            longest_ms, others_ms = suffering[pair] * 1000, p90(seen.pairs[pair].controls) * 1000
+            reasons.append(
+                f"commits from broker {pair[0]} to {pair[1]} take {longest_ms:.0f} ms, "
+                f"others {others_ms:.0f} ms"
+            )
+        faster = any(rate > before[broker] for broker, rate in changed.items())
+        if seen.used and faster:
+            reasons.append("clients do not wait")
+        return "; ".join(reasons) or ("its hours began" if self._hours else "as asked for")
 
 
 def _in_words(rates: Mapping[int, int]) -> str:
@@ -199,15 +226,10 @@ def _in_words(rates: Mapping[int, int]) -> str:
     )
 
 
-def _why(seen: Seen) -> str:
-    """Name the pair whose clients wait longest, beside the controls; '' where none does."""
-    suffering = {pair: p90(found.delays) for pair, found in seen.pairs.items() if found.suffers}
-    if not suffering:
-        return ""
-    sender, receiver = max(suffering, key=lambda pair: suffering[pair])
-    controls = p90(seen.pairs[sender, receiver].controls)
-    longest_ms = suffering[sender, receiver] * 1000
-    return (
-        f"; commits from broker {sender} to {receiver} take {longest_ms:.0f} ms, others "
-        f"{controls * 1000:.0f} ms"
-    )
+def _longest(seen: Seen) -> SignalSeen | None:
+    """Return the longest commit delay of a pair, with its limit; None where none is known."""
+    known = [found for found in seen.pairs.values() if found.is_known]
+    if not known:
+        return None
+    worst = max(known, key=lambda found: p90(found.delays) / found.limit_s)
+    return SignalSeen("commit_delay", "s", worst.limit_s, p90(worst.delays), 0.0)

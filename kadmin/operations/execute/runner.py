@@ -370,6 +370,7 @@ class Runner:
         now, throttle = self._context.clock.now(), self._throttling.current
         rate = None if throttle is None else throttle.rate
         found = self._pace.progress(observed, self._memory, now, rate, reason)
+        found = replace(found, throttle=rate, signals=self._pacer.signals)
         self._context.tell(self._pace.reckoned(found, throttle, self._context.clock.utc()))
 
     def _note(self, text: str) -> None:

@@ -129,14 +129,17 @@ def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
         "rate": change.rate,
         "changes": _pack(dump(dump_changes(change.changes))),
         "request": request,
+        **({"why": change.why} if change.why else {}),
     }
 
 
 def _load_throttle_change(value: dict[str, Any]) -> ThrottleChange:
     request = None if value["request"] is None else load_throttle_request(value["request"])
+    why = value.get("why", "")
     require_rate(value["rate"])
+    require(str, why)
     return ThrottleChange(
-        value["rate"], load_changes(json.loads(_unpack(value["changes"]))), request
+        value["rate"], load_changes(json.loads(_unpack(value["changes"]))), request, why
     )
 
 

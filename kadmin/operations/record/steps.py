@@ -86,12 +86,13 @@ class ThrottleChange:
 
     It has the new rate, and the values that it adds or replaces. `request` asked for it; a rate
     that follows the clients changes without one. One change may take several steps; all but the
-    last have no request.
+    last have no request. `why` says what made the rate follow the clients or the hours.
     """
 
     rate: int
     changes: ConfigChanges
     request: ThrottleRequest | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.record.record import ThrottleRecord
-from kadmin.operations.record.steps import ThrottleChange, ThrottleStep, throttle_changes
+from kadmin.operations.record.steps import ThrottleStep, throttle_changes
 from kadmin.plan.rules import check_hours, check_throttle, require
 from kadmin.plan.throttle import (
     LEADER_RATE,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
     from kadmin.operations.port import Backend
-    from kadmin.operations.record.steps import Step
+    from kadmin.operations.record.steps import Step, ThrottleChange
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.copying import Throttle
     from kadmin.plan.model import HoursSpec, PartitionTarget, ThrottleSpec
@@ -138,14 +139,12 @@ def parts_of(changes: ConfigChanges) -> list[ConfigChanges]:
     return list(parts)
 
 
-def throttle_steps(
-    changes: ConfigChanges, rate: int, request: ThrottleRequest | None, number: int, at: str
-) -> Iterator[ThrottleStep]:
+def throttle_steps(change: ThrottleChange, number: int, at: str) -> Iterator[ThrottleStep]:
     """Yield the steps of a change from a number on; the last one has its request."""
-    parts = parts_of(changes)
+    parts = parts_of(change.changes)
     for index, part in enumerate(parts, start=1):
-        change = ThrottleChange(rate, part, request if index == len(parts) else None)
-        yield ThrottleStep(number + index - 1, at, change)
+        request = change.request if index == len(parts) else None
+        yield ThrottleStep(number + index - 1, at, replace(change, changes=part, request=request))
 
 
 def in_flight_of(work: OperationSpec, state: ClusterState) -> tuple[TopicPartition, ...]:

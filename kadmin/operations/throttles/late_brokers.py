@@ -50,6 +50,6 @@ class LateBrokers:
         changes = merge({entity: wanted[entity] for entity in found}, found)
         brokers = sorted(each.broker_id for each in changes if each.broker_id is not None)
         if brokers:
-            self._throttling.set_rates(dict.fromkeys(brokers, rate), lease)
             names = name_some(sorted(changes))
+            self._throttling.set_rates(dict.fromkeys(brokers, rate), f"{names} answers", lease)
             self._context.tell(Note(f"throttled at {readable_rate(rate)} on {names}"))

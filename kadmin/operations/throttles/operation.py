@@ -9,6 +9,7 @@ ends.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.errors import (
@@ -28,6 +29,7 @@ from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
 from kadmin.operations.record.steps import (
+    ThrottleChange,
     ThrottleStep,
     current_throttle,
     throttle_changes,
@@ -98,12 +100,12 @@ class Throttling:
         """The throttle on record, with every change; None without one."""
         return self._throttle
 
-    def set_rates(self, rate_of: Mapping[int, int], lease: Lease) -> None:
+    def set_rates(self, rate_of: Mapping[int, int], why: str, lease: Lease) -> None:
         """Put other rates of brokers on record, and set them; the lists of replicas stay."""
         self._steps()
         if self._throttle is not None:
             every = rates({**rates_of(self._throttle.changes), **rate_of})
-            self._put_on_record(every, self._throttle.rate, None, lease)
+            self._put_on_record(every, ThrottleChange(self._throttle.rate, {}, None, why), lease)
             steps = self._steps()
             self._set(self._throttle, steps, lease)
 
@@ -183,18 +185,16 @@ class Throttling:
             when = until(hours_of(request.hours), now)
             self._note_once(f"outside its hours{when}: at most {rate_in_words(outside)}")
             wanted = with_most(wanted, outside)
-        self._put_on_record(wanted, request.rate, request, lease)
+        self._put_on_record(wanted, ThrottleChange(request.rate, {}, request), lease)
 
-    def _put_on_record(
-        self, wanted: ConfigValues, rate: int, request: ThrottleRequest | None, lease: Lease
-    ) -> None:
+    def _put_on_record(self, wanted: ConfigValues, change: ThrottleChange, lease: Lease) -> None:
         number = len(self._steps()) + 1
         before: ConfigChanges = {} if self._throttle is None else self._throttle.changes
         found = self._context.backend.read_configs(wanted)
         changes = plan_revision(only_readable(wanted, found, before), before, found)
-        highest = max(rates_in(wanted).values(), default=rate)
-        now = self._context.clock.timestamp()
-        for step in throttle_steps(changes, highest, request, number, now):
+        highest = max(rates_in(wanted).values(), default=change.rate)
+        change = replace(change, rate=highest, changes=changes)
+        for step in throttle_steps(change, number, self._context.clock.timestamp()):
             self._context.operations.write_step(step, lease)
 
     def reconcile(self, lease: Lease) -> None:
@@ -250,12 +250,10 @@ class Throttling:
             return None
         given_up = finishes and isinstance(work, CatchUpWork)
         moving = () if given_up else in_flight_of(work, self._read())
-        kept = throttled(
-            (target for target in work.targets if target.partition in moving), throttle.rate
-        )
+        left_on = (target for target in work.targets if target.partition in moving)
+        kept = throttled(left_on, throttle.rate)
         if moving:
-            later = command("throttle clear") if finishes else self._resume
-            self._remains_on(moving, later)
+            self._remains_on(moving, command("throttle clear") if finishes else self._resume)
         changes = {entity: keys for entity, keys in throttle.changes.items() if entity not in kept}
         left = self._remove(changes, lease, settles=finishes)
         self.removed = left is None and not moving
@@ -270,9 +268,8 @@ class Throttling:
         self._reported = True
         self._note_kept(tuple(removal.foreign.values()))
         if removal.undone:
-            self._context.tell(
-                events.Note(f"the throttle is removed from {describe_entities(removal.undone)}")
-            )
+            text = f"the throttle is removed from {describe_entities(removal.undone)}"
+            self._context.tell(events.Note(text))
         if settles:
             self._settle(removal, lease)
         return left
@@ -289,10 +286,8 @@ class Throttling:
         ):
             if clock.stop_signal is not None or clock.over:
                 raise self._out_of_time("the wait for config requests that got no answer")
-            self._note_once(
-                f"settling for {settling.SETTLE_S:g} s: config requests got no answer and may be "
-                "applied late"
-            )
+            text = f"settling for {settling.SETTLE_S:g} s: config requests got no answer"
+            self._note_once(f"{text} and may be applied late")
             clock.wait(min(RECONCILE_S, rest_s))
             removal.undone.clear()
             self._change(removal.changes, removal.edit, lease)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from kadmin.answers.events import EventAnswer, LostRecordsAnswer
+from kadmin.answers.events import EventAnswer, FollowedSignal, LostRecordsAnswer
 from kadmin.next_step import text_of
 from kadmin.operations.events import (
     Ended,
@@ -16,7 +16,7 @@ from kadmin.operations.events import (
     StateChanged,
     StepPublished,
 )
-from kadmin.schema.shapes import to_json
+from kadmin.schema.shapes import ABSENT, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,4 +103,7 @@ def _progress(answer: EventAnswer, event: Progressed) -> EventAnswer:
         rate_bytes_per_s=event.rate,
         eta_s=event.eta_s,
         reason=event.reason,
+        throttle_bytes_per_s=ABSENT if event.throttle is None else event.throttle,
+        signals={each.name: FollowedSignal(each.value, each.limit) for each in event.signals}
+        or ABSENT,
     )

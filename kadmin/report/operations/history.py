@@ -111,7 +111,8 @@ def _step_text(span: StepSpan, waves: int) -> str:
         case ThrottleStep(throttle=ThrottleChange() as change):
             found = change.request
             rate = None if found is None else throttle_in_words(found.asked, found.hours)
-            text = text.format(rate=rate or rate_in_words(change.rate))
+            why = f" ({change.why})" if change.why else ""
+            text = text.format(rate=rate or rate_in_words(change.rate)) + why
         case ThrottleStep():
             return "wrote configs of the throttle; a request got no answer"
         case WaveStep():

@@ -87,10 +87,26 @@ class RunMetrics:
                     found.rate,
                 ),
                 "eta_seconds": ("Seconds until the copies are done.", found.eta_s),
+                "throttle_bytes_per_second": (
+                    "The highest rate of a broker's throttle.",
+                    found.throttle,
+                ),
                 "wave": ("The wave under way, from 1; 0 without waves.", found.wave),
                 "waves": ("Waves of the plan.", found.waves),
             }
-        return state, *(_gauge(name, text, value, labels) for name, (text, value) in values.items())
+        gauges = (_gauge(name, text, value, labels) for name, (text, value) in values.items())
+        return state, *gauges, *_signals(found, labels)
+
+
+def _signals(found: Progressed | None, labels: Mapping[str, str]) -> tuple[Gauge, Gauge]:
+    seen = () if found is None else found.signals
+    named = [(each, {**labels, "name": each.name}) for each in seen]
+    values = tuple((of, each.value) for each, of in named if each.value is not None)
+    limits = tuple((of, each.limit) for each, of in named)
+    return (
+        Gauge("kadmin_operation_signal", "A signal that the throttle follows, its value.", values),
+        Gauge("kadmin_operation_signal_limit", "The value that a signal is to be below.", limits),
+    )
 
 
 def _gauge(name: str, text: str, value: float | None, labels: Mapping[str, str]) -> Gauge:

@@ -147,7 +147,7 @@ def test_copies_begin_in_their_hours_and_stop_between_them(site: Site) -> None:
     assert run.rates_seen(35, 35.5) == {str(RATE)}
     assert {waves for hour, (_, waves) in run.seen.items() if 11 < hour < 35} == {1}
     assert run.practice.configs() == {}
-    assert any(text == "pace: 80.0 kB/s on brokers 1, 2, 3" for text in ended.told)
+    assert any(text == "pace: 80.0 kB/s on brokers 1, 2, 3; its hours began" for text in ended.told)
 
 
 def test_outside_its_hours_copies_go_on_at_the_rate_outside(site: Site) -> None:
@@ -239,7 +239,7 @@ def test_the_status_of_an_operation_that_was_left_has_its_hours_and_its_rate(sit
     shown = run.look(shown_status()).outcome
     assert shown is not None
     lines = shown.message.splitlines()
-    assert "  throttle: 1.00 kB/s" in lines
+    assert "  throttle: 1.00 kB/s now, 80.0 kB/s" in lines
     assert "  hours: 22:00-06:00 UTC, pause outside; outside now, until today 22:00 UTC" in lines
     assert "  waits for: outside its hours, until today 22:00 UTC" in lines
     assert any(line.startswith("  no runner; next: kadmin resume --due, or ") for line in lines)
@@ -352,7 +352,7 @@ def test_another_rate_waits_for_the_hours_of_an_operation_that_was_left(site: Si
     run.at_hour(10).run(apply(run.plan, leaves=True))
     changed = run.look(change_throttle(2 * RATE))
     assert changed.error is None
-    assert "outside its hours, until today 22:00 UTC: the rate is 1.00 kB/s" in changed.told
+    assert "outside its hours, until today 22:00 UTC: at most 1.00 kB/s" in changed.told
     assert run.rate() == str(PAUSED_RATE)
     run.at_hour(34).run(resume_due())
     assert run.rates_seen(34.5, 41.5) == {str(2 * RATE)}

@@ -95,13 +95,13 @@ def test_each_part_is_changed_alone_and_is_on_record(steering: Steering) -> None
 def test_what_is_on_record_is_shown_in_words(steering: Steering) -> None:
     steering("--rate", "10MB/s..200MB/s", "--while", "p99=50ms")
     steering("--hours", "22:00-06:00", "--zone", "UTC")
-    words = (
-        "10.0 MB/s now, 10.0 MB/s to 200 MB/s while p99 is below 50ms, within 22:00-06:00 in UTC"
-    )
+    words = "throttle: 10.0 MB/s now, 10.0 MB/s to 200 MB/s while p99 is below 50ms"
     (listing,) = steering.practice.journal.unfinished()
-    for shown in (("status",), ("history", listing.operation_id)):
-        assert f"throttle: {words}, paused outside" in command(*shown, "--context", "prod").out
+    status = command("status", "--context", "prod").out
+    assert f"{words}\n" in status
+    assert "22:00-06:00 UTC, pause outside" in status
     history = command("history", listing.operation_id, "--context", "prod").out
+    assert f"{words}, within 22:00-06:00 in UTC, paused outside" in history
     assert "changed the throttle to 10.0 MB/s to 200 MB/s while p99 is below 50ms" in history
 
 
