@@ -111,6 +111,7 @@ ARGUMENTS = {
     "report": "--out page.html",
     "sample": "--out samples --once",
     "snapshot": "--out snapshot",
+    "throttle catch-up": "--broker 1 --rate 50MB/s",
     "throttle set": "--rate 50MB/s",
     "whatif lose": "--broker 1",
 }

@@ -33,6 +33,7 @@ ELSE = {
     "kadmin recreate": 3,  # the operation on record is no deletion
     "kadmin recreate plans": 5,  # the topic is there
     "kadmin sample": 8,  # --timeout ends it
+    "kadmin throttle set --hours": 3,  # no reassignment is unfinished
 }
 """The exit codes of examples that meet something else than in the story that they tell."""
 
