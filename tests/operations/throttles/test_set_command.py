@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 from support.cli.in_process import command
 
+from kadmin.operations.context import Clock
 from kadmin.operations.record.steps import current_throttle
 from kadmin.plan.hours import parse_window
 from kadmin.plan.model import HoursSpec, SignalLimit, ThrottleBy, ThrottleSpec
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.zookeeper
 
 FIXED = ThrottleSpec(ThrottleBy.RATE, 1_000_000)
+NIGHT = datetime(2026, 6, 2, 1, tzinfo=UTC)
+"""A Tuesday, inside the hours of these tests, in UTC and in Berlin."""
 RANGE = ThrottleSpec(ThrottleBy.RATE, 10_000_000, 200_000_000)
 NIGHTS = HoursSpec(
     tuple(map(parse_window, ("22:00-06:00", "sat-sun"))), "Europe/Berlin", outside=500_000
@@ -59,6 +63,7 @@ class Steering:
 def steering(killed: Practice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Steering:
     monkeypatch.setenv("KADMIN_CONFIG", str(tmp_path / "contexts.json"))
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(Clock, "utc", lambda _: NIGHT)
     return Steering(killed, tmp_path / "contexts.json")
 
 
