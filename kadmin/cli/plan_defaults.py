@@ -82,11 +82,6 @@ def with_load(given: ClusterFacts, plan: Plan) -> ClusterFacts:
 
 def as_applied(cluster: ClusterAddress | None, plan: Plan, given: str | None) -> Plan:
     """Return a plan with the throttle with which `apply` would execute it."""
-    from kadmin.plan.model import ReassignmentPlan
+    from kadmin.operations.execute.apply import with_throttle
 
-    throttle = throttle_for(cluster, plan, given)
-    return (
-        plan.throttled_at(throttle)
-        if throttle is not None and isinstance(plan, ReassignmentPlan)
-        else plan
-    )
+    return with_throttle(plan, throttle_for(cluster, plan, given))

@@ -38,6 +38,7 @@ from kadmin.operations.record.record import (
     require_transition,
 )
 from kadmin.operations.record.step_codec import decode_step, encode_step
+from kadmin.operations.record.steps import current_throttle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from kadmin.operations.events import EventSink
     from kadmin.operations.port import Lock, Values
     from kadmin.operations.record.holder import Lease
-    from kadmin.operations.record.record import Listing, OperationRecord
+    from kadmin.operations.record.record import Listing, OperationRecord, ThrottleRecord
     from kadmin.operations.record.steps import Step
     from kadmin.operations.record.stop_request import StopRequest
     from kadmin.operations.record.throttle_request import ThrottleRequest
@@ -114,6 +115,10 @@ class OperationStore:
                     decoded = self._decoded[key] = data, decode_step(data)
             steps.append(decoded[1])
         return tuple(steps)
+
+    def throttle(self, operation_id: str) -> ThrottleRecord | None:
+        """Return the throttle of an operation with every change, None without one."""
+        return current_throttle(self.record(operation_id), self.steps(operation_id))
 
     def request(self, operation_id: str) -> StopRequest | None:
         """Return the request to stop an operation, if any."""

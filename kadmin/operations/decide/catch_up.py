@@ -45,6 +45,9 @@ class CatchUpWork(CopyingSpec):
     A target has the broker as its replica, and as `current` those that it may copy from.
     """
 
+    UNDER_WAY = "not in sync"
+    KEEPS_THROTTLE = False
+
     broker: int
     waves: tuple[tuple[PartitionTarget, ...], ...]
     targets: tuple[PartitionTarget, ...]

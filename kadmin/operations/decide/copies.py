@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from kadmin.operations.decide.actions import OperationSpec, Tally
 from kadmin.plan.copied import copied
@@ -23,6 +23,11 @@ class CopyingSpec(OperationSpec):
 
     `targets` are those of all waves, and those with nothing to do.
     """
+
+    UNDER_WAY: ClassVar = "in flight"
+    """What partitions are that keep the throttle."""
+    KEEPS_THROTTLE: ClassVar = True
+    """Whether they keep it where the operation has ended."""
 
     waves: tuple[tuple[PartitionTarget, ...], ...]
     targets: tuple[PartitionTarget, ...]

@@ -101,7 +101,7 @@ def prepare(
     Nothing is written. `given` are facts from files; brokers are asked for other facts that the
     plan needs. `throttle` replaces the plan's own.
     """
-    state, facts, examination = _study(context, _throttled(plan, throttle), given, policy)
+    state, facts, examination = _study(context, with_throttle(plan, throttle), given, policy)
     refusals = [
         *unrecordable(context),
         *examination.refusals,
@@ -132,7 +132,9 @@ def apply(
         _stop_if_asked(context)
         if unfinished := context.operations.unfinished():
             raise unfinished_error(unfinished, None)
-        state, _, examination = _study(context, _throttled(plan, options.throttle), given, policy)
+        state, _, examination = _study(
+            context, with_throttle(plan, options.throttle), given, policy
+        )
         if (refusal := examination.refusal) is not None:
             raise refusal
         if examination.work is None:
@@ -184,7 +186,8 @@ def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:
     return emptied_brokers(plan.reassignments, state)
 
 
-def _throttled(plan: Plan, throttle: ThrottleSpec | None) -> Plan:
+def with_throttle(plan: Plan, throttle: ThrottleSpec | None) -> Plan:
+    """Return a plan as it is executed with another throttle, None for its own."""
     return (
         plan
         if throttle is None or not isinstance(plan, ReassignmentPlan)

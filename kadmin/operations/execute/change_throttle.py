@@ -17,7 +17,6 @@ from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.execute.takeover import patience
 from kadmin.operations.reading.brokers import with_disks
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.operations.session import held
 from kadmin.operations.throttles.by_hand import Planned, Written
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
     from kadmin.operations.port import LiveBrokers
-    from kadmin.operations.record.record import ThrottleRecord
     from kadmin.plan.model import PartitionTarget, ThrottleSpec
     from kadmin.plan.throttle import ForeignValue
     from kadmin.plan.throttle_edit import ThrottleEdit
@@ -67,7 +65,7 @@ def request_for(context: Context, operation_id: str, edit: ThrottleEdit) -> Thro
     Raises InvalidInputError for one that makes no sense, and for signals and a time zone that this
     machine does not have. Hours that change nothing are noted.
     """
-    before = _current(context, operation_id)
+    before = context.operations.throttle(operation_id)
     rate = edit.rate
     if rate is not None and rate.by is not ThrottleBy.RATE:
         amount = _rate_for(context, operation_id, rate)
@@ -104,7 +102,7 @@ def _rate_for(context: Context, operation_id: str, wanted: ThrottleSpec) -> int:
 def plan_change(context: Context, operation_id: str, request: ThrottleRequest) -> Planned:
     """Return the changes of a request to the present configs; nothing is written."""
     targets = (target for wave in _work(context, operation_id).waves for target in wave)
-    wanted = wanted_by(request, _current(context, operation_id), targets)
+    wanted = wanted_by(request, context.operations.throttle(operation_id), targets)
     found = context.backend.read_configs(wanted)
     return Planned(merge(only_readable(wanted, found, {}), found))
 
@@ -196,7 +194,7 @@ def _compare(
     context: Context, operation_id: str
 ) -> tuple[tuple[ConfigEntity, ...], tuple[ForeignValue, ...]]:
     """Return entities without the throttle on record, and the kept values of other clients."""
-    throttle = _current(context, operation_id)
+    throttle = context.operations.throttle(operation_id)
     if throttle is None:
         return (), ()
     state = context.backend.read(_work(context, operation_id).topics())
@@ -206,11 +204,6 @@ def _compare(
         {entity: keys for entity, keys in changes.items() if entity in found}, found
     )
     return tuple(sorted(edits.values)), edits.kept
-
-
-def _current(context: Context, operation_id: str) -> ThrottleRecord | None:
-    operations = context.operations
-    return current_throttle(operations.record(operation_id), operations.steps(operation_id))
 
 
 def _work(context: Context, operation_id: str) -> CopyingSpec:

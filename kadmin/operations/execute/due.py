@@ -10,7 +10,7 @@ from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.takeover import resume
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
-from kadmin.operations.record.steps import current_hours, current_throttle
+from kadmin.operations.record.steps import current_hours
 from kadmin.operations.record.stop_request import Stop
 from kadmin.plan.hours import until
 
@@ -80,9 +80,7 @@ def _why_not(context: Context, listing: Listing, holder: Holder | None) -> str:
         return f"is paused: {request.asked}"
     if status.state is OperationState.RUNNING:
         return ""
-    record = context.operations.record(name)
-    hours = current_hours(current_throttle(record, context.operations.steps(name)))
-    now = context.clock.utc()
+    hours, now = current_hours(context.operations.throttle(name)), context.clock.utc()
     if hours is None or hours.includes(now):
         return ""
     return f"is outside its hours{until(hours, now)}"

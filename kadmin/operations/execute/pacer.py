@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.observers.commit_delays import CommitDelays
 from kadmin.operations.observers.signals import Signals
+from kadmin.operations.record.steps import current_hours
 from kadmin.operations.throttles.changes import rates_of, require_followed
 from kadmin.plan.commit_delay import watched
 from kadmin.plan.hours import until
-from kadmin.plan.model import hours_of
 from kadmin.plan.pace import LOOK_S, PaceLimits, Pacing, PairSeen, Seen, decide, p90, step_of
 from kadmin.plan.pairs import AtOnce, pairs_of, paused
 from kadmin.plan.progress import in_flight
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.throttles.operation import Throttling
     from kadmin.plan.hours import Hours
-    from kadmin.plan.model import PartitionTarget, ThrottleSpec
+    from kadmin.plan.model import HoursSpec, PartitionTarget, ThrottleSpec
     from kadmin.plan.pairs import Pair
 
 
@@ -43,6 +43,7 @@ class Pacer:
         self._work = work
         self._throttling = throttling
         self._spec: ThrottleSpec | None = None
+        self._hours_asked: HoursSpec | None = None
         self._hours: Hours | None = None
         self._pace = Pacing()
         self._delays: CommitDelays | None = None
@@ -92,7 +93,8 @@ class Pacer:
         self._signals.watch(spec.signals)
         limits = PaceLimits(spec.amount, spec.most or spec.amount, spec.at_once or 1)
         rates = rates_of(throttle.changes)
-        self._hours = None if throttle.hours is None else hours_of(throttle.hours)
+        if throttle.hours != self._hours_asked:
+            self._hours_asked, self._hours = throttle.hours, current_hours(throttle)
         if spec != self._spec:
             self._spec = spec
             self._pace = Pacing({each: step_of(rate, limits) for each, rate in rates.items()})
@@ -124,6 +126,7 @@ class Pacer:
                 controls.append(delay.seconds)
             for pair in delay.pairs:
                 delays.setdefault(pair, []).append(delay.seconds)
+        controls.sort()  # once: the percentile of each pair sorts them again
         pairs = {
             pair: PairSeen(delays.get(pair, ()), controls, number)
             for pair, number in copies.items()

@@ -14,7 +14,6 @@ from kadmin.operations.execute.apply import Outcome
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import refused_credentials
 from kadmin.operations.record.record import OperationKind, OperationState, OperationStatus
-from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 from kadmin.operations.session import held
 from kadmin.operations.throttles.changes import require_followed
@@ -133,7 +132,7 @@ def _require_followed(context: Context, operation_id: str) -> None:
     ends = asked is not None and asked.stop is not Stop.PAUSE
     if ends or operations.status(operation_id).state is OperationState.PREPARING:
         return
-    throttle = current_throttle(operations.record(operation_id), operations.steps(operation_id))
+    throttle = operations.throttle(operation_id)
     if throttle is None:
         return
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.operations.decide.catch_up import CatchUpWork
 from kadmin.operations.events import Note
-from kadmin.plan.throttle import merge, throttled
+from kadmin.plan.throttle import merge, rates
 from kadmin.plan.units import readable_rate
 from kadmin.wording import name_some
 
@@ -27,24 +27,24 @@ class LateBrokers:
 
     def __init__(self, context: Context, work: OperationSpec, throttling: Throttling) -> None:
         self._context = context
-        self._work = work
         self._throttling = throttling
         self._answered: set[ConfigEntity] = set()
+        targets = work.targets if isinstance(work, CatchUpWork) else ()
+        self._brokers = {
+            broker for each in targets for broker in (*each.replicas, *(each.current or ()))
+        }
 
     def look(self, state: ClusterState, lease: Lease) -> None:
         """Put the rates of brokers that answer now on record and set them, with a note.
 
         They get the lowest rate of a range.
         """
-        throttle, work = self._throttling.current, self._work
-        if throttle is None or throttle.spec is None or not isinstance(work, CatchUpWork):
+        throttle = self._throttling.current
+        if throttle is None or throttle.spec is None or not self._brokers:
             return
         rate, known = throttle.spec.amount, {*throttle.changes, *self._answered}
-        wanted = {
-            entity: keys
-            for entity, keys in throttled(work.targets, rate).items()
-            if entity.broker_id in state.brokers and entity not in known
-        }
+        alive = rates(dict.fromkeys(self._brokers & state.brokers.keys(), rate))
+        wanted = {entity: keys for entity, keys in alive.items() if entity not in known}
         found = self._context.backend.read_configs(wanted) if wanted else {}
         self._answered.update(found)
         changes = merge({entity: wanted[entity] for entity in found}, found)

@@ -24,7 +24,6 @@ from kadmin.errors import (
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import settling
-from kadmin.operations.decide.catch_up import CatchUpWork
 from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.port import ConfigsOutcome
 from kadmin.operations.record.holder import LostLockError, is_run_by
@@ -38,7 +37,6 @@ from kadmin.operations.record.steps import (
 )
 from kadmin.operations.throttles.changes import (
     Removal,
-    in_flight_of,
     is_on_record,
     is_there,
     rates_in,
@@ -65,7 +63,7 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kadmin.cluster.model import ClusterState, TopicPartition
+    from kadmin.cluster.model import ClusterState
     from kadmin.next_step import NextStep
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import OperationSpec
@@ -102,7 +100,6 @@ class Throttling:
 
     def set_rates(self, rate_of: Mapping[int, int], why: str, lease: Lease) -> None:
         """Put other rates of brokers on record, and set them; the lists of replicas stay."""
-        self._steps()
         if self._throttle is not None:
             every = rates({**rates_of(self._throttle.changes), **rate_of})
             self._put_on_record(every, ThrottleChange(self._throttle.rate, {}, None, why), lease)
@@ -134,7 +131,7 @@ class Throttling:
         changes = {entity: keys for entity, keys in wanted.items() if entity in found}
         foreign = edits_to_set(changes, found).kept
         # Followers catch up with or without a throttle.
-        if foreign and not waves_of(steps) and not isinstance(self._work, CatchUpWork):
+        if foreign and not waves_of(steps) and self._work.channel is not None:
             raise self._changed_before(foreign)
         self._note_kept(foreign)
 
@@ -228,13 +225,14 @@ class Throttling:
         because neither they nor the controller took the change; None where it is removed.
         """
         self._steps()
-        if self._throttle is None or self._reported:
+        throttle, work = self._throttle, self._work
+        if throttle is None or self._reported or not isinstance(work, CopyingSpec):
             return None
-        moving = in_flight_of(self._work, self._read())
+        moving = work.to_throttle(self._read())
         if moving:
-            self._remains_on(moving, next_step)
+            self._remains(f"{name_some(moving)} {work.UNDER_WAY}", next_step)
             return None
-        left = self._remove(self._throttle.changes, lease)
+        left = self._remove(throttle.changes, lease)
         self.removed = left is None
         return left
 
@@ -248,12 +246,13 @@ class Throttling:
         throttle, work = self._throttle, self._work
         if throttle is None or self._reported or not isinstance(work, CopyingSpec):
             return None
-        given_up = finishes and isinstance(work, CatchUpWork)
-        moving = () if given_up else in_flight_of(work, self._read())
+        keeps = work.KEEPS_THROTTLE or not finishes
+        moving = work.to_throttle(self._read()) if keeps else ()
         left_on = (target for target in work.targets if target.partition in moving)
         kept = throttled(left_on, throttle.rate)
         if moving:
-            self._remains_on(moving, command("throttle clear") if finishes else self._resume)
+            later = command("throttle clear") if finishes else self._resume
+            self._remains(f"{name_some(moving)} {work.UNDER_WAY}", later)
         changes = {entity: keys for entity, keys in throttle.changes.items() if entity not in kept}
         left = self._remove(changes, lease, settles=finishes)
         self.removed = left is None and not moving
@@ -373,10 +372,6 @@ class Throttling:
     @property
     def _resume(self) -> NextStep:
         return command("resume", self._record.operation_id)
-
-    def _remains_on(self, moving: tuple[TopicPartition, ...], next_step: NextStep) -> None:
-        state = "not in sync" if isinstance(self._work, CatchUpWork) else "in flight"
-        self._remains(f"{name_some(moving)} {state}", next_step)
 
     def _remains(self, why: str, next_step: NextStep) -> None:
         if self._throttle is not None and not self._reported:
