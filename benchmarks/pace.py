@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pace_lab import Seen
 
-_WHOLE_S = 60
+_WHOLE_S, _SMALL = 60, 131_072
 CASES = {
     "all": Case(),
     "all-25": Case(rate=0.25),
@@ -48,6 +48,9 @@ CASES = {
     "fetchers-2": Case(fetchers=2),
     "fetchers-4": Case(fetchers=4),
     "one-25-fetchers-4": Case(fetchers=4, pair=1, rate=0.25),
+    "one-50-small": Case(fetch_bytes=_SMALL, pair=1, rate=0.5),
+    "one-25-small": Case(fetch_bytes=_SMALL, pair=1, rate=0.25),
+    "adaptive-small": Case(fetch_bytes=_SMALL, rate=0.02, most=10, pair=4, link_s=_WHOLE_S),
     "three": Case(more_replicas=True),
     "one-25-three": Case(more_replicas=True, pair=1, rate=0.25),
     "adaptive": Case(rate=0.02, most=10, pair=4, link_s=_WHOLE_S),

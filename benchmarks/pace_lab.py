@@ -54,8 +54,9 @@ class Case:
     """A reassignment and its limits: `pair` partitions at once, `rate` as a share of the link.
 
     `link_s`: the seconds that the link needs for all copied bytes, with nothing else. `most`: the
-    highest rate, where `rate` is the lowest. `more`: what clients write after MORE_AFTER_S, as a
-    multiple of what they wrote before. `busy`: processes that use a processor.
+    highest rate, where `rate` is the lowest. `fetch_bytes`: replica.fetch.max.bytes. `more`: what
+    clients write after MORE_AFTER_S, as a multiple of what they wrote before. `busy`: processes
+    that use a processor.
     """
 
     copied: int = 8
@@ -67,6 +68,7 @@ class Case:
     more: int = 1
     busy: int = 0
     fetchers: int = 1
+    fetch_bytes: int = 1_048_576
     more_replicas: bool = False
     version: str = "4.4.0"
     link_mbit: int = 80
@@ -109,7 +111,11 @@ class Seen:
 
 def measure(case: Case, folder: Path) -> Seen:
     """Run one case on a cluster of its own."""
-    config = {"num.replica.fetchers": str(case.fetchers), "auto.leader.rebalance.enable": "false"}
+    config = {
+        "num.replica.fetchers": str(case.fetchers),
+        "replica.fetch.max.bytes": str(case.fetch_bytes),
+        "auto.leader.rebalance.enable": "false",
+    }
     spec = SandboxSpec(
         folder / "sandbox", case.version, broker_config=config, mode=case.mode, link=WIDE
     )

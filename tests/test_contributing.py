@@ -1,9 +1,13 @@
-"""CONTRIBUTING.md names files and make targets that exist."""
+"""CONTRIBUTING.md names files and make targets that exist; what tests need is locked."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -31,3 +35,16 @@ def test_every_make_target_that_is_named_exists() -> None:
     )
     assert {"lint", "unit", "live", "test-eras"} <= named
     assert sorted(named - targets) == []
+
+
+def test_every_package_that_the_tests_need_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {
+        canonicalize_name(Requirement(each).name)
+        for each in project["optional-dependencies"]["dev"]
+    }
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = {
+        canonicalize_name(line.partition("==")[0]) for line in lock.splitlines() if "==" in line
+    }
+    assert sorted(needed - locked - {project["name"]}) == []
