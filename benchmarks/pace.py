@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from pace_lab import Seen
 
-_WHOLE_S, _SMALL = 60, 131_072
+_SMALL = 131_072
+_ADAPTIVE = Case(rate=0.02, most=10, pair=4, link_s=60)
 CASES = {
     "all": Case(),
     "all-25": Case(rate=0.25),
@@ -50,12 +51,15 @@ CASES = {
     "one-25-fetchers-4": Case(fetchers=4, pair=1, rate=0.25),
     "one-50-small": Case(fetch_bytes=_SMALL, pair=1, rate=0.5),
     "one-25-small": Case(fetch_bytes=_SMALL, pair=1, rate=0.25),
-    "adaptive-small": Case(fetch_bytes=_SMALL, rate=0.02, most=10, pair=4, link_s=_WHOLE_S),
+    "one-small": Case(fetch_bytes=_SMALL, pair=1),
+    "adaptive-small": replace(_ADAPTIVE, fetch_bytes=_SMALL),
+    "adaptive-small-more": replace(_ADAPTIVE, fetch_bytes=_SMALL, more=3),
+    "adaptive-small-busy": replace(_ADAPTIVE, fetch_bytes=_SMALL, busy=4),
     "three": Case(more_replicas=True),
     "one-25-three": Case(more_replicas=True, pair=1, rate=0.25),
-    "adaptive": Case(rate=0.02, most=10, pair=4, link_s=_WHOLE_S),
-    "adaptive-more": Case(rate=0.02, most=10, pair=4, link_s=_WHOLE_S, more=3),
-    "adaptive-busy": Case(rate=0.02, most=10, pair=4, link_s=_WHOLE_S, busy=4),
+    "adaptive": _ADAPTIVE,
+    "adaptive-more": replace(_ADAPTIVE, more=3),
+    "adaptive-busy": replace(_ADAPTIVE, busy=4),
 }
 _FIRST_S = 5
 """Seconds until the producers of the load have begun."""

@@ -8,12 +8,15 @@ other reasons: commits of a pair are compared with those of controls in the same
 has few samples.
 Algorithm: a commit is late if it takes twice as long as nine of ten controls, and 10 ms more. The
 share of late commits is about that of the time in which copies use the connection, so it grows with
-the rate. Rates are steps, each STEP times the one before. A pair suffers if more than LATE of its
-commits are late. A raise of the last look is then taken back, and tried again only after a time
-that doubles. Otherwise both brokers lose as many steps as bring the share to AIM, and the pair,
-where it copied more than one partition at once, goes back to one. Brokers that use their rate gain
-a step after CALM_S in which hardly any commit was late; at first, until one is, FIRST_UP steps at
-each look. Where the rate is not what limits copies, another partition of the pair begins.
+the rate. Where responses are short, all commits take a little longer instead, and producers that
+send one request after the other wait for each: commits that take 2 ms more than nine of ten
+controls are late, too, once there are many. Rates are steps, each STEP times the one before. A pair
+suffers if more than LATE of its commits are late. A raise of the last look is then taken back, and
+tried again only after a time that doubles. Otherwise both brokers lose as many steps as bring the
+share to AIM, and the pair, where it copied more than one partition at once, goes back to one.
+Brokers that use their rate gain a step after CALM_S in which hardly any commit was late; at first,
+until one is, FIRST_UP steps at each look. Where the rate is not what limits copies, another
+partition of the pair begins.
 Example: 1 to 100 MB/s on links of 10 MB/s: 1, 2, 4.3 MB/s, late, 2, and 2.5 MB/s half a minute
 later.
 """
@@ -40,6 +43,7 @@ USED = 0.8
 TRIES_AGAIN_S, LONGEST_S = 120.0, 3600.0
 HELD_S = 60.0
 _RATIO, _EXCESS_S = 2.0, 0.01
+_SLOW_S, _SLOW_ALLOWED = 0.002, 0.1
 _FEWEST = 10
 
 
@@ -90,8 +94,11 @@ class PairSeen:
         """The share of late commits; 0 where it is not known."""
         if not self.is_known:
             return 0.0
-        limit_s = self.limit_s
-        return sum(delay > limit_s for delay in self.delays) / len(self.delays)
+        slow = self._share_over(p90(self.controls) + _SLOW_S)
+        return max(self._share_over(self.limit_s), slow - _SLOW_ALLOWED)
+
+    def _share_over(self, seconds: float) -> float:
+        return sum(delay > seconds for delay in self.delays) / len(self.delays)
 
     @property
     def suffers(self) -> bool:

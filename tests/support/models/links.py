@@ -53,9 +53,15 @@ class Link:
 
     def late(self, load: float, copied: float, at_once: int) -> float:
         """Return the share of commits that are late, in the long run."""
-        limit_s = max(2 * 1.4 * self.base_s, 1.4 * self.base_s + 0.01) - self.base_s
+        others_s = 1.4 * self.base_s
         highest_s = HIGHEST * self.burst_s(load, at_once)
-        return HIT * min(1.0, copied / self.free(load)) * max(0.0, 1 - limit_s / highest_s)
+        late, slow = (
+            HIT
+            * min(1.0, copied / self.free(load))
+            * max(0.0, 1 - (limit_s - self.base_s) / highest_s)
+            for limit_s in (max(2 * others_s, others_s + 0.01), others_s + 0.002)
+        )
+        return max(late, slow - 0.1)
 
     def delays(
         self, load: float, copied: float, at_once: int, chooser: random.Random
