@@ -14,10 +14,10 @@ from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.hours import until
 from kadmin.plan.model import hours_of
-from kadmin.plan.throttle_words import throttle_in_words
+from kadmin.plan.throttle_words import hours_in_words, throttle_in_words
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.progress_line import fields
-from kadmin.report.text import NOTHING, hours_text, table
+from kadmin.report.text import NOTHING, table
 from kadmin.schema.shapes import ABSENT
 
 if TYPE_CHECKING:
@@ -223,4 +223,4 @@ def _hours(found: Unfinished) -> Iterator[str]:
         hours = hours_of(spec)
         side = "inside" if hours.includes(found.read_at) else "outside"
         now = f"; {side} now{until(hours, found.read_at)}"
-    yield f"  hours: {hours_text(spec)}{now}"
+    yield f"  hours: {hours_in_words(spec)}{now}"

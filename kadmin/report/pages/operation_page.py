@@ -10,12 +10,13 @@ from kadmin.operations.reading.timeline import moments
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import StepKind, current_throttle, waves_of
 from kadmin.plan.progress import Progress
+from kadmin.plan.throttle_words import hours_in_words
 from kadmin.plan.waves import copied_bytes
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.history import moment_text, took_s
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
-from kadmin.report.text import NOTHING, UNKNOWN, about, duration, hours_text
+from kadmin.report.text import NOTHING, UNKNOWN, about, duration
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def operation_page(
 def _hours(found: Timeline) -> Iterator[tuple[str, str]]:
     throttle = current_throttle(found.record, [span.step for span in found.spans])
     if throttle is not None and throttle.hours is not None:
-        yield "Hours", hours_text(throttle.hours)
+        yield "Hours", hours_in_words(throttle.hours)
 
 
 def _verdict(found: Timeline, state: str, runner: Holder | None) -> page.Notice:

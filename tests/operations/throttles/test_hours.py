@@ -240,7 +240,9 @@ def test_the_status_of_an_operation_that_was_left_has_its_hours_and_its_rate(sit
     assert shown is not None
     lines = shown.message.splitlines()
     assert "  throttle: 1.00 kB/s now, 80.0 kB/s" in lines
-    assert "  hours: 22:00-06:00 UTC, pause outside; outside now, until today 22:00 UTC" in lines
+    assert (
+        "  hours: 22:00-06:00 in UTC, paused outside; outside now, until today 22:00 UTC" in lines
+    )
     assert "  waits for: outside its hours, until today 22:00 UTC" in lines
     assert any(line.startswith("  no runner; next: kadmin resume --due, or ") for line in lines)
     shown = run.at_hour(34).look(shown_status()).outcome
