@@ -17,6 +17,7 @@ from kadmin.plan.model import hours_of
 from kadmin.plan.throttle_words import hours_in_words, throttle_in_words
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.progress_line import fields
+from kadmin.report.operations.rate_lines import rate_lines, rates_answer
 from kadmin.report.text import NOTHING, table
 from kadmin.schema.shapes import ABSENT
 
@@ -157,6 +158,7 @@ def _unfinished_answer(found: Unfinished) -> answers.UnfinishedOperation:
         waits_for=found.waits_for,
         hours=ABSENT if hours is None else hours_answer(hours),
         leaves=ABSENT if hours is None else found.listing.status.leaves,
+        rates=ABSENT if found.rates is None else rates_answer(found.rates),
     )
 
 
@@ -196,6 +198,8 @@ def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[st
         shown = throttle_in_words(found.throttle.asked, now=found.throttle.rate)
         yield f"  throttle: {shown}{when}"
         yield from _hours(found)
+    if found.rates is not None:
+        yield from rate_lines(found.rates)
     if found.waits_for:
         copies = found.waits_for == COPYING
         yield "  waits for copies" if copies else f"  waits for: {one_line(found.waits_for)}"

@@ -29,7 +29,6 @@ from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import current_throttle, waves_of
 from kadmin.operations.record.stop_request import Stop
-from kadmin.operations.throttles.changes import rates_of
 from kadmin.plan.hours import PAUSED_RATE, parse_window
 from kadmin.plan.model import (
     HoursSpec,
@@ -40,7 +39,7 @@ from kadmin.plan.model import (
     ThrottleSpec,
     WaveLimits,
 )
-from kadmin.plan.throttle import LEADER_RATE
+from kadmin.plan.throttle import LEADER_RATE, rates_of
 from kadmin.report.operations.status import status_answer, status_text
 from kadmin.schema import validate_value
 
