@@ -188,7 +188,7 @@ def test_a_figure_has_its_name_and_range_and_its_labels_do_not_meet(
     browser: Browser, files: dict[str, Path], width: int
 ) -> None:
     with look(browser, files["rates"], width) as watched:
-        figures = watched.page.locator("#rates").get_by_role("img")
+        figures = watched.page.locator("#rates svg.plot[role=img]")
         assert figures.count() == 3
         rate = figures.first
         assert rate.locator("title").text_content() == "Rate over time"
