@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+from kadmin.answers.events import FollowedSignal
 from kadmin.answers.hours import HoursAnswer, Time
 from kadmin.answers.partitions import Partition
 from kadmin.operations.reading.timeline import TimelineEventKind
@@ -101,6 +103,36 @@ class UnfinishedOperation(Operation):
         bool | Absent,
         "Whether resume --due goes on: its runner ends outside its hours. Absent without hours.",
     ] = ABSENT
+    rates: Annotated[
+        RatesAnswer | Absent,
+        "The rates of its throttle so far; absent where the throttle did not change. "
+        "history ID has every change.",
+    ] = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class RatesAnswer:
+    """The rates of an operation, in bytes per second, and the signals on record with them."""
+
+    since: Time
+    changes: Annotated[Count, "How often the throttle changed."]
+    lowest: Annotated[Count, "The lowest rate; at each time the highest of its brokers counts."]
+    highest: Annotated[Count, "The highest rate."]
+    now: Annotated[Count, "The rate now."]
+    signals: Annotated[
+        Mapping[str, SignalRange],
+        "By name; commit_delay is in seconds, others in the unit of their query.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SignalRange:
+    """The values of a signal on record; null where none is known."""
+
+    lowest: Annotated[float | None, "The lowest value."]
+    highest: Annotated[float | None, "The highest value."]
+    last: Annotated[float | None, "The value at the last change."]
+    limit: Annotated[float, "The limit at the last change."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +243,18 @@ class PublishedStep:
     replaced: Annotated[
         ReplacedData | None, "What a repair replaced or deleted; null where it replaced nothing."
     ]
+    why: Annotated[
+        str | Absent, "What made a rate follow clients or hours; absent for other steps."
+    ] = ABSENT
+    rates: Annotated[
+        Mapping[str, Count] | Absent,
+        "The new rates by broker id, of the brokers whose rate changed; absent for other steps.",
+    ] = ABSENT
+    signals: Annotated[
+        Mapping[str, FollowedSignal] | Absent,
+        "The signals that were seen at a change of the rate, by name; commit_delay is in seconds, "
+        "others in the unit of their query. Absent where none is on record.",
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True)

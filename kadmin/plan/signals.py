@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 NO_VALUE_S = 60.0
 """Seconds without a new value after which a signal counts as over its limit."""
 
+_WHOLE_FROM = 999.5
+_MILLISECONDS_BELOW = 0.9995
+"""Seconds; in milliseconds, three digits of more would be 1000."""
 _UNITS: Mapping[str | None, tuple[str | None, int]] = {
     "s": ("s", 1),
     "ms": ("s", 1000),
@@ -38,17 +41,23 @@ class KnownSignals:
 
 
 @dataclass(frozen=True, slots=True)
-class SignalSeen:
-    """A signal at a time: its last value and its limit, in its unit.
-
-    `value` is None before the first one. `age_s` is the age of the value, or the time since the
-    first request; `trouble` is the reason why there is no newer value.
-    """
+class SignalValue:
+    """A value of a signal and its limit, in its unit; None where it has no value."""
 
     name: str
     unit: str | None
     limit: float
     value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SignalSeen(SignalValue):
+    """A signal at a time, with its last value.
+
+    `value` is None before the first one. `age_s` is the age of the value, or the time since the
+    first request; `trouble` is the reason why there is no newer value.
+    """
+
     age_s: float
     trouble: str | None = None
 
@@ -68,6 +77,12 @@ class SignalSeen:
         relation = "not below" if self.is_exceeded else "below"
         value, limit = (readable_amount(each, self.unit) for each in (self.value, self.limit))
         return f"{self.name} is {value}, {relation} {limit}"
+
+    @property
+    def valid(self) -> SignalValue:
+        """The value and the limit; a value that is too old counts as none."""
+        value = None if self._has_none else self.value
+        return SignalValue(self.name, self.unit, self.limit, value)
 
     @property
     def _has_none(self) -> bool:
@@ -91,9 +106,12 @@ def limit_in(limit: str, unit: str | None) -> float:
 
 
 def readable_amount(value: float, unit: str | None) -> str:
-    """Write a value of a signal with its unit, for people."""
+    """Write a value of a signal with its unit, for people: three digits, `12.3 ms`."""
     if unit == "B":
         return readable_size(round(value))
     if unit == "B/s":
         return readable_rate(value)
-    return f"{value:g}" if unit is None else f"{value:g} {unit}"
+    if unit == "s" and value < _MILLISECONDS_BELOW:
+        return f"{value * 1000:.3g} ms"
+    amount = f"{value:.3g}" if value < _WHOLE_FROM else f"{round(value):,}"
+    return amount if unit is None else f"{amount} {unit}"

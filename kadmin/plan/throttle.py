@@ -165,6 +165,25 @@ def rates(rate_of: Mapping[int, int]) -> dict[ConfigEntity, dict[str, str]]:
     }
 
 
+def rates_of(changes: ConfigChanges) -> dict[int, int]:
+    """Return the bytes per second of each broker to which changes give a rate."""
+    return rates_in(
+        {
+            entity: {key: change.ours or "0" for key, change in keys.items()}
+            for entity, keys in changes.items()
+        }
+    )
+
+
+def rates_in(values: ConfigValues) -> dict[int, int]:
+    """Return the bytes per second of each broker that has a rate among these values."""
+    return {
+        entity.broker_id: int(keys[LEADER_RATE])
+        for entity, keys in values.items()
+        if entity.broker_id is not None and LEADER_RATE in keys
+    }
+
+
 def merge(wanted: ConfigValues, found: ConfigValues) -> dict[ConfigEntity, dict[str, ConfigChange]]:
     """Return the changes that add the wanted values to those found.
 
@@ -200,16 +219,17 @@ def plan_revision(
     return edits
 
 
-def apply_revision(
-    changes: ConfigChanges, newer: ConfigChanges
-) -> dict[ConfigEntity, dict[str, ConfigChange]]:
+def apply_revision(changes: ConfigChanges, newer: ConfigChanges) -> ConfigChanges:
     """Return changes with newer ones added; the old value of `ours` becomes an `earlier` one."""
-    every = {entity: dict(keys) for entity, keys in changes.items()}
+    every = dict(changes)
     for entity, keys in newer.items():
+        before = every.get(entity, {})
+        revised = {}
         for key, change in keys.items():
-            on_record = every.setdefault(entity, {}).get(key)
+            on_record = before.get(key)
             earlier = () if on_record is None else (*on_record.earlier, on_record.ours)
-            every[entity][key] = replace(change, earlier=tuple(dict.fromkeys(earlier)))
+            revised[key] = replace(change, earlier=tuple(dict.fromkeys(earlier)))
+        every[entity] = {**before, **revised}
     return every
 
 

@@ -41,14 +41,17 @@ def _parts(throttle: ThrottleSpec, hours: HoursSpec | None, on: str) -> Iterator
     if throttle.pair is not None:
         yield f"{count(throttle.pair, 'partition')} at once from one broker to another"
     if hours is not None:
-        yield _in_hours(hours)
-        yield f"{rate_in_words(hours.outside)} outside" if hours.outside else "paused outside"
+        yield f"within {hours_in_words(hours)}"
 
 
-def _in_hours(hours: HoursSpec) -> str:
-    if hours.quiet is not None:
-        return f"in the hours with at most {hours.quiet:g} of each broker's peak"
-    return f"within {_joined([format_window(each) for each in hours.within])} in {hours.zone}"
+def hours_in_words(hours: HoursSpec) -> str:
+    """Return `22:00-06:00 and sat-sun in Europe/Berlin, 5.00 MB/s outside`."""
+    if hours.quiet is None:
+        within = f"{_joined([format_window(each) for each in hours.within])} in {hours.zone}"
+    else:
+        within = f"the hours with at most {hours.quiet:g} of each broker's peak"
+    outside = f"{rate_in_words(hours.outside)} outside" if hours.outside else "paused outside"
+    return f"{within}, {outside}"
 
 
 def _joined(words: Sequence[str]) -> str:

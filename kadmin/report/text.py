@@ -9,15 +9,14 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import escaped
-from kadmin.plan.hours import format_window, time_in
-from kadmin.plan.units import format_rate, readable_size
+from kadmin.plan.hours import time_in
+from kadmin.plan.units import readable_size
 from kadmin.wording import weekday_and_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kadmin.plan.hours import Ending
-    from kadmin.plan.model import HoursSpec
 
 WIDTH = 79
 SHOWN_ROWS = 50
@@ -210,13 +209,6 @@ def duration(seconds: float) -> str:
     if hours >= _DAY_HOURS:
         return f"{hours // _DAY_HOURS:,} d {hours % _DAY_HOURS}:{minutes:02d}:{rest:02d}"
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
-
-
-def hours_text(hours: HoursSpec) -> str:
-    """Return `22:00-06:00, sat-sun Europe/Berlin, 5MB/s outside`."""
-    windows = ", ".join(map(format_window, hours.within))
-    outside = f"{format_rate(hours.outside)} outside" if hours.outside else "pause outside"
-    return f"{windows} {hours.zone}, {outside}"
 
 
 def ending_text(ending: Ending) -> str:

@@ -44,7 +44,7 @@ def test_quiet_hours_are_shown_as_windows(plan: Path) -> None:
     assert command("validate", plan).status == 0
     status, out, err = diff(plan)
     assert status == 0, err
-    assert "hours: 22:00-06:00 UTC, 100kB/s outside; if copies begin now, done " in out
+    assert "hours: 22:00-06:00 in UTC, 100 kB/s outside; if copies begin now, done " in out
 
 
 def test_a_plan_without_a_quiet_hour_is_refused(plan: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_value_that_is_not_below_its_limit_or_a_minute_old_counts_as_over_it(
 
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
-    [(1500.0, "B", "1.50 kB"), (1500.0, "B/s", "1.50 kB/s"), (0.05, "s", "0.05 s"), (7, None, "7")],
+    [(1500.0, "B", "1.50 kB"), (1500.0, "B/s", "1.50 kB/s"), (0.05, "s", "50 ms"), (7, None, "7")],
 )
 def test_values_are_shown_in_their_unit(value: float, unit: str | None, text: str) -> None:
     assert readable_amount(value, unit) == text

@@ -52,7 +52,7 @@ WHERE = "within 22:00-06:00 and sat-sun in Europe/Berlin"
             FIXED,
             HoursSpec(quiet=0.7, folder="load"),
             None,
-            "50.0 MB/s, in the hours with at most 0.7 of each broker's peak, paused outside",
+            "50.0 MB/s, within the hours with at most 0.7 of each broker's peak, paused outside",
         ),
     ],
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
-from support.pages.html import hostile_page, large_page, load_page, operation_html
+from support.pages.html import hostile_page, large_page, load_page, operation_html, paced_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,7 @@ MAKERS = {
     "hostile": hostile_page,
     "operation": operation_html,
     "load": load_page,
+    "rates": paced_html,
 }
 WIDTHS = (360, 800, 1440)
 ENTRIES = 10_000
@@ -158,7 +159,15 @@ def test_at_500_pixels_no_word_of_the_last_rows_is_broken(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     ("name", "width"),
-    [("hostile", 360), ("hostile", 1400), ("operation", 1400), ("large", 1400), ("load", 360)],
+    [
+        ("hostile", 360),
+        ("hostile", 1400),
+        ("operation", 1400),
+        ("large", 1400),
+        ("load", 360),
+        ("rates", 360),
+        ("rates", 1400),
+    ],
 )
 def test_a_page_is_accessible(
     browser: Browser,
@@ -172,6 +181,31 @@ def test_a_page_is_accessible(
             watched.open_list(2)
         found = Axe().run(watched.page)
         assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_figure_has_its_name_and_range_and_its_labels_do_not_meet(
+    browser: Browser, files: dict[str, Path], width: int
+) -> None:
+    with look(browser, files["rates"], width) as watched:
+        figures = watched.page.locator("#rates svg.plot[role=img]")
+        assert figures.count() == 3
+        rate = figures.first
+        assert rate.locator("title").text_content() == "Rate over time"
+        assert "1.00 to 8.92 MB/s" in (rate.locator("desc").text_content() or "")
+        for figure in figures.all():
+            labels = [label.bounding_box() for label in figure.locator("text").all()]
+            boxes = [box for box in labels if box is not None]
+            assert len(boxes) == len(labels) >= 5
+            for at, one in enumerate(boxes):
+                assert 0 <= one["x"] <= one["x"] + one["width"] <= width
+                assert not any(
+                    one["x"] < other["x"] + other["width"]
+                    and other["x"] < one["x"] + one["width"]
+                    and one["y"] < other["y"] + other["height"]
+                    and other["y"] < one["y"] + one["height"]
+                    for other in boxes[at + 1 :]
+                )
 
 
 def test_tables_sort_by_what_cells_mean(browser: Browser, files: dict[str, Path]) -> None:

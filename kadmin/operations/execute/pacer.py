@@ -9,13 +9,14 @@ from kadmin.operations.decide.copies import CopyingSpec
 from kadmin.operations.observers.commit_delays import CommitDelays
 from kadmin.operations.observers.signals import Signals
 from kadmin.operations.record.steps import current_hours
-from kadmin.operations.throttles.changes import rates_of, require_followed
+from kadmin.operations.throttles.changes import require_followed
 from kadmin.plan.commit_delay import watched
 from kadmin.plan.hours import until
 from kadmin.plan.pace import LOOK_S, PaceLimits, Pacing, PairSeen, Seen, decide, p90, step_of
 from kadmin.plan.pairs import AtOnce, pairs_of, paused
 from kadmin.plan.progress import in_flight
 from kadmin.plan.signals import SignalSeen
+from kadmin.plan.throttle import rates_of
 from kadmin.plan.throttle_words import rate_in_words
 from kadmin.wording import brokers_in_words
 
@@ -198,7 +199,8 @@ class Pacer:
         if not changed:
             return None
         why = self._why(seen, changed, before)
-        self._throttling.set_rates(changed, why, lease)
+        signals = tuple(each.valid for each in self.signals)
+        self._throttling.set_rates(changed, why, lease, signals)
         return f"pace: {_in_words(changed)}; {why}"
 
     def _why(self, seen: Seen, changed: Mapping[int, int], before: Mapping[int, int]) -> str:

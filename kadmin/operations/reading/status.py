@@ -13,6 +13,7 @@ from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.settling import settle
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.pace import Pace
+from kadmin.operations.reading.rate_history import changed_rates
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.decide.actions import Action, Memory, OperationSpec
     from kadmin.operations.events import Progressed
+    from kadmin.operations.reading.rate_history import RateHistory
     from kadmin.operations.record.holder import Holder
     from kadmin.operations.record.record import Listing, OperationRecord, ThrottleRecord
 
@@ -40,7 +42,8 @@ class Unfinished:
     rate once it was read again, a time left while a runner is at work: without one no later wave
     begins. `throttle` is the present one. `waits_for` is the reason for which a runner would wait
     or stop on the present cluster; empty where the next request can be published. `unknown` is the
-    reason that the cluster was not read. `read_at` is the time at which it was.
+    reason that the cluster was not read. `read_at` is the time at which it was. `rates` are those
+    of its throttle so far, None where it did not change.
     """
 
     listing: Listing
@@ -50,6 +53,7 @@ class Unfinished:
     waits_for: str = ""
     unknown: str = ""
     read_at: datetime | None = None
+    rates: RateHistory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +147,10 @@ class StatusReader:
             return Unfinished(listing, unknown=unknown)
         listing = self._with_request(listing)
         record = self._context.operations.record(listing.operation_id)
-        throttle = current_throttle(record, self._context.operations.steps(listing.operation_id))
-        return Unfinished(listing, record, throttle=throttle, unknown=unknown)
+        steps = self._context.operations.steps(listing.operation_id)
+        throttle = current_throttle(record, steps)
+        rates = changed_rates(record, steps, self._context.clock.utc())
+        return Unfinished(listing, record, throttle=throttle, unknown=unknown, rates=rates)
 
     def _with_request(self, listing: Listing) -> Listing:
         """Return the listing with a request that no runner confirmed yet: the next one obeys it."""
@@ -191,7 +197,8 @@ class StatusReader:
             progress = pace.reckoned(progress, throttle, at)
         else:
             progress = replace(progress, eta_s=None)
-        return Unfinished(listing, record, progress, throttle, _waits_for(action), read_at=at)
+        rates, waits_for = changed_rates(record, steps, at), _waits_for(action)
+        return Unfinished(listing, record, progress, throttle, waits_for, read_at=at, rates=rates)
 
 
 def _waits_for(action: Action) -> str:

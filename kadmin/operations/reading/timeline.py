@@ -175,14 +175,14 @@ def timeline(
     ]
     spans: list[StepSpan] = []
     for at, step in enumerate(steps):
-        later = [
-            start
-            for start, each in zip(starts[at + 1 :], steps[at + 1 :], strict=True)
-            if each.kind not in _INSTANT
-        ]
-        until = (
-            starts[at] if step.kind in _INSTANT else _end(starts[at], [*later, *stops], resumptions)
-        )
+        until = starts[at]
+        if step.kind not in _INSTANT:
+            later = [
+                start
+                for start, each in zip(starts[at + 1 :], steps[at + 1 :], strict=True)
+                if each.kind not in _INSTANT
+            ]
+            until = _end(starts[at], [*later, *stops], resumptions)
         spans.append(StepSpan(step, starts[at], until, _count(step, work), _bytes(step, work)))
     targets = work.targets if isinstance(work, ReassignmentWork) else ()
     took = seconds_between(

@@ -37,6 +37,7 @@ from kadmin.operations.record.steps import (
     StepKind,
     ThrottleChange,
 )
+from kadmin.plan.signals import SignalValue
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import Replicas, TopicPartition
@@ -130,6 +131,7 @@ def _dump_throttle_change(change: ThrottleChange) -> dict[str, Any]:
         "changes": _pack(dump(dump_changes(change.changes))),
         "request": request,
         **({"why": change.why} if change.why else {}),
+        **({"signals": list(map(_dump_signal, change.signals))} if change.signals else {}),
     }
 
 
@@ -139,8 +141,28 @@ def _load_throttle_change(value: dict[str, Any]) -> ThrottleChange:
     require_rate(value["rate"])
     require(str, why)
     return ThrottleChange(
-        value["rate"], load_changes(json.loads(_unpack(value["changes"]))), request, why
+        value["rate"],
+        load_changes(json.loads(_unpack(value["changes"]))),
+        request,
+        why,
+        tuple(_load_signal(*each) for each in value.get("signals", ())),
     )
+
+
+def _dump_signal(signal: SignalValue) -> list[Any]:
+    # Four digits are more than a picture shows.
+    limit, value = (
+        None if each is None else float(f"{each:.4g}") for each in (signal.limit, signal.value)
+    )
+    return [signal.name, signal.unit, limit, value]
+
+
+def _load_signal(name: str, unit: str | None, limit: float, value: float | None) -> SignalValue:
+    require(str, name)
+    require_any(str, unit)
+    require_any(float, value)
+    require(float, limit)
+    return SignalValue(name, unit, limit, value)
 
 
 def _dump_intent(intent: Intent) -> str:

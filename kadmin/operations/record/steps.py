@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import OperationRecord
     from kadmin.operations.record.throttle_request import ThrottleRequest
     from kadmin.plan.hours import Hours
+    from kadmin.plan.signals import SignalValue
     from kadmin.plan.throttle import ConfigChanges
 
 
@@ -86,13 +87,15 @@ class ThrottleChange:
 
     It has the new rate, and the values that it adds or replaces. `request` asked for it; a rate
     that follows the clients changes without one. One change may take several steps; all but the
-    last have no request. `why` says what made the rate follow the clients or the hours.
+    last have no request. `why` says what made the rate follow the clients or the hours, `signals`
+    are those that were seen then.
     """
 
     rate: int
     changes: ConfigChanges
     request: ThrottleRequest | None
     why: str = ""
+    signals: tuple[SignalValue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,13 +273,28 @@ def current_throttle(record: OperationRecord, steps: Iterable[Step]) -> Throttle
 
     None without a throttle.
     """
+    *_, (_, throttle) = throttles_of(record, steps)
+    return throttle
+
+
+def throttles_of(
+    record: OperationRecord, steps: Iterable[Step]
+) -> Iterator[tuple[ThrottleStep | None, ThrottleRecord | None]]:
+    """Yield the first throttle of an operation, then each step that changed it with the next one.
+
+    The first has no step; it is None where the operation began without a throttle.
+    """
     throttle = record.throttle
-    for change in throttle_changes(steps):
+    yield None, throttle
+    for step in steps:
+        if not isinstance(step, ThrottleStep) or step.throttle is None:
+            continue
+        change = step.throttle
         before: ConfigChanges = {} if throttle is None else throttle.changes
         asked = throttle if change.request is None else change.request
         spec, hours = (None, None) if asked is None else (asked.spec, asked.hours)
         throttle = ThrottleRecord(change.rate, apply_revision(before, change.changes), spec, hours)
-    return throttle
+        yield step, throttle
 
 
 def current_hours(throttle: ThrottleRecord | None) -> Hours | None:

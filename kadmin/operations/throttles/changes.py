@@ -12,11 +12,12 @@ from kadmin.operations.record.record import ThrottleRecord
 from kadmin.operations.record.steps import ThrottleStep, throttle_changes
 from kadmin.plan.rules import check_hours, check_throttle, require
 from kadmin.plan.throttle import (
-    LEADER_RATE,
     edits_to_restore,
     merge,
     only_readable,
     rates,
+    rates_in,
+    rates_of,
     throttled,
 )
 from kadmin.wording import name_some
@@ -79,25 +80,6 @@ class Removal:
         self.undone.update(edits.values)
         self._seen.update(found)
         return edits.values
-
-
-def rates_of(changes: ConfigChanges) -> dict[int, int]:
-    """Return the bytes per second of each broker to which changes give a rate."""
-    return rates_in(
-        {
-            entity: {key: change.ours or "0" for key, change in keys.items()}
-            for entity, keys in changes.items()
-        }
-    )
-
-
-def rates_in(values: ConfigValues) -> dict[int, int]:
-    """Return the bytes per second of each broker that has a rate among these values."""
-    return {
-        entity.broker_id: int(keys[LEADER_RATE])
-        for entity, keys in values.items()
-        if entity.broker_id is not None and LEADER_RATE in keys
-    }
 
 
 def with_most(values: ConfigValues, most: int) -> ConfigValues:

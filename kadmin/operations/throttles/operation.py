@@ -39,8 +39,6 @@ from kadmin.operations.throttles.changes import (
     Removal,
     is_on_record,
     is_there,
-    rates_in,
-    rates_of,
     require_followed,
     still_throttled,
     throttle_steps,
@@ -55,6 +53,8 @@ from kadmin.plan.throttle import (
     only_readable,
     plan_revision,
     rates,
+    rates_in,
+    rates_of,
     throttled,
 )
 from kadmin.plan.throttle_words import rate_in_words
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
     from kadmin.operations.record.steps import Step
     from kadmin.operations.record.throttle_request import ThrottleRequest
+    from kadmin.plan.signals import SignalValue
     from kadmin.plan.throttle import ConfigChanges, ConfigEdits, ConfigValues, ForeignValue
 
 RECONCILE_S = 5.0
@@ -98,11 +99,18 @@ class Throttling:
         """The throttle on record, with every change; None without one."""
         return self._throttle
 
-    def set_rates(self, rate_of: Mapping[int, int], why: str, lease: Lease) -> None:
+    def set_rates(
+        self,
+        rate_of: Mapping[int, int],
+        why: str,
+        lease: Lease,
+        signals: tuple[SignalValue, ...] = (),
+    ) -> None:
         """Put other rates of brokers on record, and set them; the lists of replicas stay."""
         if self._throttle is not None:
             every = rates({**rates_of(self._throttle.changes), **rate_of})
-            self._put_on_record(every, ThrottleChange(self._throttle.rate, {}, None, why), lease)
+            change = ThrottleChange(self._throttle.rate, {}, None, why, signals)
+            self._put_on_record(every, change, lease)
             steps = self._steps()
             self._set(self._throttle, steps, lease)
 

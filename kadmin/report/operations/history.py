@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from kadmin.answers.events import FollowedSignal
 from kadmin.answers.operations import (
     HistoryAnswer,
     PublishedStep,
@@ -30,6 +31,7 @@ from kadmin.operations.record.steps import (
     current_throttle,
     throttle_changes,
 )
+from kadmin.plan.throttle import rates_of
 from kadmin.plan.throttle_words import rate_in_words, throttle_in_words
 from kadmin.report.kinds import STEP_WORDS
 from kadmin.report.operations.status import listed
@@ -205,7 +207,24 @@ def _step_answer(span: StepSpan) -> PublishedStep:
         throttle=_rate(step),
         refused=_refused(step),
         replaced=None if replaced is None else _replaced_answer(replaced),
+        **_change_answer(step),
     )
+
+
+def _change_answer(step: Step) -> dict[str, Any]:
+    """Return the fields of the shape PublishedStep that only a change of the throttle has."""
+    return {
+        name: value
+        for change in throttle_changes((step,))
+        for name, value in {
+            "why": change.why,
+            "rates": {str(broker): rate for broker, rate in rates_of(change.changes).items()},
+            "signals": {
+                each.name: FollowedSignal(each.value, each.limit) for each in change.signals
+            },
+        }.items()
+        if value
+    }
 
 
 def _replaced_answer(replaced: Replaced) -> ReplacedData:

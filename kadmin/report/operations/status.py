@@ -14,10 +14,11 @@ from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationState
 from kadmin.plan.hours import until
 from kadmin.plan.model import hours_of
-from kadmin.plan.throttle_words import throttle_in_words
+from kadmin.plan.throttle_words import hours_in_words, throttle_in_words
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.progress_line import fields
-from kadmin.report.text import NOTHING, hours_text, table
+from kadmin.report.operations.rate_lines import rate_lines, rates_answer
+from kadmin.report.text import NOTHING, table
 from kadmin.schema.shapes import ABSENT
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def _unfinished_answer(found: Unfinished) -> answers.UnfinishedOperation:
         waits_for=found.waits_for,
         hours=ABSENT if hours is None else hours_answer(hours),
         leaves=ABSENT if hours is None else found.listing.status.leaves,
+        rates=ABSENT if found.rates is None else rates_answer(found.rates),
     )
 
 
@@ -196,6 +198,8 @@ def _unfinished(found: Unfinished, status: Status, named: Naming) -> Iterator[st
         shown = throttle_in_words(found.throttle.asked, now=found.throttle.rate)
         yield f"  throttle: {shown}{when}"
         yield from _hours(found)
+    if found.rates is not None:
+        yield from rate_lines(found.rates)
     if found.waits_for:
         copies = found.waits_for == COPYING
         yield "  waits for copies" if copies else f"  waits for: {one_line(found.waits_for)}"
@@ -223,4 +227,4 @@ def _hours(found: Unfinished) -> Iterator[str]:
         hours = hours_of(spec)
         side = "inside" if hours.includes(found.read_at) else "outside"
         now = f"; {side} now{until(hours, found.read_at)}"
-    yield f"  hours: {hours_text(spec)}{now}"
+    yield f"  hours: {hours_in_words(spec)}{now}"

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.names import one_line
 from kadmin.next_step import command
+from kadmin.operations.reading.rate_history import changed_rates
 from kadmin.operations.reading.timeline import moments
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import StepKind, current_throttle, waves_of
 from kadmin.plan.progress import Progress
+from kadmin.plan.throttle_words import hours_in_words
 from kadmin.plan.waves import copied_bytes
 from kadmin.report.kinds import words_of
 from kadmin.report.operations.history import moment_text, took_s
 from kadmin.report.pages import page, sections
 from kadmin.report.pages.even_share import even_shares
-from kadmin.report.text import NOTHING, UNKNOWN, about, duration, hours_text
+from kadmin.report.pages.rate_figures import rate_section
+from kadmin.report.text import NOTHING, UNKNOWN, about, duration
 from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import TopicPartition
     from kadmin.insight.predict.forecast import Forecast
+    from kadmin.operations.reading.rate_history import RateHistory
     from kadmin.operations.reading.timeline import Timeline, TimelineEvent
     from kadmin.operations.record.holder import Holder
     from kadmin.plan.model import PartitionTarget
@@ -46,6 +51,8 @@ def operation_page(
     record, status = found.record, found.status
     state = found.listing.described_state(has_runner=runner is not None)
     parts, shares = [_span_section(found)], even_shares(forecast)
+    if (rates := _rates(found)) is not None:
+        parts.insert(0, rate_section(rates))
     if found.targets:
         parts += [
             sections.brokers(forecast, shares, TIMES),
@@ -77,10 +84,17 @@ def operation_page(
     )
 
 
+def _rates(found: Timeline) -> RateHistory | None:
+    if found.took_s is None:
+        return None
+    end = datetime.fromisoformat(found.record.created_at) + timedelta(seconds=found.took_s)
+    return changed_rates(found.record, [span.step for span in found.spans], end)
+
+
 def _hours(found: Timeline) -> Iterator[tuple[str, str]]:
     throttle = current_throttle(found.record, [span.step for span in found.spans])
     if throttle is not None and throttle.hours is not None:
-        yield "Hours", hours_text(throttle.hours)
+        yield "Hours", hours_in_words(throttle.hours)
 
 
 def _verdict(found: Timeline, state: str, runner: Holder | None) -> page.Notice:

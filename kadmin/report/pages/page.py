@@ -153,6 +153,35 @@ class HeatMap:
 
 
 @dataclass(frozen=True, slots=True)
+class FigureLine:
+    """An SVG path; its name in the legend is empty where it is the only one.
+
+    `kind` is its style: empty for the line of an amount, weak, limit or points.
+    """
+
+    path: str
+    name: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LineFigure:
+    """Amounts over time. Positions are of 1,000 from the left, and of 100 from the top.
+
+    `text` gives the range in words. `shades` are times that are grey, each with its length. `times`
+    are labels with their positions in percent, `amounts` labels with theirs.
+    """
+
+    anchor: str
+    title: str
+    text: str
+    lines: tuple[FigureLine, ...]
+    shades: tuple[tuple[int, int], ...]
+    times: tuple[tuple[float, str], ...]
+    amounts: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of the page.
 
@@ -166,6 +195,7 @@ class Section:
     packed: Packed | None = None
     even: str = ""
     heat_map: HeatMap | None = None
+    figures: tuple[LineFigure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

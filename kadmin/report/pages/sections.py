@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LARGEST = 50
 _MOST_TICKS = 12
-LIST_BYTES = 140_000
+LIST_BYTES = 139_000
 """Bytes for the list of all changes, in a page of less than 300 kB, of 100 brokers."""
 _NO_RACK = "no rack known"
 

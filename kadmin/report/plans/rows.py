@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
+from kadmin.plan.throttle_words import hours_in_words
 from kadmin.plan.waves import moved_bytes
 from kadmin.report.kinds import words_of
 from kadmin.report.text import (
@@ -12,7 +13,6 @@ from kadmin.report.text import (
     change,
     duration,
     ending_text,
-    hours_text,
     replicas,
     size_text,
 )
@@ -90,7 +90,7 @@ def end_text(throttle: Throttle) -> str:
     """
     if throttle.hours is None:
         return ""
-    found = hours_text(throttle.hours)
+    found = hours_in_words(throttle.hours)
     if throttle.ending is None:
         return found
     return f"{found}; if copies begin now, {ending_text(throttle.ending)}"

@@ -319,12 +319,15 @@ def test_quiet_hours_become_windows_of_the_brokers_that_are_throttled() -> None:
     nights = tuple(map(parse_window, ("22:00-06:00", "sat-sun")))
     assert hours == HoursSpec(nights, "UTC", outside=500)
     shown = diff_text(QUIET, found)
-    assert "hours: 22:00-06:00, sat-sun UTC, 500B/s outside; if copies begin now, done " in shown
+    assert (
+        "hours: 22:00-06:00 and sat-sun in UTC, 500 B/s outside; if copies begin now, done "
+        in shown
+    )
     answered = diff_answer(found).throttle
     assert answered is not None
     assert answered.hours == HoursAnswer(("22:00-06:00", "sat-sun"), "UTC", 500)
     assert answered.done_at == "2026-06-01T12:00:02Z", "outside, at half the rate"
-    assert "\n\nHours: 22:00-06:00, sat-sun UTC, 500B/s outside; " in diff_markdown(
+    assert "\n\nHours: 22:00-06:00 and sat-sun in UTC, 500 B/s outside; " in diff_markdown(
         "p", QUIET, found
     )
     answer = read_json(diff_answer(found))

@@ -62,6 +62,7 @@ from kadmin.operations.record.steps import (
 )
 from kadmin.operations.record.stop_request import Stop, StopRequest
 from kadmin.plan.model import TopicRecipe
+from kadmin.plan.signals import SignalValue
 from kadmin.plan.throttle import LISTS, RATES, ConfigChange, require_throttles
 from kadmin.report.operations.status import history_text
 
@@ -208,6 +209,29 @@ def test_a_throttle_on_record_names_throttles_of_topics_and_brokers_only(
     else:
         with pytest.raises(NotCompletedError, match="is no throttle; no config was written"):
             require_throttles({entity: {key: None}})
+
+
+def test_signals_of_a_change_are_on_record_with_four_digits_and_older_records_have_none() -> None:
+    signals = (
+        SignalValue("commit_delay", "s", 0.0123456, 0.0987654),
+        SignalValue("lag", None, 7.0, None),
+    )
+    change = ThrottleChange(5, {}, None, "clients do not wait", signals)
+    data = encode_step(ThrottleStep(1, "now", change))
+    decoded = decode_step(data)
+    assert isinstance(decoded, ThrottleStep)
+    assert decoded.throttle is not None
+    assert decoded.throttle.signals == (
+        SignalValue("commit_delay", "s", 0.01235, 0.09877),
+        SignalValue("lag", None, 7.0, None),
+    )
+    value = json.loads(data)
+    value["throttle"]["signals"][0][2] = "soon"
+    with pytest.raises(TypeError, match="'soon' is no float"):
+        decode_step(json.dumps(value).encode())
+    del value["throttle"]["signals"]
+    older = decode_step(json.dumps(value).encode())
+    assert older == ThrottleStep(1, "now", replace(change, signals=()))
 
 
 @pytest.mark.parametrize("before", OperationState)

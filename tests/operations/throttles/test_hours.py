@@ -29,7 +29,6 @@ from kadmin.operations.reading.status import StatusReader
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import current_throttle, waves_of
 from kadmin.operations.record.stop_request import Stop
-from kadmin.operations.throttles.changes import rates_of
 from kadmin.plan.hours import PAUSED_RATE, parse_window
 from kadmin.plan.model import (
     HoursSpec,
@@ -40,7 +39,7 @@ from kadmin.plan.model import (
     ThrottleSpec,
     WaveLimits,
 )
-from kadmin.plan.throttle import LEADER_RATE
+from kadmin.plan.throttle import LEADER_RATE, rates_of
 from kadmin.report.operations.status import status_answer, status_text
 from kadmin.schema import validate_value
 
@@ -240,7 +239,9 @@ def test_the_status_of_an_operation_that_was_left_has_its_hours_and_its_rate(sit
     assert shown is not None
     lines = shown.message.splitlines()
     assert "  throttle: 1.00 kB/s now, 80.0 kB/s" in lines
-    assert "  hours: 22:00-06:00 UTC, pause outside; outside now, until today 22:00 UTC" in lines
+    assert (
+        "  hours: 22:00-06:00 in UTC, paused outside; outside now, until today 22:00 UTC" in lines
+    )
     assert "  waits for: outside its hours, until today 22:00 UTC" in lines
     assert any(line.startswith("  no runner; next: kadmin resume --due, or ") for line in lines)
     shown = run.at_hour(34).look(shown_status()).outcome

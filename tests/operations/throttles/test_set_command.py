@@ -104,7 +104,7 @@ def test_what_is_on_record_is_shown_in_words(steering: Steering) -> None:
     (listing,) = steering.practice.journal.unfinished()
     status = command("status", "--context", "prod").out
     assert f"{words}\n" in status
-    assert "22:00-06:00 UTC, pause outside" in status
+    assert "22:00-06:00 in UTC, paused outside" in status
     history = command("history", listing.operation_id, "--context", "prod").out
     assert f"{words}, within 22:00-06:00 in UTC, paused outside" in history
     assert "changed the throttle to 10.0 MB/s to 200 MB/s while p99 is below 50ms" in history

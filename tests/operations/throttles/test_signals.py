@@ -15,7 +15,7 @@ from support.network.prometheus_server import hanging, prometheus_server, sample
 from kadmin.contexts.model import NamedContext, Signal, SignalUnit
 from kadmin.errors import InvalidInputError
 from kadmin.operations.observers import signals as observer
-from kadmin.operations.record.steps import current_throttle
+from kadmin.operations.record.steps import current_throttle, throttle_changes
 from kadmin.operations.record.stop_request import Stop
 from kadmin.operations.record.throttle_request import ThrottleRequest
 from kadmin.plan.model import (
@@ -28,6 +28,7 @@ from kadmin.plan.model import (
     WaveLimits,
 )
 from kadmin.plan.pace import LOOK_S
+from kadmin.plan.signals import SignalValue
 from kadmin.plan.throttle import LEADER_RATE
 from kadmin.plan.throttle_edit import ThrottleEdit
 
@@ -148,8 +149,12 @@ def test_the_rate_goes_down_while_a_signal_is_not_below_its_limit(
     assert rates[15] == MOST
     assert min(rates[16:24]) == LEAST
     reasons = [text.partition("; ")[2] for text in ended.told if text.startswith("pace: ")]
-    assert reasons[0] == "p99 is 0.2 s, not below 0.05 s"
-    assert "pace: p99 is 0.01 s, below 0.05 s" in ended.told
+    assert reasons[0] == "p99 is 200 ms, not below 50 ms"
+    assert "pace: p99 is 10 ms, below 50 ms" in ended.told
+    steps = run.practice.journal.steps(run.operation)
+    on_record = [change.signals for change in throttle_changes(steps) if change.request is None]
+    assert on_record[0] == (SignalValue("p99", "s", 0.05, 0.2),)
+    assert all(signals[0].value in {0.01, 0.2} for signals in on_record)
     assert run.practice.configs() == {}
 
 

@@ -12,6 +12,7 @@ from family import cluster as generated
 from support.cluster.capabilities import NODES
 from support.cluster.states import CLUSTER_ID, cluster, tp
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.documents import dump_json
 from kadmin.documents.dump import plan_digest
 from kadmin.insight.predict.forecast import forecast, retrospect
@@ -25,10 +26,19 @@ from kadmin.operations.record.record import (
     OperationRecord,
     OperationState,
     OperationStatus,
+    ThrottleRecord,
 )
-from kadmin.operations.record.steps import Channel, ProbeStep, Step, WaveStep
+from kadmin.operations.record.steps import (
+    Channel,
+    ProbeStep,
+    ThrottleChange,
+    ThrottleStep,
+    WaveStep,
+)
 from kadmin.plan.facts import ClusterFacts
+from kadmin.plan.hours import parse_window
 from kadmin.plan.model import (
+    HoursSpec,
     PartitionTarget,
     PlanHeader,
     ReassignmentPlan,
@@ -36,6 +46,8 @@ from kadmin.plan.model import (
     ThrottleSpec,
     WaveLimits,
 )
+from kadmin.plan.signals import SignalValue
+from kadmin.plan.throttle import LEADER_RATE, ConfigChange
 from kadmin.planner.load.hours import LoadHours, ResourceHours
 from kadmin.report.pages.html import render
 from kadmin.report.pages.operation_page import operation_page
@@ -50,6 +62,7 @@ if TYPE_CHECKING:
     from kadmin.plan.model import Plan
 
 HTML = "<script>window.owned=1</script><img src=x onerror=window.owned=1>\"'&amp;"
+RATE = ThrottleSpec(ThrottleBy.RATE, 1_000_000)
 LARGE = Size(partitions=10_000, topics=1_000, brokers=100, new=10, racks=5)
 
 
@@ -145,6 +158,8 @@ def operation_text(
     *,
     sizes: Mapping[TopicPartition, int],
     runner: Holder | None = None,
+    throttle: ThrottleRecord | None = None,
+    ended_at: str = "2026-01-01T00:02:00Z",
 ) -> str:
     """Return the page of an operation of two waves that had these steps; the cluster of now has
     done the first.
@@ -165,8 +180,9 @@ def operation_text(
         Author(HTML, HTML, 7),
         origin,
         ((0,), (1,)),
+        throttle=throttle,
     )
-    status = OperationStatus(state, "2026-01-01T00:02:00Z", HTML)
+    status = OperationStatus(state, ended_at, HTML)
     listing = Listing(
         "op-1", record.kind, status, record.plan_digest, record.created_at, record.author
     )
@@ -176,6 +192,53 @@ def operation_text(
         operation_page(
             found, retrospect(origin, now, sizes, {}), progress_of(found, now), "now", runner
         )
+    )
+
+
+def paced_throttle() -> ThrottleRecord:
+    """Return a throttle of two brokers with a range of rates, and with hours."""
+    hours = HoursSpec((parse_window("00:05-00:20"),), "UTC", outside=1_000_000)
+    first = {
+        ConfigEntity.of_broker(broker): {LEADER_RATE: ConfigChange(None, str(RATE.amount))}
+        for broker in (1, 2)
+    }
+    return ThrottleRecord(RATE.amount, first, replace(RATE, most=20_000_000), hours)
+
+
+def paced_steps(changes: int = 30) -> list[Step]:
+    """Return changes of the rates of two brokers, one a minute, with two signals at each."""
+    steps: list[Step] = []
+    draw = random.Random(1)  # noqa: S311 - a picture, not a secret
+    for number in range(1, changes + 1):
+        late = number % 7 == 0
+        wait_s = draw.uniform(0.03, 0.09) if late else draw.uniform(0.004, 0.019)
+        own = RATE.amount * 1.2 ** (number * 5 % 13)
+        rates = {
+            1: round(own),
+            2: round(own if number < changes / 2 else max(RATE.amount, own / 2)),
+        }
+        changed = {
+            ConfigEntity.of_broker(broker): {LEADER_RATE: ConfigChange(None, str(rate))}
+            for broker, rate in rates.items()
+        }
+        signals = (
+            SignalValue("commit_delay", "s", draw.uniform(0.018, 0.024), wait_s),
+            SignalValue("produce_p99", "ms", 50.0, None if number == 9 else 500 * wait_s),
+        )
+        why = "clients do not wait"
+        change = ThrottleChange(rates[1], changed, None, why, signals)
+        steps.append(ThrottleStep(number, f"2026-01-01T00:{number:02}:00Z", change))
+    return steps
+
+
+def paced_html() -> str:
+    """Return the page of an operation whose rate followed its clients, with hours."""
+    return operation_text(
+        paced_steps(),
+        OperationState.COMPLETED,
+        sizes={tp("orders-0"): 10**9},
+        throttle=paced_throttle(),
+        ended_at="2026-01-01T00:32:00Z",
     )
 
 
