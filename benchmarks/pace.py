@@ -94,6 +94,8 @@ def summary(seen: Seen, case: Case) -> Mapping[str, Any]:
             sum(not each["suffers"] for each in windows),
         ],
         "windows": windows,
+        "seconds": during,
+        "changes": [each for each in seen.output.splitlines() if "pace:" in each],
     }
 
 
