@@ -227,10 +227,11 @@ class _Stop:
         if wanted is not None and len(in_sync) >= wanted + self.margin:
             return None
         already = wanted is not None and len(placement.isr or ()) < wanted
+        margin = f" with a margin of {self.margin}" if self.margin else ""
         because = (
             "it refuses acks=all already, and loses another in-sync replica"
             if already
-            else f"{len(in_sync)} in sync would be left"
+            else f"{len(in_sync)} in sync would be left, too few{margin}"
         )
         return self._obstacle(placement, StopReason.UNDER_MIN_ISR, because)
 
@@ -241,5 +242,5 @@ class _Stop:
         self, placement: PlacedPartition, reason: StopReason, because: str
     ) -> StopObstacle:
         isr = None if placement.isr is None else self._in_sync(placement)
-        wanted = self.evidence.min_isr(placement, isr or ())
+        wanted = self.evidence.min_isr(placement, isr or placement.isr or ())
         return StopObstacle(reason, because, placement.partition, isr, wanted)
