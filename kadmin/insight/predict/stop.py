@@ -17,6 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.model import NO_LEADER
@@ -138,7 +139,8 @@ def judge_stop(evidence: StopEvidence, brokers: Collection[int], margin: int = 0
     concerned: dict[TopicPartition, PlacedPartition] = {}
     for broker in sorted(stopped):
         concerned |= evidence.by_broker.get(broker, {})
-    found = {partition: stop.obstacle(concerned[partition]) for partition in sorted(concerned)}
+    in_order = sorted(concerned, key=attrgetter("topic", "partition"))
+    found = {partition: stop.obstacle(concerned[partition]) for partition in in_order}
     return StopVerdict(
         tuple(sorted(stopped)),
         (*stop.of_cluster(), *(each for each in found.values() if each is not None)),
@@ -207,6 +209,8 @@ class _Stop:
         return wanted is not None and len(in_sync) < wanted
 
     def _of_leader(self, placement: PlacedPartition) -> StopObstacle | None:
+        if self._in_sync(placement):  # one of them leads
+            return None
         leader = without(placement, self.left).leader
         if leader == NO_LEADER:
             alone = len(placement.replicas) == 1
