@@ -38,8 +38,11 @@ STEP, FIRST_UP, SIGNAL_DOWN, MOST_DOWN = 1.2, 4, 2, 13
 LATE, AIM, HARDLY = 0.1, 0.05, 0.04
 """Shares of late commits: more than LATE is trouble, at most HARDLY is calm."""
 CALM_S = 30.0
-USED = 0.8
-"""The part of a rate that copies use where the rate is what limits them."""
+USED = 0.65
+"""The part of a rate that copies use, also while it rises, where the rate is what limits them."""
+RISE, RISE_S = 1.16, 2.0
+"""A rate rises by no more than this ratio in so many seconds. What a raise adds is copied at once,
+for the whole window of the quota (11 s), and again when the window has passed it."""
 TRIES_AGAIN_S, LONGEST_S = 120.0, 3600.0
 HELD_S = 60.0
 _RATIO, _EXCESS_S = 2.0, 0.01
@@ -63,6 +66,19 @@ class PaceLimits:
     def rate(self, step: int) -> int:
         """Return the rate of a step, in bytes per second."""
         return self.most if step >= self.highest else round(self.least * STEP**step)
+
+
+def rising(
+    before: Mapping[int, int], wanted: Mapping[int, int], limits: PaceLimits
+) -> dict[int, int]:
+    """Return the next rates of brokers on the way to those that are wanted.
+
+    A lower rate is next, and so is the lowest of the range.
+    """
+    return {
+        broker: min(rate, max(limits.least, ceil(before[broker] * RISE)))
+        for broker, rate in wanted.items()
+    }
 
 
 def step_of(rate: int, limits: PaceLimits) -> int:
@@ -200,15 +216,16 @@ def _to_lower(pace: Pacing, pair: Pair, now: float) -> list[int | Pair]:
 
 def _is_new(pace: Pacing, key: int | Pair, now: float) -> bool:
     raised = pace.raised.get(key)
-    return raised is not None and now - raised.at < 1.5 * LOOK_S
+    return raised is not None and now - raised.at < 2.5 * LOOK_S
 
 
 def _lower(pace: Pacing, key: int | Pair, share: float, now: float) -> Pacing:
     """Return the pace after trouble of a broker or a pair; up to LATE, a signal's."""
     held = pace.at_once.get(key, 1) if isinstance(key, tuple) else pace.steps.get(key, 0)
-    tries = pace.tries
+    tries, raised = pace.tries, pace.raised
     if _is_new(pace, key, now):
         tries = {**tries, key: _again(tries.get(key), held, now)}
+        raised = {each: found for each, found in raised.items() if each != key}
         to = min(held, pace.raised[key].before)
     elif isinstance(key, tuple):
         to = 1
@@ -219,8 +236,8 @@ def _lower(pace: Pacing, key: int | Pair, share: float, now: float) -> Pacing:
             down = 1 if once else max(1, round(log(share / AIM, STEP)))
         to = max(0, held - min(down, MOST_DOWN))
     if isinstance(key, tuple):
-        return replace(pace, at_once={**pace.at_once, key: to}, tries=tries)
-    return replace(pace, steps={**pace.steps, key: to}, tries=tries)
+        return replace(pace, at_once={**pace.at_once, key: to}, tries=tries, raised=raised)
+    return replace(pace, steps={**pace.steps, key: to}, tries=tries, raised=raised)
 
 
 def _again(before: Tries | None, at: int, now: float) -> Tries:

@@ -10,7 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.models.links import Link, best_fixed, run
 
-from kadmin.plan.pace import HELD_S, LATE, LOOK_S, STEP, PaceLimits, Pacing, PairSeen, Seen, decide
+from kadmin.plan.pace import (
+    HELD_S,
+    LATE,
+    LOOK_S,
+    RISE_S,
+    STEP,
+    PaceLimits,
+    Pacing,
+    PairSeen,
+    Seen,
+    decide,
+    rising,
+)
 
 MEGA = 1_000_000
 LIMITS = PaceLimits(MEGA // 4, 100 * MEGA, 4)
@@ -154,3 +166,13 @@ def _spread(*ms: float) -> list[float]:
         for low, high, number in steps
         for index in range(number)
     ]
+
+
+def test_a_rate_rises_a_little_at_a_time_and_falls_at_once() -> None:
+    limits, rates, seen = PaceLimits(1_000, 100_000, 1), {1: 1, 3: 50_000}, []
+    while rates != {1: 20_000, 3: 10_000}:
+        before, rates = rates, rising(rates, {1: 20_000, 3: 10_000}, limits)
+        seen.append(rates)
+        assert all(rates[each] <= max(1_000, before[each] * 1.17) for each in rates)
+    assert seen[0] == {1: 1_000, 3: 10_000}
+    assert len(seen) * RISE_S < 45

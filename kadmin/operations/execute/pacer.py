@@ -12,7 +12,18 @@ from kadmin.operations.record.steps import current_hours
 from kadmin.operations.throttles.changes import require_followed
 from kadmin.plan.commit_delay import watched
 from kadmin.plan.hours import until
-from kadmin.plan.pace import LOOK_S, PaceLimits, Pacing, PairSeen, Seen, decide, p90, step_of
+from kadmin.plan.pace import (
+    LOOK_S,
+    RISE_S,
+    PaceLimits,
+    Pacing,
+    PairSeen,
+    Seen,
+    decide,
+    p90,
+    rising,
+    step_of,
+)
 from kadmin.plan.pairs import AtOnce, pairs_of, paused
 from kadmin.plan.progress import in_flight
 from kadmin.plan.signals import SignalSeen
@@ -54,6 +65,9 @@ class Pacer:
         self._delay: SignalSeen | None = None
         self._looked_at = context.clock.now()
         self._copied: dict[tuple[Pair, TopicPartition], int] | None = None
+        self._wanted: dict[int, int] = {}
+        self._reason = ""
+        self._risen_at = self._looked_at
 
     def close(self) -> None:
         """End every measurement."""
@@ -196,12 +210,16 @@ class Pacer:
         if outside is not None:
             wanted = {each: min(rate, outside) for each, rate in wanted.items()}
         changed = {each: rate for each, rate in wanted.items() if rate != before[each]}
-        if not changed:
+        now, is_new = self._context.clock.now(), wanted != self._wanted
+        if not changed or not (is_new or now >= self._risen_at + RISE_S):
             return None
-        why = self._why(seen, changed, before)
+        if is_new:
+            self._wanted, self._reason = wanted, self._why(seen, changed, before)
+        self._risen_at = now
         signals = tuple(each.valid for each in self.signals)
-        self._throttling.set_rates(changed, why, lease, signals)
-        return f"pace: {_in_words(changed)}; {why}"
+        rates = rising(before, changed, limits)
+        self._throttling.set_rates(rates, self._reason, lease, signals)
+        return f"pace: {_in_words(changed)}; {self._reason}" if is_new else None
 
     def _why(self, seen: Seen, changed: Mapping[int, int], before: Mapping[int, int]) -> str:
         """Name what a change follows: hours, the pair whose clients wait longest, or signals."""
