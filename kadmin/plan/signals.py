@@ -42,7 +42,8 @@ class SignalSeen:
     """A signal at a time: its last value and its limit, in its unit.
 
     `value` is None before the first one. `age_s` is the age of the value, or the time since the
-    first request; `trouble` is the reason why there is no newer value.
+    first request; `trouble` is the reason why there is no newer value. `detail` names what is
+    counted, if anything.
     """
 
     name: str
@@ -51,6 +52,7 @@ class SignalSeen:
     value: float | None
     age_s: float
     trouble: str | None = None
+    detail: str = ""
 
     @property
     def is_exceeded(self) -> bool:
@@ -67,7 +69,8 @@ class SignalSeen:
             return f"{self.name} has no value yet"
         relation = "not below" if self.is_exceeded else "below"
         value, limit = (readable_amount(each, self.unit) for each in (self.value, self.limit))
-        return f"{self.name} is {value}, {relation} {limit}"
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.name} is {value}, {relation} {limit}{detail}"
 
     @property
     def _has_none(self) -> bool:
