@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.kafka.processes import KadminProcess
+from support.live.clients import clients_write
 from support.live.kraft import make_topic, without_broker
 from support.live.waiting import stays, wait_until
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES
+from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS, RATES
 from kadmin.worlds.kafka.reader import read_cluster
 
 if TYPE_CHECKING:
@@ -95,3 +96,29 @@ def test_cancelled_it_is_throttled_no_longer(cluster: KraftCluster, topic: str) 
     assert cancelled.status == 0, cancelled.err
     assert throttles(cluster, topic) == {}
     wait_until(lambda: in_sync(cluster, topic))
+
+
+def test_its_rate_follows_the_clients(cluster: KraftCluster, topic: str) -> None:
+    """They write to a follower that was away and to one that was not, and nobody waits."""
+    connection, least = cluster.connection, 100_000
+    written = [TopicPartition(make_topic(connection, {0: (1, each)}), 0) for each in (2, AWAY)]
+    line = ("throttle", "catch-up", "--broker", str(AWAY), "--rate", f"{least}B/s..200MB/s")
+    with ExitStack() as stack:
+        with without_broker(cluster, AWAY, topic):
+            runner = KadminProcess(connection.servers.addresses, *line, "--yes")
+            stack.callback(runner.end)
+            first = dict.fromkeys(RATES, str(least))
+            wait_until(lambda: throttles(cluster, topic).get("brokers/1") == first)
+        stack.enter_context(clients_write(connection.servers, written))
+        wait_until(lambda: rate(cluster, topic) > 2 * least, 240)
+        ended = runner.answer(480)
+    assert ended.status == 0, ended.err
+    assert in_sync(cluster, topic)
+    assert throttles(cluster, topic) == {}
+    shown = cluster.kadmin("history", cluster.history()[-1]["operation_id"]).out
+    assert "(clients do not wait)" in shown
+
+
+def rate(cluster: KraftCluster, topic: str) -> int:
+    """Return the rate of the broker, 0 without one."""
+    return int(throttles(cluster, topic).get(f"brokers/{AWAY}", {}).get(LEADER_RATE, 0))

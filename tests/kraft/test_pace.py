@@ -6,12 +6,12 @@ import json
 import re
 import time
 from contextlib import ExitStack, closing, contextmanager
-from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import pytest
 from support.documents.plans import document, reassignment
 from support.kafka.processes import KadminProcess
+from support.live.clients import clients_write
 from support.live.kraft import make_topic, set_configs, without_broker
 from support.live.waiting import wait_until
 
@@ -147,23 +147,12 @@ def test_commit_delays_are_those_of_partitions_that_clients_write_to(
     )
     busy = TopicPartition(written, 0)
     brokers = KafkaBrokers(cluster.connection.servers)
-    stop = Event()
-
-    def write() -> None:
-        while not stop.wait(0.05):
-            produce(cluster.connection.servers, {busy: [b"x"]})
-
-    writer = Thread(target=write)
     with closing(CommitDelays(brokers)) as delays:
         state = read_cluster(cluster.connection, [written, idle])
         delays.watch(watched(state, {(1, 3)}, ()))
         began = time.monotonic()
-        writer.start()
-        try:
+        with clients_write(cluster.connection.servers, [busy]):
             wait_until(lambda: len(delays.since(began)) >= 5, WAIT_S)
-        finally:
-            stop.set()
-            writer.join()
         found = delays.since(began)
     assert {each.partition for each in found} == {busy}
     assert all(each.pairs == {(1, 3)} and each.is_over for each in found)
