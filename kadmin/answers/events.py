@@ -75,7 +75,7 @@ class EventAnswer:
     signals: Annotated[
         Mapping[str, FollowedSignal] | Absent,
         "progressed: the signals that the rate follows, by name; commit_delay is in seconds, "
-        "others in the unit of their query. Absent without one.",
+        "out_of_sync in partitions, others in the unit of their query. Absent without one.",
     ] = ABSENT
     state: Annotated[str | Absent, Keywords(enum=STATES), "state_changed: the new state."] = ABSENT
     exit_code: Annotated[int | Absent, "ended: exit code of the command."] = ABSENT

@@ -55,11 +55,13 @@ class SignalSeen(SignalValue):
     """A signal at a time, with its last value.
 
     `value` is None before the first one. `age_s` is the age of the value, or the time since the
-    first request; `trouble` is the reason why there is no newer value.
+    first request; `trouble` is the reason why there is no newer value. `detail` names what is
+    counted, if anything.
     """
 
     age_s: float
     trouble: str | None = None
+    detail: str = ""
 
     @property
     def is_exceeded(self) -> bool:
@@ -76,7 +78,8 @@ class SignalSeen(SignalValue):
             return f"{self.name} has no value yet"
         relation = "not below" if self.is_exceeded else "below"
         value, limit = (readable_amount(each, self.unit) for each in (self.value, self.limit))
-        return f"{self.name} is {value}, {relation} {limit}"
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.name} is {value}, {relation} {limit}{detail}"
 
     @property
     def valid(self) -> SignalValue:

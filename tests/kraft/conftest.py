@@ -78,6 +78,14 @@ def ground(kraft: Sandbox, connection: KafkaConnection, tmp_path: Path) -> Calla
 
 
 @pytest.fixture
+def paced_ground(
+    kraft: Sandbox, connection: KafkaConnection, tmp_path: Path
+) -> Callable[[], Ground]:
+    """The same with a range of rates, and hours that begin and end in each run."""
+    return lambda: Ground(kraft, connection, tmp_path, paced=True)
+
+
+@pytest.fixture
 def seen(kraft: Sandbox) -> Callable[[str], str]:
     """What the table of claims says for the version under test."""
     return lambda name: claim(name, KRAFT_CLAIMS).seen[kraft.spec.version]

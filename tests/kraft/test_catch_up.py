@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 from support.kafka.processes import KadminProcess
-from support.live.kraft import make_topic
+from support.live.clients import clients_write
+from support.live.kraft import make_topic, without_broker
 from support.live.waiting import stays, wait_until
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES
+from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS, RATES
 from kadmin.worlds.kafka.reader import read_cluster
-from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from support.live.kraft import KraftCluster
 
 pytestmark = pytest.mark.live
@@ -45,27 +43,19 @@ def in_sync(cluster: KraftCluster, topic: str) -> bool:
     return AWAY in state.states[TopicPartition(topic, 0)].isr
 
 
-@contextmanager
-def without_the_broker(cluster: KraftCluster) -> Iterator[str]:
-    """Run without the broker, and yield a topic of which it has missed 36 MB."""
-    topic = make_topic(cluster.connection, {0: (1, 2, AWAY)})
-    cluster.sandbox.stop_broker(AWAY)
-    try:
-        wait_until(lambda: AWAY not in read_cluster(cluster.connection, [topic]).brokers)
-        batches = [b"x" * 900_000] * 40
-        produce(cluster.connection.servers, {TopicPartition(topic, 0): batches})
-        yield topic
-    finally:
-        cluster.sandbox.start_broker(AWAY)
+@pytest.fixture
+def topic(cluster: KraftCluster) -> str:
+    """A topic of the broker and of two others."""
+    return make_topic(cluster.connection, {0: (1, 2, AWAY)})
 
 
 def test_it_waits_for_the_broker_throttles_it_and_undoes_all_after_kill_9_and_resume(
-    cluster: KraftCluster,
+    cluster: KraftCluster, topic: str
 ) -> None:
     """The broker's own rate is set when it is back: before that nobody can read what it has."""
     lists = {LEADER_REPLICAS: "0:1,0:2", FOLLOWER_REPLICAS: f"0:{AWAY}"}
     with ExitStack() as stack:
-        with without_the_broker(cluster) as topic:
+        with without_broker(cluster, AWAY, topic):
             dry = cluster.kadmin(*LINE, "--dry-run")
             assert dry.status == 0, dry.err
             assert f"on broker {AWAY}, which is not alive: it is waited for" in dry.err
@@ -96,8 +86,8 @@ def test_it_waits_for_the_broker_throttles_it_and_undoes_all_after_kill_9_and_re
     assert cluster.history()[-1] == listed
 
 
-def test_cancelled_it_is_throttled_no_longer(cluster: KraftCluster) -> None:
-    with without_the_broker(cluster) as topic:
+def test_cancelled_it_is_throttled_no_longer(cluster: KraftCluster, topic: str) -> None:
+    with without_broker(cluster, AWAY, topic):
         late = cluster.kadmin(*LINE, "--timeout", "15")
         assert late.status == 8, late.err
         assert "not in sync; remove it later with kadmin resume" in late.err
@@ -106,3 +96,29 @@ def test_cancelled_it_is_throttled_no_longer(cluster: KraftCluster) -> None:
     assert cancelled.status == 0, cancelled.err
     assert throttles(cluster, topic) == {}
     wait_until(lambda: in_sync(cluster, topic))
+
+
+def test_its_rate_follows_the_clients(cluster: KraftCluster, topic: str) -> None:
+    """They write to a follower that was away and to one that was not, and nobody waits."""
+    connection, least = cluster.connection, 100_000
+    written = [TopicPartition(make_topic(connection, {0: (1, each)}), 0) for each in (2, AWAY)]
+    line = ("throttle", "catch-up", "--broker", str(AWAY), "--rate", f"{least}B/s..200MB/s")
+    with ExitStack() as stack:
+        with without_broker(cluster, AWAY, topic):
+            runner = KadminProcess(connection.servers.addresses, *line, "--yes")
+            stack.callback(runner.end)
+            first = dict.fromkeys(RATES, str(least))
+            wait_until(lambda: throttles(cluster, topic).get("brokers/1") == first)
+        stack.enter_context(clients_write(connection.servers, written))
+        wait_until(lambda: rate(cluster, topic) > 2 * least, 240)
+        ended = runner.answer(480)
+    assert ended.status == 0, ended.err
+    assert in_sync(cluster, topic)
+    assert throttles(cluster, topic) == {}
+    shown = cluster.kadmin("history", cluster.history()[-1]["operation_id"]).out
+    assert "(clients do not wait)" in shown
+
+
+def rate(cluster: KraftCluster, topic: str) -> int:
+    """Return the rate of the broker, 0 without one."""
+    return int(throttles(cluster, topic).get(f"brokers/{AWAY}", {}).get(LEADER_RATE, 0))

@@ -15,6 +15,7 @@ from kafka.errors import ProducerFencedError
 from kafka.protocol.admin import DeleteTopicsRequest, IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
 from support.eras.claims import KRAFT_CLAIMS, KRAFT_VERSIONS
+from support.eras.commits import wait_for_a_lone_log_end
 from support.eras.kraft import (
     ALL_BROKERS,
     APPEND,
@@ -290,3 +291,11 @@ def test_fence(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
         with pytest.raises(ProducerFencedError) as refused:
             first.send(topic, b"x", partition=0).get(PATIENCE_S)
     assert seen("fence") == f"the first one's next record is refused ({refused.value.errno})"
+
+
+def test_log_end_beside_high_watermark(
+    kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]
+) -> None:
+    partition = TopicPartition(make_topic(connection, {0: (1, 2)}), 0)
+    wait_for_a_lone_log_end(kraft, partition)
+    assert seen("log_end_beside_high_watermark") == "counted by -2 alone"

@@ -19,9 +19,17 @@ from support.eras.kraft import (
     slow_copies,
     take_back,
 )
-from support.live.kraft import make_topic, unanswered, wait_assigned
+from support.live.kraft import (
+    THROTTLED_RATES,
+    make_topic,
+    set_configs,
+    slow_brokers,
+    unanswered,
+    wait_assigned,
+)
 from support.live.waiting import stays, wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.worlds.kafka.wire import reassignments
@@ -240,3 +248,15 @@ def test_topic_deleted_in_mid_move(connection: KafkaConnection, seen: Callable[[
         delete(connection, partition.topic)
         assert in_flight(connection, partition) is None
     assert seen("topic_deleted_in_mid_move") == "deleted, its reassignment with it"
+
+
+def test_rate_while_brokers_run(connection: KafkaConnection, seen: Callable[[str], str]) -> None:
+    partition = filled_topic(connection, (1, 2))
+    with slow_brokers(connection), held(connection, partition.topic):
+        move(connection, partition, (3, 4))
+        assert stays(lambda: in_flight(connection, partition) is not None)
+        for each in (1, 2, 3, 4):
+            broker = ConfigEntity.of_broker(each)
+            set_configs(connection, broker, THROTTLED_RATES, "200000000", each)
+        wait_assigned(connection, {partition: (3, 4)})
+    assert seen("rate_while_brokers_run") == "both are in force without a restart"

@@ -47,6 +47,23 @@ def test_k06_some_writes_of_a_run_as_kill_points_and_a_second_kill(
     assert second_kills(ground, 1, SEED) == []
 
 
+@pytest.mark.eras
+@pytest.mark.on("4.4.0")
+def test_k06_some_writes_of_a_paced_run_as_kill_points(
+    paced_ground: Callable[[], Ground],
+) -> None:
+    points = paced_ground().points()
+    assert violations(paced_ground, random.Random(SEED).sample(points, SAMPLE)) == []  # noqa: S311 - the same in every run
+
+
+@pytest.mark.executor
+@pytest.mark.parametrize("part", range(PARTS))
+def test_k06_every_write_of_a_paced_run_is_a_kill_point(
+    paced_ground: Callable[[], Ground], part: int
+) -> None:
+    assert violations(paced_ground, paced_ground().points()[part::PARTS]) == []
+
+
 @pytest.mark.executor
 @pytest.mark.parametrize("part", range(PARTS))
 def test_k06_every_write_of_a_run_is_a_kill_point(ground: Callable[[], Ground], part: int) -> None:

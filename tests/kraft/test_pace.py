@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from contextlib import ExitStack, closing
-from threading import Event, Thread
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 from support.documents.plans import document, reassignment
 from support.kafka.processes import KadminProcess
-from support.live.kraft import make_topic
+from support.live.clients import clients_write
+from support.live.kraft import make_topic, set_configs, without_broker
 from support.live.waiting import wait_until
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.offsets import LogEnd
 from kadmin.operations.observers.commit_delays import CommitDelays
 from kadmin.plan.commit_delay import watched
-from kadmin.plan.throttle import LEADER_RATE
+from kadmin.plan.throttle import FOLLOWER_RATE, FOLLOWER_REPLICAS, LEADER_RATE
 from kadmin.worlds.kafka.brokers import KafkaBrokers
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from support.live.kraft import KraftCluster
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.live, pytest.mark.on("4.4.0")]
 
 LEAST = 1_000_000
+LATE = 4
 WAIT_S = 120
 
 
@@ -48,6 +52,19 @@ def on_record(cluster: KraftCluster) -> int:
     """Return the last rate of the unfinished operation."""
     (found,) = json.loads(cluster.kadmin("status", "-o", "json").out)["operations"]
     return int(found["throttle"])
+
+
+@contextmanager
+def held_back_alone(cluster: KraftCluster, follower: int, topic: str) -> Iterator[None]:
+    """Let one follower copy what it misses of a topic at one byte per second."""
+    connection, broker = cluster.connection, ConfigEntity.of_broker(follower)
+    set_configs(connection, ConfigEntity.of_topic(topic), [FOLLOWER_REPLICAS], "*")
+    set_configs(connection, broker, [FOLLOWER_RATE], "1", follower)
+    try:
+        yield
+    finally:
+        set_configs(connection, broker, [FOLLOWER_RATE], None, follower)
+        set_configs(connection, ConfigEntity.of_topic(topic), [FOLLOWER_REPLICAS], None)
 
 
 def test_a_killed_run_goes_on_from_its_last_rate_and_leaves_no_throttle(
@@ -82,6 +99,41 @@ def test_a_killed_run_goes_on_from_its_last_rate_and_leaves_no_throttle(
     assert "changed the throttle to 1.20 MB/s (clients do not wait)" in shown
 
 
+def test_rates_go_down_while_a_follower_of_another_topic_is_out_of_sync(
+    cluster: KraftCluster, tmp_path: Path
+) -> None:
+    """It restarts, and a rate of its own keeps it from the ISR until that is taken away."""
+    connection, least = cluster.connection, 100_000
+    moved = make_topic(connection, {0: (1, 2)})
+    other = make_topic(connection, {0: (1, LATE)})
+    produce(connection.servers, {TopicPartition(moved, 0): [b"x" * 900_000] * 80})
+    throttle = {"rate": {"min": f"{least}B/s", "max": "200MB/s"}}
+    plan = document(tmp_path / "plan.json", reassignment(moved, {0: (3, 2)}, throttle=throttle))
+    line = ("apply", plan, "--yes", "--metrics", tmp_path / "metrics")
+    with ExitStack() as stack:
+        with held_back_alone(cluster, LATE, other):
+            runner = KadminProcess(connection.servers.addresses, *line)
+            stack.callback(runner.end)
+            wait_until(lambda: max(rates(cluster), default=0) > least, WAIT_S)
+            with without_broker(cluster, LATE, other):
+                pass
+            wait_until(lambda: f"out_of_sync is 1, not below 1: {other}-0" in runner.told, WAIT_S)
+            wait_until(lambda: rates(cluster) == {least}, WAIT_S)
+            assert on_record(cluster) == least
+            shown = (tmp_path / "metrics").read_text()
+            assert re.search(
+                r'^kadmin_operation_signal\{.*name="out_of_sync".*\} 1$', shown, re.MULTILINE
+            )
+        wait_until(lambda: "pace: out_of_sync is 0, below 1" in runner.told, WAIT_S)
+        changed = cluster.kadmin("throttle", "set", "--rate", "80MB/s", "--yes")
+        assert changed.status == 0, changed.err
+        ended = runner.answer()
+    assert ended.status == 0, ended.err
+    assert rates(cluster) == set()
+    shown = cluster.kadmin("history", cluster.history()[-1]["operation_id"]).out
+    assert f"(out_of_sync is 1, not below 1: {other}-0)" in shown
+
+
 def test_commit_delays_are_those_of_partitions_that_clients_write_to(
     cluster: KraftCluster,
 ) -> None:
@@ -95,23 +147,12 @@ def test_commit_delays_are_those_of_partitions_that_clients_write_to(
     )
     busy = TopicPartition(written, 0)
     brokers = KafkaBrokers(cluster.connection.servers)
-    stop = Event()
-
-    def write() -> None:
-        while not stop.wait(0.05):
-            produce(cluster.connection.servers, {busy: [b"x"]})
-
-    writer = Thread(target=write)
     with closing(CommitDelays(brokers)) as delays:
         state = read_cluster(cluster.connection, [written, idle])
         delays.watch(watched(state, {(1, 3)}, ()))
         began = time.monotonic()
-        writer.start()
-        try:
+        with clients_write(cluster.connection.servers, [busy]):
             wait_until(lambda: len(delays.since(began)) >= 5, WAIT_S)
-        finally:
-            stop.set()
-            writer.join()
         found = delays.since(began)
     assert {each.partition for each in found} == {busy}
     assert all(each.pairs == {(1, 3)} and each.is_over for each in found)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
+from support.live.clients import clients_write
 from support.live.waiting import stays, wait_until
 
 from kadmin.cluster.model import TopicPartition
-from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_REPLICAS, RATES
+from kadmin.cluster.servers import Servers
+from kadmin.plan.throttle import FOLLOWER_REPLICAS, LEADER_RATE, LEADER_REPLICAS, RATES
 
 if TYPE_CHECKING:
     from support.live.cluster import Cluster
@@ -66,3 +69,32 @@ def test_it_throttles_the_broker_from_before_it_is_back_and_undoes_all_after_kil
     again = cluster.kadmin(*line)
     assert again.status == 0, again.err
     assert f"nothing to catch up: every replica of broker {AWAY} is in sync" in again.out
+
+
+@pytest.mark.on("2.8.2")
+def test_its_rate_follows_the_clients(cluster: Cluster) -> None:
+    """They write to a follower that was away and to one that was not, and nobody waits."""
+    least, topic = 100_000, cluster.create_topic({0: [1, 2, AWAY]})
+    written = [TopicPartition(cluster.create_topic({0: [1, each]}), 0) for each in (2, AWAY)]
+    rates = ["--rate", f"{least}B/s..200MB/s", "--yes"]
+    line = ["throttle", "catch-up", "--broker", str(AWAY), *rates, "-z", cluster.connect]
+    with ExitStack() as stack:
+        with cluster.broker_down(AWAY):
+            wait_until(lambda: AWAY not in cluster.state(topic).brokers)
+            cluster.produce_to(TopicPartition(topic, 0), [b"x" * 900_000] * 40)
+            runner = stack.enter_context(subprocess.Popen([sys.executable, "-m", "kadmin", *line]))
+            stack.callback(runner.kill)
+            first = dict.fromkeys(RATES, str(least))
+            wait_until(lambda: cluster.config(f"brokers/{AWAY}") == first)
+        stack.enter_context(clients_write(Servers(cluster.bootstrap), written))
+        wait_until(lambda: rate(cluster) > 2 * least, 240)
+        assert runner.wait(480) == 0
+    assert in_sync(cluster, topic)
+    assert cluster.throttles(topic) == {}
+    shown = cluster.kadmin("history", cluster.history()[-1].operation_id).out
+    assert "(clients do not wait)" in shown
+
+
+def rate(cluster: Cluster) -> int:
+    """Return the rate of the broker, 0 without one."""
+    return int(cluster.config(f"brokers/{AWAY}").get(LEADER_RATE, 0))

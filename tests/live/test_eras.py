@@ -11,6 +11,7 @@ import pytest
 from kafka import KafkaAdminClient
 from kafka import TopicPartition as KafkaTopicPartition
 from support.eras.claims import CLAIMS, claim
+from support.eras.commits import wait_for_a_lone_log_end
 from support.live.cluster import UNREGISTERED
 from support.live.controllers import REASSIGN
 from support.live.waiting import PATIENCE_S, STAYS_S, stays, wait_until
@@ -349,3 +350,25 @@ def test_leader_after_a_loss(cluster: Cluster) -> None:
         wait_until(lambda: cluster.state(topic).states[partition].leader not in {4, NO_LEADER}, 60)
         assert cluster.state(topic).states[partition].leader == 2
     assert seen(cluster, "leader_after_a_loss") == "B, by assignment order"
+
+
+def test_log_end_beside_high_watermark(cluster: Cluster, live: Sandbox) -> None:
+    partition = TopicPartition(cluster.create_topic({0: [1, 2]}), 0)
+    wait_for_a_lone_log_end(live, partition)
+    assert seen(cluster, "log_end_beside_high_watermark") == "counted by -2 alone"
+
+
+def test_rate_while_brokers_run(cluster: Cluster) -> None:
+    topic = cluster.create_topic({0: [1, 2]})
+    partition = TopicPartition(topic, 0)
+    with cluster.held_back(topic):
+        produce(Servers(cluster.bootstrap), {partition: [b"x" * 900_000] * 40})
+        cluster.raw.create(
+            f"/kafka{REASSIGN}", node({"topic": topic, "partition": 0, "replicas": [3, 4]})
+        )
+        wait_until(lambda: {3, 4} < cluster.on_disk(partition))
+        assert stays(lambda: cluster.get(REASSIGN) is not None)
+        cluster.throttle(topic, "200000000")
+        wait_until(lambda: cluster.get(REASSIGN) is None)
+    assert cluster.state(topic).replicas(partition) == (3, 4)
+    assert seen(cluster, "rate_while_brokers_run") == "both are in force without a restart"

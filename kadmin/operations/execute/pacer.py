@@ -12,6 +12,7 @@ from kadmin.operations.record.steps import current_hours
 from kadmin.operations.throttles.changes import require_followed
 from kadmin.plan.commit_delay import watched
 from kadmin.plan.hours import until
+from kadmin.plan.out_of_sync import out_of_sync
 from kadmin.plan.pace import (
     LOOK_S,
     RISE_S,
@@ -63,6 +64,8 @@ class Pacer:
         self._signals = Signals({} if named is None else named.signals, context.clock.now)
         self._exceeded: frozenset[str] = frozenset()
         self._delay: SignalSeen | None = None
+        self._first: ClusterState | None = None
+        self._out_of_sync: SignalSeen | None = None
         self._looked_at = context.clock.now()
         self._copied: dict[tuple[Pair, TopicPartition], int] | None = None
         self._wanted: dict[int, int] = {}
@@ -115,6 +118,8 @@ class Pacer:
             self._pace = Pacing({each: step_of(rate, limits) for each, rate in rates.items()})
         now, seen, note = self._context.clock.now(), Seen({}, {}), None
         if cluster is not None and spec.most is not None and now >= self._looked_at + LOOK_S:
+            self._first = self._first or cluster
+            self._out_of_sync = out_of_sync(self._first, cluster)
             running = work.copying(work.wave(memory), observed.state)
             seen = self._seen(running, observed, now)
             note = self._note_signals(seen)
@@ -146,7 +151,7 @@ class Pacer:
             pair: PairSeen(delays.get(pair, ()), controls, number)
             for pair, number in copies.items()
         }
-        over = [each.name for each in self._signals.seen(now) if each.is_exceeded]
+        over = [each.name for each in self._with_limits(now) if each.is_exceeded]
         return Seen(pairs, self._used(running, observed, now - self._looked_at), over)
 
     def _used(
@@ -182,14 +187,19 @@ class Pacer:
         return f"pace: {'; '.join(reasons)}" if reasons else None
 
     def _reasons(self, names: Collection[str]) -> list[str]:
-        found = self._signals.seen(self._context.clock.now())
+        found = self._with_limits(self._context.clock.now())
         return [each.reason for each in found if each.name in names]
+
+    def _with_limits(self, now: float) -> tuple[SignalSeen, ...]:
+        """Return the signals that lower the rates of all brokers while they are over a limit."""
+        named = self._signals.seen(now)
+        return named if self._out_of_sync is None else (self._out_of_sync, *named)
 
     @property
     def signals(self) -> tuple[SignalSeen, ...]:
-        """The commit delay of the pair that waits longest, and the named signals."""
-        named = self._signals.seen(self._context.clock.now())
-        return named if self._delay is None else (self._delay, *named)
+        """The commit delay of the pair that waits longest, and those with limits."""
+        found = self._with_limits(self._context.clock.now())
+        return found if self._delay is None else (self._delay, *found)
 
     @property
     def until(self) -> str | None:

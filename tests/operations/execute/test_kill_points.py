@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from support.executor.runs import KillPoint, Site
 
+    Rates = tuple[int, int | None]
+
 pytestmark = pytest.mark.zookeeper
 
 SAMPLED = 16
@@ -39,8 +41,9 @@ KILL_9_LAST = 300
 """A command line looks at other moments than a run in this process, and ends after fewer
 requests."""
 SEED = 20_261_121
-RATES = (10_000_000,)
-"""Throttles of the plan, in bytes per second."""
+FIXED, PACED = (10_000_000, None), (1_000_000, 100_000_000)
+"""Throttles of the plan, in bytes per second: a rate; a range, beside hours."""
+THROTTLES = pytest.mark.parametrize("rates", [FIXED, PACED], ids=["rate", "range and hours"])
 
 
 @pytest.fixture(params=["with four-letter words", "without four-letter words"])
@@ -60,18 +63,24 @@ def violations(ground: Ground, points: list[KillPoint]) -> list[str]:
     return [each for point in points for each in ground.violations(point)]
 
 
-@pytest.mark.parametrize("rate", RATES)
-def test_f27_a_run_killed_at_any_write_is_resumed_without_loss(site: Site, rate: int) -> None:
-    ground = Ground(site, ERAS["2.8.2"], rate)
+@THROTTLES
+def test_f27_a_run_killed_at_any_write_is_resumed_without_loss(site: Site, rates: Rates) -> None:
+    ground = Ground(site, ERAS["2.8.2"], *rates)
     assert violations(ground, ground.points(only_writes=True)) == []
 
 
-@pytest.mark.parametrize("rate", RATES)
+@THROTTLES
 def test_f27_a_run_without_four_letter_words_is_resumed_as_well(
-    quiet_site: Site, rate: int
+    quiet_site: Site, rates: Rates
 ) -> None:
-    ground = Ground(quiet_site, ERAS["2.8.2"], rate)
+    ground = Ground(quiet_site, ERAS["2.8.2"], *rates)
     assert violations(ground, spread(ground.points(), SAMPLED)) == []
+
+
+def test_a_paced_run_killed_at_any_of_some_writes_is_cancelled_without_a_trace(site: Site) -> None:
+    ground = Ground(site, ERAS["2.8.2"], *PACED)
+    points = spread(ground.points(only_writes=True), SAMPLED)
+    assert [each for point in points for each in ground.cancelled(point)] == []
 
 
 @pytest.mark.parametrize("version", ERAS)
@@ -82,25 +91,25 @@ def test_f27_controllers_of_every_era_leave_a_killed_run_resumable(
     assert violations(ground, spread(ground.points(only_writes=True), 2)) == []
 
 
-@pytest.mark.parametrize("rate", RATES)
+@THROTTLES
 def test_f27_a_second_kill_during_resume_loses_nothing_either(
-    site: Site, rate: int, record_property: Callable[[str, object], None]
+    site: Site, rates: Rates, record_property: Callable[[str, object], None]
 ) -> None:
     record_property("seed", SEED)
-    assert second_kills(Ground(site, ERAS["2.8.2"], rate), PAIRS) == []
+    assert second_kills(Ground(site, ERAS["2.8.2"], *rates), PAIRS) == []
 
 
 @pytest.mark.executor
-@pytest.mark.parametrize("rate", RATES)
-def test_f27_many_requests_of_a_run_are_kill_points(any_site: Site, rate: int) -> None:
-    ground = Ground(any_site, ERAS["2.8.2"], rate)
+@THROTTLES
+def test_f27_many_requests_of_a_run_are_kill_points(any_site: Site, rates: Rates) -> None:
+    ground = Ground(any_site, ERAS["2.8.2"], *rates)
     assert violations(ground, spread(ground.points(), 120)) == []
 
 
 @pytest.mark.executor
-@pytest.mark.parametrize("rate", RATES)
-def test_f27_many_second_kills_during_resume(any_site: Site, rate: int) -> None:
-    assert second_kills(Ground(any_site, ERAS["2.8.2"], rate), 40) == []
+@THROTTLES
+def test_f27_many_second_kills_during_resume(any_site: Site, rates: Rates) -> None:
+    assert second_kills(Ground(any_site, ERAS["2.8.2"], *rates), 40) == []
 
 
 @pytest.mark.executor

@@ -6,17 +6,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from support.controller.znodes import ELECTION, REASSIGN, reassignment_payload
-from support.executor.runs import KillPoint, Practice, apply, resume
+from support.executor.runs import KillPoint, Practice, apply, resume, stop
 from support.zookeeper.fault_proxy import MULTI
 from support.zookeeper.transaction_log import CREATE
 
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import waves_of
+from kadmin.operations.record.stop_request import Stop
+from kadmin.plan.hours import parse_window
 from kadmin.plan.model import (
+    HoursSpec,
     PartitionTarget,
     PlanHeader,
     ReassignmentPlan,
@@ -24,6 +28,7 @@ from kadmin.plan.model import (
     ThrottleSpec,
     WaveLimits,
 )
+from kadmin.plan.throttle import LEADER_RATE
 from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
@@ -38,20 +43,29 @@ ORIGIN = (1, 2)
 TARGET = (2, 3)
 WAVES = ((0, 1), (2, 3), (4,))
 FOREIGN = b'{"version":1}'
-OLD_THROTTLE = b'{"version":1,"config":{"leader.replication.throttled.rate":"7"}}'
 """An election node that no controller can read: it stays, and is nobody's business here."""
+OLD_RATE = "7"
+OLD_THROTTLE = json.dumps({"version": 1, "config": {LEADER_RATE: OLD_RATE}}).encode()
 RECOVERY_WAIT_S = 60.0
+BEGINS = datetime(2026, 6, 1, 12, tzinfo=UTC)
+EVERY_OTHER_MINUTE = HoursSpec(
+    tuple(parse_window(f"12:{minute:02}-12:{minute + 1:02}") for minute in range(1, 59, 2)), "UTC"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
     """Where kill points are tried: one ZooKeeper, with four-letter words or without, and the era of
     the controller.
+
+    With a `highest_rate` the rate is a range, and copies begin in every other minute only: then the
+    wall clock is the test's.
     """
 
     site: Site
     era: Era
     throttle_rate: int | None = None
+    highest_rate: int | None = None
 
     def practice(self) -> Practice:
         """Make a cluster of three brokers with the topic of the plan and a foreign node."""
@@ -61,6 +75,7 @@ class Ground:
         made.model.znodes.create(ELECTION, FOREIGN)
         made.model.znodes.create("/config/brokers/1", OLD_THROTTLE)
         made.model.run()
+        made.at = None if self.highest_rate is None else BEGINS
         return made
 
     def plan(self) -> ReassignmentPlan:
@@ -68,13 +83,14 @@ class Ground:
         partitions = [TopicPartition(TOPIC, number) for wave in WAVES for number in wave]
         targets = tuple(PartitionTarget(partition, TARGET, ORIGIN) for partition in partitions)
         limits = WaveLimits(max_partitions=max(map(len, WAVES)))
+        pair, hours = (None, None) if self.highest_rate is None else (2, EVERY_OTHER_MINUTE)
         throttle = (
             None
             if self.throttle_rate is None
-            else ThrottleSpec(ThrottleBy.RATE, self.throttle_rate)
+            else ThrottleSpec(ThrottleBy.RATE, self.throttle_rate, self.highest_rate, pair)
         )
         return ReassignmentPlan(
-            PlanHeader("three-waves"), targets, throttle=throttle, limits=limits
+            PlanHeader("three-waves"), targets, throttle=throttle, limits=limits, hours=hours
         )
 
     def points(self, *, only_writes: bool = False) -> list[KillPoint]:
@@ -101,8 +117,24 @@ class Ground:
             for error in errors
             if error is not None and not _discarded(error)
         ]
+        found += _off_record(practice)
         found += self.recover_and_judge(practice)
         return [f"killed {', then '.join(map(str, kills))}: {each}" for each in found]
+
+    def cancelled(self, kill: KillPoint) -> list[str]:
+        """Kill an apply, cancel it from elsewhere, and say what is left of it."""
+        practice = self.practice()
+        before = practice.configs()
+        practice.run(apply(self.plan()), kill)
+        found = list(_off_record(practice))
+        ended = practice.run(stop(Stop.CANCEL_NOW, lock_timeout_s=RECOVERY_WAIT_S))
+        practice.bury()
+        unfinished = practice.journal.unfinished()
+        if unfinished:
+            found.append(f"unfinished: {unfinished}, {ended.error}")
+        if practice.configs() != before:
+            found.append(f"configs are not what they were, {ended.error}")
+        return [f"killed {kill} and cancelled: {each}" for each in found]
 
     def recover_and_judge(self, practice: Practice) -> list[str]:
         """Bring a killed apply to its end, and say what is wrong then."""
@@ -125,6 +157,12 @@ class Ground:
 
 def _discarded(error: Exception) -> bool:
     return "has an incomplete record" in str(error)
+
+
+def _off_record(practice: Practice) -> Iterator[str]:
+    """Say which rates brokers have, and no operation on record has."""
+    if wrong := practice.rates() - practice.rates_on_record() - {OLD_RATE}:
+        yield f"rates that are not on record: {wrong}"
 
 
 def _judge(practice: Practice) -> Iterator[str]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from kazoo.client import KazooClient
 from support.controller.model import ControllerModel
+from support.executor.throttling import rates_on_record
 from support.network.frame_proxy import Action, Fault, reply_number, request_number
 from support.stores import in_znodes
 from support.zookeeper.fault_proxy import FaultProxy
@@ -37,6 +38,7 @@ from kadmin.operations.repair import rollback as undo
 from kadmin.operations.throttles.by_hand import plan_clear, write_planned
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ThrottleBy, ThrottleSpec
+from kadmin.plan.throttle import LEADER_RATE
 from kadmin.plan.throttle_edit import ThrottleEdit
 from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.values.paths import Paths
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
 
 CALL_S = 5.0
 STEPS_PER_WAIT = 9
+WAIT = timedelta(seconds=20)
+"""How far a wall clock of the test goes on at each wait."""
 _numbers = itertools.count()
 
 
@@ -275,6 +279,8 @@ class Practice:
         site.log.new_writes()
         self._writes: list[Write] = []
         self.model = ControllerModel(site.client, self.chroot, era, brokers)
+        self.at: datetime | None = None
+        """What the wall clock shows, from one run to the next; None: this machine's."""
 
     def process(
         self,
@@ -286,7 +292,8 @@ class Practice:
 
         `begins` is what its wall clock shows at first.
         """
-        return Process(self, command, (work or self.work, begins), FaultProxy(self.server))
+        time = work or self.work, begins or self.at
+        return Process(self, command, time, FaultProxy(self.server))
 
     def run(self, command: Command, kill: KillPoint | None = None) -> Run:
         """Run a command to its end, or to the moment in which it is killed."""
@@ -299,7 +306,10 @@ class Practice:
         """What happens while a run waits: the dead are buried, and the model goes on a little."""
         self.bury()
         self.model.run(STEPS_PER_WAIT)
-        return 0.0
+        if self.at is None:
+            return 0.0
+        self.at += WAIT
+        return WAIT.total_seconds()
 
     def ask(self, request: StopRequest) -> None:
         """Write what pause and cancel write where a runner is at work."""
@@ -355,6 +365,17 @@ class Practice:
     def configs(self) -> dict[str, dict[str, str]]:
         """Every config of every topic and broker that has one."""
         return dict(self._below("/config/topics")) | dict(self._below("/config/brokers"))
+
+    def rates(self) -> set[str]:
+        """Every rate that a broker has."""
+        brokers = dict(self._below("/config/brokers")).values()
+        return {config[LEADER_RATE] for config in brokers if LEADER_RATE in config}
+
+    def rates_on_record(self) -> set[str]:
+        """Every rate of an operation, and those that it found."""
+        ids = [listing.operation_id for listing in self.journal.listings()]
+        read = ((self.journal.record(each), self.journal.steps(each)) for each in ids)
+        return {rate for record, steps in read for rate in rates_on_record(record, steps)}
 
     def _below(self, path: str) -> Iterator[tuple[str, dict[str, str]]]:
         for name in self.model.znodes.children(path):

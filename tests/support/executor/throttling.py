@@ -15,6 +15,7 @@ from kadmin.operations.context import Clock
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationKind, OperationRecord
+from kadmin.operations.record.steps import current_throttle
 from kadmin.operations.throttles.changes import record_throttle
 from kadmin.operations.throttles.operation import Throttling
 from kadmin.plan.copying import throttle_of
@@ -25,8 +26,9 @@ from kadmin.worlds.zookeeper.cluster import zookeeper_context
 from kadmin.worlds.zookeeper.values.paths import Paths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from kadmin.operations.record.steps import Step
     from kadmin.worlds.zookeeper.wire.store import Store
 
 
@@ -73,6 +75,15 @@ def throttling(
     )
     context = zookeeper_context(store, PATHS, clock or Clock(), Told() if told is None else told)
     return Throttling(context, record, ReassignmentWork((entries,), entries, Elect.NONE))
+
+
+def rates_on_record(record: OperationRecord, steps: Iterable[Step]) -> set[str]:
+    """Return every rate that an operation set or is to set, and those that it found."""
+    throttle = current_throttle(record, steps)
+    changes = () if throttle is None else throttle.changes.values()
+    found = [keys[LEADER_RATE] for keys in changes if LEADER_RATE in keys]
+    rates = {rate for each in found for rate in (each.ours, each.previous, *each.earlier)}
+    return {rate for rate in rates if rate is not None}
 
 
 def configs(store: Store) -> dict[str, dict[str, str]]:

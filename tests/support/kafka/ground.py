@@ -11,6 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from support.documents.plans import document, reassignment
+from support.executor.throttling import rates_on_record
 from support.kafka.broker_proxy import BrokerProxy
 from support.kafka.processes import LEASE_S, KadminProcess
 from support.kafka.writes import points_of, sent_off_record, targets_of
@@ -23,7 +24,7 @@ from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.steps import Sending, intents, waves_of
-from kadmin.plan.throttle import THROTTLE_KEYS
+from kadmin.plan.throttle import LEADER_RATE, THROTTLE_KEYS
 from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.wire.configs import read_own_configs
 from kadmin.worlds.kafka.wire.connection import uptime_s
@@ -48,6 +49,17 @@ TARGET = (3, 1)
 """The old leader stays among the replicas: an election is needed."""
 WAVES = 2
 STOPPED_BY_S = 120
+FASTER = 200
+"""Ten minutes take three seconds."""
+PACED = {
+    "throttle": {"rate": {"min": "10MB/s", "max": "200MB/s"}, "pair": 2},
+    "hours": {
+        "within": [
+            f"{hour:02}:{at}0-{hour:02}:{at + 1}0" for hour in range(24) for at in (0, 2, 4)
+        ],
+        "zone": "UTC",
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +86,10 @@ class TakeOver:
 class Ground:
     """A topic of its own with its plan, and proxies that see every request of every run."""
 
-    def __init__(self, sandbox: Sandbox, connection: KafkaConnection, folder: Path) -> None:
+    def __init__(
+        self, sandbox: Sandbox, connection: KafkaConnection, folder: Path, *, paced: bool = False
+    ) -> None:
+        """`paced`: its rate is a range, and it has hours, which begin and end in each run."""
         self._sandbox = sandbox
         self._connection = connection
         self._frames: list[list[Frame]] = []
@@ -84,9 +99,10 @@ class Ground:
             self._topic,
             dict.fromkeys(range(WAVES), TARGET),
             waves={"max_partitions": 1},
-            throttle={"rate": "10MB/s"},
             elect="at_end",
+            **(PACED if paced else {"throttle": {"rate": "10MB/s"}}),
         )
+        self._faster = FASTER if paced else 1.0
         self._machines = (folder / f"{self._topic}-machine-{number}" for number in count())
         self._apply = ("apply", document(folder / f"{self._topic}.json", plan), "--yes")
 
@@ -101,9 +117,11 @@ class Ground:
         what is wrong.
         """
         self._run(*self._apply, kill=points[0])
+        found = list(self._off_record())
         for point in points[1:]:
             self._run("resume", "--yes", kill=point)
-        found = [*self._recover(), *self._judge(OperationState.COMPLETED)]
+            found += self._off_record()
+        found += [*self._recover(), *self._judge(OperationState.COMPLETED)]
         return [f"killed {', then '.join(map(str, points))}: {each}" for each in found]
 
     def take_over(self, point: WritePoint | LastLook, *successor: str) -> TakeOver:
@@ -156,7 +174,9 @@ class Ground:
     @contextmanager
     def _stopped(self, point: WritePoint | LastLook) -> Iterator[tuple[KadminProcess, BrokerProxy]]:
         with BrokerProxy(self._sandbox) as proxy:
-            process = KadminProcess(proxy.bootstrap, *self._apply, state=next(self._machines))
+            process = KadminProcess(
+                proxy.bootstrap, *self._apply, faster=self._faster, state=next(self._machines)
+            )
             stopped = threading.Event()
 
             def stop() -> None:
@@ -206,12 +226,22 @@ class Ground:
     def _run(self, *arguments: str | Path, kill: WritePoint | None = None) -> Answer:
         """Run a command on a machine of its own, that has no copy of any record."""
         with BrokerProxy(self._sandbox) as proxy:
-            process = KadminProcess(proxy.bootstrap, *arguments, state=next(self._machines))
+            process = KadminProcess(
+                proxy.bootstrap, *arguments, faster=self._faster, state=next(self._machines)
+            )
             if kill is not None:
                 proxy.faults.append(kill.fault(Action.CUT_BEFORE, process.kill))
             answer = process.answer()
         self._frames.append(proxy.frames)
         return answer
+
+    def _off_record(self) -> Iterator[str]:
+        """Say which rates brokers have, and no operation on record has."""
+        seen = self.seen()
+        recorded = [rates_on_record(record, steps) for _, record, steps in seen.record]
+        rates = {keys[LEADER_RATE] for keys in seen.throttles.values() if LEADER_RATE in keys}
+        if wrong := rates.difference(*recorded):
+            yield f"rates that are not on record: {wrong}"
 
     def _recover(self) -> Iterator[str]:
         """Resume; where nothing had been recorded yet, apply again, as kadmin itself says."""

@@ -1,7 +1,8 @@
 """Runs the command line on a cluster in KRaft mode in processes that tests stop, wake and kill.
 
 Their leases are short, and so is the time for which they watch requests that got no answer.
-`outage_s` is for how long they wait for a cluster that does not answer.
+`outage_s` is for how long they wait for a cluster that does not answer. Their wall clocks go
+`faster` than this machine's, from the same time on.
 """
 
 from __future__ import annotations
@@ -30,11 +31,15 @@ DONE_S = 240
 _RUN = """
 import sys
 from kadmin.cli import main
+from kadmin.operations.context import Clock
 from kadmin.operations.decide import settling
 from kadmin.operations.execute import follow
 
-settling.SETTLE_S, follow.OUTAGE_S = map(float, sys.argv[1:3])
-del sys.argv[1:3]
+settling.SETTLE_S, follow.OUTAGE_S, faster = map(float, sys.argv[1:4])
+del sys.argv[1:4]
+utc = Clock.utc
+began = utc(Clock())
+Clock.utc = lambda self: began + (utc(self) - began) * faster
 main()
 """
 
@@ -52,11 +57,12 @@ class KadminProcess:
         *arguments: str | Path,
         settle_s: float = SETTLE_S,
         outage_s: float = follow.OUTAGE_S,
+        faster: float = 1.0,
         state: Path | None = None,
     ) -> None:
         self._out, self._err = TemporaryFile(), TemporaryFile()  # noqa: SIM115 - open as long as the process
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _RUN, str(settle_s), str(outage_s), *map(str, arguments)],
+            [sys.executable, "-c", _RUN, *map(str, (settle_s, outage_s, faster, *arguments))],
             stdin=subprocess.DEVNULL,
             stdout=self._out,
             stderr=self._err,

@@ -26,6 +26,7 @@ from kadmin.operations.execute.apply import apply
 from kadmin.plan.facts import ClusterFacts
 from kadmin.plan.model import ReassignmentPlan
 from kadmin.worlds.kafka.cluster import kafka_context
+from kadmin.worlds.kafka.reader import read_cluster
 from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import describe_quorum
@@ -148,6 +149,19 @@ def make_topic(
         connection, {TopicPartition(name, number): brokers for number, brokers in replicas.items()}
     )
     return name
+
+
+@contextmanager
+def without_broker(cluster: KraftCluster, broker_id: int, topic: str) -> Iterator[None]:
+    """Run without a broker, which misses 36 MB of the first partition of a topic."""
+    connection = cluster.connection
+    cluster.sandbox.stop_broker(broker_id)
+    try:
+        wait_until(lambda: broker_id not in read_cluster(connection, [topic]).brokers)
+        produce(connection.servers, {TopicPartition(topic, 0): [b"x" * 900_000] * 40})
+        yield
+    finally:
+        cluster.sandbox.start_broker(broker_id)
 
 
 @contextmanager
