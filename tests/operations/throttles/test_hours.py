@@ -39,7 +39,7 @@ from kadmin.plan.model import (
     ThrottleSpec,
     WaveLimits,
 )
-from kadmin.plan.throttle import LEADER_RATE, rates_of
+from kadmin.plan.throttle import LEADER_RATE
 from kadmin.report.operations.status import status_answer, status_text
 from kadmin.schema import validate_value
 
