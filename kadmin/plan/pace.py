@@ -10,13 +10,13 @@ Algorithm: a commit is late if it takes twice as long as nine of ten controls, a
 share of late commits is about that of the time in which copies use the connection, so it grows with
 the rate. Where responses are short, all commits take a little longer instead, and producers that
 send one request after the other wait for each: commits that take 2 ms more than nine of ten
-controls are late, too, once there are many. Rates are steps, each STEP times the one before. A pair
-suffers if more than LATE of its commits are late. A raise of the last look is then taken back, and
-tried again only after a time that doubles. Otherwise both brokers lose as many steps as bring the
-share to AIM, and the pair, where it copied more than one partition at once, goes back to one.
-Brokers that use their rate gain a step after CALM_S in which hardly any commit was late; at first,
-until one is, FIRST_UP steps at each look. Where the rate is not what limits copies, another
-partition of the pair begins.
+controls are late, too, where there are more of them than chance brings. Rates are steps, each STEP
+times the one before. A pair suffers if more than LATE of its commits are late. A raise of the last
+look is then taken back, and tried again only after a time that doubles. Otherwise both brokers lose
+as many steps as bring the share to AIM, and the pair, where it copied more than one partition at
+once, goes back to one. Brokers that use their rate gain a step after CALM_S in which hardly any
+commit was late; at first, until one is, FIRST_UP steps at each look. Where the rate is not what
+limits copies, another partition of the pair begins.
 Example: 1 to 100 MB/s on links of 10 MB/s: 1, 2, 4.3 MB/s, late, 2, and 2.5 MB/s half a minute
 later.
 """
@@ -24,7 +24,7 @@ later.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import ceil, inf, log
+from math import ceil, inf, log, sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ for the whole window of the quota (11 s), and again when the window has passed i
 TRIES_AGAIN_S, LONGEST_S = 120.0, 3600.0
 HELD_S = 60.0
 _RATIO, _EXCESS_S = 2.0, 0.01
-_SLOW_S, _SLOW_ALLOWED = 0.002, 0.1
+_SLOW_S, _CHANCE = 0.002, 0.6
+"""Of commits that take no longer than others, _CHANCE / sqrt(n) of n may seem slow."""
 _FEWEST = 10
 
 
@@ -111,7 +112,8 @@ class PairSeen:
         if not self.is_known:
             return 0.0
         slow = self._share_over(p90(self.controls) + _SLOW_S)
-        return max(self._share_over(self.limit_s), slow - _SLOW_ALLOWED)
+        by_chance = _CHANCE / sqrt(len(self.delays))
+        return max(self._share_over(self.limit_s), slow - by_chance)
 
     def _share_over(self, seconds: float) -> float:
         return sum(delay > seconds for delay in self.delays) / len(self.delays)

@@ -61,7 +61,7 @@ class Link:
             * max(0.0, 1 - (limit_s - self.base_s) / highest_s)
             for limit_s in (max(2 * others_s, others_s + 0.01), others_s + 0.002)
         )
-        return max(late, slow - 0.1)
+        return max(late, slow - 0.6 / PROBES**0.5)
 
     def delays(
         self, load: float, copied: float, at_once: int, chooser: random.Random
