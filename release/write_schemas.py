@@ -29,6 +29,7 @@ from typing import (
 import document_schemas
 
 from kadmin.answers import (
+    brokers,
     contexts,
     diff,
     doctor,
@@ -79,6 +80,12 @@ ANSWERS = {
     "context-check": Published("Answer of kadmin context check", contexts.RightsAnswer),
     "context-list": Published("Answer of kadmin context list", contexts.ContextsAnswer),
     "context-show": Published("Answer of kadmin context show", contexts.ContextAnswer),
+    "broker-cordon": Published(
+        "Answer of kadmin broker cordon and kadmin broker uncordon", brokers.CordonAnswer
+    ),
+    "broker-unregister": Published(
+        "Answer of kadmin broker unregister", brokers.UnregisteredAnswer
+    ),
     "diff": Published("Answer of kadmin diff", diff.DiffAnswer),
     "doctor": Published("Answer of kadmin doctor", doctor.DoctorAnswer),
     "doctor-migration": Published("Answer of kadmin doctor migration", doctor.MigrationAnswer),

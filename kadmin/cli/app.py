@@ -38,6 +38,7 @@ _GROUPS = {
         "history import": "migration:history_import",
         "lock": "status:lock_app",
         "throttle": "throttle:throttle_app",
+        "broker": "broker:broker_app",
     },
     "Look": {
         "doctor": "doctor:doctor",

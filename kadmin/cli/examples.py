@@ -48,6 +48,9 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
         f"--broker 4 --rate 50MB/s {_ZK}",
         f"--broker 4 --rate 10MB/s..200MB/s {_B}",
     ),
+    "broker cordon": (f"4 {_B}",),
+    "broker uncordon": (f"4 {_B}",),
+    "broker unregister": (f"4 {_B}",),
     "doctor": (_ZK, _B),
     "doctor migration": (f"{_ZK} {_B}",),
     "inspect admin": (f"{_ZK} --watch",),
@@ -125,6 +128,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
     "schema": ("schema list",),
     "lock": (f"lock show {_ZK}",),
     "throttle": (f"throttle audit {_ZK}", f"throttle set --rate 50MB/s {_B}"),
+    "broker": (f"broker cordon 4 {_B}", f"broker uncordon 4 {_B}"),
     "inspect": (f"inspect brokers {_ZK}", f"inspect partitions {_B} --filter leader=3"),
     "whatif": (
         "whatif lose --broker 3 --inventory inventory",

@@ -47,6 +47,7 @@ GROUPS = {
         "history import",
         "lock",
         "throttle",
+        "broker",
     ],
     "Look": [
         "doctor",

@@ -104,6 +104,7 @@ ARGUMENTS = {
         ("apply", "consumers disturbed", "diff", "recreate", "verify", "whatif plan"), "plan.yaml"
     ),
     **dict.fromkeys(("cancel", "history", "lock release", "pause", "resume", "rollback"), "op-1"),
+    **dict.fromkeys(("broker cordon", "broker uncordon", "broker unregister"), "1"),
     "consumers coordinator": "readers",
     "consumers preview": "--group readers --members 2",
     "inspect znode": "/admin",
