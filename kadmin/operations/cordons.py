@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 from kadmin.cluster.capabilities import MetadataMode
 from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.from_brokers import why
-from kadmin.errors import NotCompletedError, StalePlanError, UnreachableError, UsageError
+from kadmin.errors import (
+    NotAuthorizedError,
+    NotCompletedError,
+    StalePlanError,
+    UnreachableError,
+    UsageError,
+)
 from kadmin.next_step import command
 from kadmin.operations.events import Note
 from kadmin.operations.port import ConfigsOutcome
@@ -106,14 +112,13 @@ def cordon(context: Context, broker_id: int, lock_timeout_s: float) -> CordonCha
         found = find_to_cordon(context, broker_id)
         if found.is_cordoned:
             return CordonChange(found, found)
-        record = CordonRecord(
-            str(context.author),
-            context.clock.timestamp(),
-            found.own if found.recorded is None or found.own != ALL_DIRS else found.recorded.before,
-        )
+        record = CordonRecord(str(context.author), context.clock.timestamp(), found.own)
         context.operations.set_cordon(broker_id, record, session.lease)
         try:
             _write(context, broker_id, ALL_DIRS, session.lease)
+        except NotAuthorizedError:
+            context.operations.set_cordon(broker_id, found.recorded, session.lease)
+            raise
         except NotCompletedError as error:
             context.operations.set_cordon(broker_id, found.recorded, session.lease)
             raise NotCompletedError(
