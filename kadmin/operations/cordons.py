@@ -6,7 +6,7 @@ The value before is on record before the request leaves, and until the broker is
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.capabilities import MetadataMode
@@ -147,6 +147,7 @@ def uncordon(context: Context, broker_id: int, lock_timeout_s: float) -> CordonC
             _write(context, broker_id, before, session.lease)
             after = _find(context, broker_id, _read(context, broker_id))
             _require_uncordoned(after, before)
+            after = replace(after, recorded=None)
         else:
             _overwrite(context, broker_id, before, session.lease)
             after = None

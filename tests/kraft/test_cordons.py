@@ -121,7 +121,8 @@ def test_a_broker_that_is_down_is_uncordoned_at_the_controller_and_not_cordoned(
 
 def test_a_cordon_survives_a_restart(cordons: KraftCluster) -> None:
     assert asked(cordons, "cordon")["cordoned"]
-    cordons.sandbox.restart_broker(2)
+    cordons.sandbox.stop_broker(2)
+    cordons.sandbox.start_broker(2)
     assert own(cordons) == "*"
     assert asked(cordons, "uncordon")["cordoned"] is False
 
