@@ -82,6 +82,12 @@ ANSWERS = {
     "context-check": Published("Answer of kadmin context check", contexts.RightsAnswer),
     "context-list": Published("Answer of kadmin context list", contexts.ContextsAnswer),
     "context-show": Published("Answer of kadmin context show", contexts.ContextAnswer),
+    "broker-cordon": Published(
+        "Answer of kadmin broker cordon and kadmin broker uncordon", brokers.CordonAnswer
+    ),
+    "broker-unregister": Published(
+        "Answer of kadmin broker unregister", brokers.UnregisteredAnswer
+    ),
     "diff": Published("Answer of kadmin diff", diff.DiffAnswer),
     "doctor": Published("Answer of kadmin doctor", doctor.DoctorAnswer),
     "doctor-migration": Published("Answer of kadmin doctor migration", doctor.MigrationAnswer),
@@ -123,6 +129,7 @@ ANSWERS = {
     "inspect-znode": Published("Answer of kadmin inspect znode", zookeeper.ZnodeAnswer),
     "load-build": Published("Answer of kadmin load build, and load.json", BuiltLoad),
     "lock-show": Published("Answer of kadmin lock show", operations.LockAnswer),
+    "propose-demotion": Published("Answer of kadmin propose demotion", proposals.DemotionAnswer),
     "propose-election": Published("Answer of kadmin propose election", proposals.ElectionAnswer),
     "sample": Published("Answer of kadmin sample", snapshots.SamplesAnswer),
     "snapshot": Published("Answer of kadmin snapshot", snapshots.SnapshotAnswer),

@@ -38,12 +38,12 @@ _GROUPS = {
         "history import": "migration:history_import",
         "lock": "status:lock_app",
         "throttle": "throttle:throttle_app",
+        "broker": "broker:broker_app",
     },
     "Look": {
         "doctor": "doctor:doctor",
         "doctor migration": "migration:doctor_migration",
         "inspect": "inspect:inspect_app",
-        "broker": "broker:broker_app",
         "whatif": "whatif:whatif_app",
         "consumers": "consumers:consumers_app",
         "snapshot": "snapshot:snapshot",

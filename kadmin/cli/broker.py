@@ -1,4 +1,4 @@
-"""`kadmin broker list` and `kadmin broker check`."""
+"""`kadmin broker`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.cluster import on_cluster
 from kadmin.cli.context import open_reading
+from kadmin.cli.cordon import cordon, uncordon, unregister
 from kadmin.cli.inputs import broker_ids
 from kadmin.cli.output import TableView, answer, note
 from kadmin.contexts.address import ClusterAddress, Fleet
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     Judged: TypeAlias = tuple[StopVerdict, tuple[str, ...]]
     """A verdict, and the answers that brokers did not give."""
 
-broker_app = typer.Typer(help="Show brokers, and check whether they may be stopped.")
+broker_app = typer.Typer(help="Show brokers, check a stop, cordon and unregister them.")
+broker_app.command()(cordon)
+broker_app.command()(uncordon)
+broker_app.command()(unregister)
 
 
 BrokersArgument: TypeAlias = Annotated[

@@ -173,6 +173,15 @@ class Backend(Protocol):
         """
         ...
 
+    def unregister(self, broker_id: int, lease: Lease) -> None:
+        """Unregister a broker; returns once it is seen to be unregistered.
+
+        Whether it is dead and in no list is for the caller to know. Raises NotCompletedError for a
+        refusal, UnknownOutcomeError where the answer is missing or the broker is still listed: the
+        request may then be applied late.
+        """
+        ...
+
 
 class MetadataStore(Protocol):
     """A store of the cluster's metadata beside the controller.

@@ -17,18 +17,27 @@ from kadmin.operations.record.codec import (
     REPLACE_REQUEST,
     REPLACE_THROTTLE_REQUEST,
     UndecodableError,
+    decode_cordon,
     decode_record,
     decode_request,
     decode_status,
     decode_throttle_request,
     decoding,
+    encode_cordon,
     encode_record,
     encode_request,
     encode_status,
     encode_throttle_request,
     restate,
 )
-from kadmin.operations.record.keys import OPERATIONS, key_of, no_operation, step_key
+from kadmin.operations.record.keys import (
+    CORDONS,
+    OPERATIONS,
+    cordon_key,
+    key_of,
+    no_operation,
+    step_key,
+)
 from kadmin.operations.record.listings import Listings
 from kadmin.operations.record.record import (
     OperationState,
@@ -41,11 +50,12 @@ from kadmin.operations.record.step_codec import decode_step, encode_step
 from kadmin.operations.record.steps import current_throttle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from kadmin.next_step import NextStep
     from kadmin.operations.events import EventSink
     from kadmin.operations.port import Lock, Values
+    from kadmin.operations.record.cordon import CordonRecord
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.record import Listing, OperationRecord, ThrottleRecord
     from kadmin.operations.record.steps import Step
@@ -213,6 +223,19 @@ class OperationStore:
     def write_step(self, step: Step, lease: Lease) -> None:
         """Write a step; a step with this number is overwritten, as with its outcome."""
         self._values.put([(step_key(lease.operation_id, step.number), encode_step(step))], lease)
+
+    def cordons(self) -> Mapping[int, CordonRecord]:
+        """Return the cordons on record by broker id."""
+        found = {}
+        for name, data in self._values.below(CORDONS).items():
+            with decoding(self._values.locate(cordon_key(int(name)))):
+                found[int(name)] = decode_cordon(data)
+        return dict(sorted(found.items()))
+
+    def set_cordon(self, broker_id: int, cordon: CordonRecord | None, lease: Lease) -> None:
+        """Write the cordon of a broker, or remove it."""
+        data = None if cordon is None else encode_cordon(cordon)
+        self._values.put([(cordon_key(broker_id), data)], lease)
 
     def _asked(
         self, key: str, decode: Callable[[bytes], Request], replaced_by: NextStep

@@ -47,12 +47,12 @@ GROUPS = {
         "history import",
         "lock",
         "throttle",
+        "broker",
     ],
     "Look": [
         "doctor",
         "doctor migration",
         "inspect",
-        "broker",
         "whatif",
         "consumers",
         "snapshot",

@@ -135,6 +135,8 @@ ARGUMENTS = {
     "snapshot": ["--out", "OUT"],
     "sample": ["--out", "OUT"],
     "propose election": ["--out", "OUT"],
+    "propose demotion": ["--broker", "1", "--out", "OUT"],
+    **{f"broker {name}": ["1", "--yes"] for name in ("cordon", "uncordon", "unregister")},
     "lock release": ["op", "--yes"],
     "status": [],
     "history": [],

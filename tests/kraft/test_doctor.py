@@ -18,7 +18,6 @@ from support.live.kraft import (
     make_topic,
     set_configs,
     slow_brokers,
-    unregister,
     wait_assigned,
 )
 from support.live.waiting import wait_until
@@ -38,6 +37,7 @@ from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import describe_quorum
 from kadmin.worlds.kafka.wire.reassignments import alter_reassignments, list_reassignments
+from kadmin.worlds.kafka.wire.registrations import unregister_broker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -228,7 +228,7 @@ def test_k14_a_move_to_a_broker_that_is_fenced_and_then_not_registered(
         assert found["stalled-move"]["evidence"][0] == (
             "fenced: 4" if tells_fenced(cluster) else "not alive: 4"
         )
-        unregister(cluster.sandbox, 4)
+        assert unregister_broker(cluster.connection, 4) is None
         wait_until(lambda: 4 not in read_metadata(cluster.connection, ()).brokers, WAIT_S)
         gone = examine(cluster)
         assert set(gone) - {"under-min-isr"} == {"stalled-move", "foreign-move", "missing-brokers"}
@@ -239,7 +239,7 @@ def test_k14_a_move_to_a_broker_that_is_fenced_and_then_not_registered(
 
 def test_a_live_broker_that_was_unregistered(cluster: KraftCluster) -> None:
     topic = make_topic(cluster.connection, {0: (1, 4)})
-    unregister(cluster.sandbox, 4)
+    assert unregister_broker(cluster.connection, 4) is None
     wait_until(lambda: 4 not in read_metadata(cluster.connection, ()).brokers, WAIT_S)
     found = examine(cluster)
     with stopped(cluster, 4):

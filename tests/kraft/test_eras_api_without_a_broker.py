@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 import kafka
@@ -24,13 +25,16 @@ from support.eras.kraft import (
     creation,
     delete,
     elect,
+    filled_topic,
+    held,
     in_flight,
     move,
     reassign,
+    slow_copies,
     take_back,
     wait_shown,
 )
-from support.live.kraft import THROTTLED_RATES, make_topic, unregister, wait_assigned
+from support.live.kraft import THROTTLED_RATES, make_topic, wait_assigned
 from support.live.waiting import PATIENCE_S, stays, wait_until
 
 from kadmin.cluster.config_entity import ConfigEntity
@@ -42,6 +46,7 @@ from kadmin.worlds.kafka.wire.eligible_leaders import EligibleLeaders, read_elig
 from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs
 from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.quorum import describe_quorum
+from kadmin.worlds.kafka.wire.registrations import unregister_broker
 from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
@@ -329,12 +334,58 @@ def test_cordoned_log_directories(
         delete(connection, f"{partition.topic}-cordoned")
 
 
+def test_lists_with_a_cordoned_broker(
+    connection: KafkaConnection, cordons: Back, seen: Callable[[str], str]
+) -> None:
+    """The move away is held back, so that it is in flight for what follows."""
+    partition, probe = filled_topic(connection, (4, 1)), filled_topic(connection, (1, 2))
+    cordons.cordon(connection, "*")
+    if seen("lists_with_a_cordoned_broker") == "not known":
+        return
+    wait_until(lambda: cordoned(connection) == [True, True])
+    if "order 39" in seen("lists_with_a_cordoned_broker"):
+        wait_until(lambda: reassign(connection, probe, (1, 4))[1] == [39])
+    with slow_copies(connection), held(connection, partition.topic):
+        codes = [
+            reassign(connection, partition, target)[1][0]
+            for target in ((1, 4), (2, 3), (4, 1), None)
+        ]
+    wait_until(lambda: in_flight(connection, partition) is None)
+    assert seen("lists_with_a_cordoned_broker") == (
+        "another order {}; a list without it {}; then its original list {}, null {}".format(*codes)
+    )
+    delete(connection, partition.topic)
+    delete(connection, probe.topic)
+
+
+def test_placement_beside_a_cordoned_broker(
+    connection: KafkaConnection, cordons: Back, seen: Callable[[str], str]
+) -> None:
+    """A broker reports its cordon with a heartbeat: earlier topics may be placed on it."""
+    numbers = count()
+
+    def brokers_of_a_new_topic() -> set[int]:
+        name = f"placed-{next(numbers)}"
+        assert creation(connection, name, {}, partitions=8) == 0
+        wait_until(lambda: len(read_metadata(connection, [name]).partitions) == 8)
+        found = read_metadata(connection, [name]).partitions.values()
+        delete(connection, name)
+        return {broker for each in found for broker in each.replicas}
+
+    cordons.cordon(connection, "*")
+    if seen("placement_beside_a_cordoned_broker") == "on every broker":
+        assert 4 in brokers_of_a_new_topic()
+    else:
+        wait_until(lambda: 4 not in brokers_of_a_new_topic())
+        assert seen("placement_beside_a_cordoned_broker") == "on the others"
+
+
 def test_unregistered_while_alive(
     kraft: Sandbox, connection: KafkaConnection, back: Back, seen: Callable[[str], str]
 ) -> None:
-    """The last one: the broker is restarted, as it was."""
+    """The last but one: the broker is restarted, as it was."""
     assert back.directories
-    unregister(kraft, 4)
+    assert unregister_broker(connection, 4) is None
     wait_until(lambda: 4 not in read_metadata(connection, ()).brokers)
     assert stays(lambda: 4 not in read_metadata(connection, ()).brokers)
     kraft.stop_broker(4, kill=True)
@@ -343,3 +394,25 @@ def test_unregistered_while_alive(
     assert (
         seen("unregistered_while_alive") == "accepted; it leaves the cluster until it is restarted"
     )
+
+
+def test_unregistered_while_dead(
+    kraft: Sandbox, connection: KafkaConnection, back: Back, seen: Callable[[str], str]
+) -> None:
+    """The last one: a broker in a list, which keeps its id; it registers when it starts."""
+    assert back.directories
+    partition = TopicPartition(make_topic(connection, {0: (1, 4)}), 0)
+    kraft.stop_broker(4)
+    first, again = (unregister_broker(connection, 4) for _ in range(2))
+    assert first is None
+    assert again is not None
+    wait_until(lambda: 4 not in read_metadata(connection, ()).brokers)
+    kept = read_metadata(connection, [partition.topic]).partitions[partition].replicas
+    named = reassign(connection, partition, (4, 1))[1][0]
+    kraft.start_broker(4)
+    wait_shown(connection, partition, isr=(1, 4))
+    assert seen("unregistered_while_dead") == (
+        f"accepted; again: {again.code}; lists keep it ({list(kept)}), and one with it is "
+        f"refused ({named}); back when it starts"
+    )
+    delete(connection, partition.topic)

@@ -104,9 +104,11 @@ ARGUMENTS = {
         ("apply", "consumers disturbed", "diff", "recreate", "verify", "whatif plan"), "plan.yaml"
     ),
     **dict.fromkeys(("cancel", "history", "lock release", "pause", "resume", "rollback"), "op-1"),
+    **dict.fromkeys(("broker cordon", "broker uncordon", "broker unregister"), "1"),
     "consumers coordinator": "readers",
     "consumers preview": "--group readers --members 2",
     "inspect znode": "/admin",
+    "propose demotion": "--broker 1 --out demotion.yaml",
     "propose election": "--out election.yaml",
     "report": "--out page.html",
     "sample": "--out samples --once",

@@ -28,6 +28,7 @@ UNENDING = {"--watch", "--every", "sample"}
 """Words of commands that end at --timeout alone."""
 ELSE = {
     "kadmin broker check": 8,  # other tests left partitions with one replica
+    "kadmin broker unregister": 8,  # the broker is alive
     "kadmin consumers preview": 4,  # nobody consumes as group billing
     "kadmin consumers coordinator": 4,
     "kadmin doctor": 8,  # what other tests left on the cluster

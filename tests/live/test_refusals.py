@@ -85,3 +85,21 @@ def test_f19_a_mistyped_chroot_is_refused_and_not_created(cluster: Cluster, tmp_
         refused = cluster.kadmin("apply", plan, "--yes", connect=servers + chroot)
         assert refused.status == 6, refused.err
     assert cluster.root_children() == ("kafka", "zookeeper")
+
+
+@pytest.mark.parametrize(
+    ("verb", "instead"),
+    [
+        ("cordon", "propose demotion --broker 4"),
+        ("uncordon", "propose demotion --broker 4"),
+        ("unregister", "ends with its session"),
+    ],
+)
+def test_cordons_and_registrations_are_of_kraft_mode(
+    cluster: Cluster, verb: str, instead: str
+) -> None:
+    before = cluster.fingerprint()
+    refused = cluster.kadmin("broker", verb, "4", "--yes")
+    assert refused.status == 64
+    assert instead in refused.err
+    assert cluster.fingerprint() == before

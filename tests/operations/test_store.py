@@ -15,6 +15,7 @@ from support.stores import in_folder, in_znodes
 from kadmin.errors import InvalidInputError, KadminError, NotCompletedError
 from kadmin.operations.events import Note
 from kadmin.operations.record.codec import UndecodableError
+from kadmin.operations.record.cordon import CordonRecord
 from kadmin.operations.record.holder import Holder, LostLockError
 from kadmin.operations.record.keys import key_of
 from kadmin.operations.record.record import (
@@ -275,3 +276,15 @@ def test_no_znode_of_a_large_record_passes_the_cap(store: Store) -> None:
     sizes = [len(chunk.data or b"") for chunk in chunks if chunk is not None]
     assert len(sizes) > 1
     assert max(sizes) <= CHUNK_BYTES
+
+
+def test_cordons_are_read_by_another_process_until_they_are_taken_off(
+    storage: Storage, operations: OperationStore, lease: Lease
+) -> None:
+    cordons = {4: CordonRecord("ann@host", "now", None), 12: CordonRecord("ben@host", "now", "/d")}
+    for broker_id, cordon in cordons.items():
+        operations.set_cordon(broker_id, cordon, lease)
+    assert storage.open().cordons() == cordons
+    operations.set_cordon(4, None, lease)
+    assert storage.open().cordons() == {12: cordons[12]}
+    assert operations.listings() == ()

@@ -37,6 +37,8 @@ class Trouble(StrEnum):
     LAGGING_CONTROLLER = "lagging-controller"
     FENCED_BROKER = "fenced-broker"
     UNREGISTERED_BROKER = "unregistered-broker"
+    CORDONED_BROKER = "cordoned-broker"
+    BLOCKED_UPGRADE = "blocked-upgrade"
     STALLED_MOVE = "stalled-move"
     FOREIGN_MOVE = "foreign-move"
     LATE_MOVE = "late-move"

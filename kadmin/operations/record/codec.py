@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kadmin.errors import NotCompletedError
 from kadmin.insight.diagnosis.health import Health
 from kadmin.next_step import command
+from kadmin.operations.record.cordon import CordonRecord
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.loading import (
     load_answered,
@@ -323,6 +324,21 @@ def encode_throttle_request(request: ThrottleRequest) -> bytes:
 def decode_throttle_request(data: bytes) -> ThrottleRequest:
     """Decode a request to change the throttle."""
     return load_throttle_request(json.loads(data))
+
+
+def encode_cordon(cordon: CordonRecord) -> bytes:
+    """Encode a cordon on record."""
+    return dump({"min_reader": RECORD_VERSION, **asdict(cordon)})
+
+
+def decode_cordon(data: bytes) -> CordonRecord:
+    """Decode a cordon on record; raises UndecodableError for a layout of a newer kadmin."""
+    value = json.loads(data)
+    require_readable(value.pop("min_reader"), "A cordon")
+    cordon = CordonRecord(**value)
+    require(str, cordon.by, cordon.at)
+    require_any(str, cordon.before)
+    return cordon
 
 
 @contextmanager

@@ -7,6 +7,7 @@
     operations/<id>/request      pause or cancel, written without the lock
     operations/<id>/throttle     a change of the throttle, written without the lock
     operations/<id>/steps/<n>    one for each publish and each change of the throttle, six digits
+    cordons/<broker id>          a cordon by kadmin, until it is taken off
 
 A key is matched whole, and an id is one that `new_operation_id` makes, because any writer of the
 topic chooses its keys, and a key becomes the path of a file.
@@ -20,16 +21,18 @@ from kadmin.errors import InvalidInputError
 from kadmin.next_step import command
 
 OPERATIONS = "operations"
+CORDONS = "cordons"
 
 _LEAVES = ("status", "record", "request", "throttle", "steps/[0-9]{6}")
 _OPERATION = rf"{OPERATIONS}/[0-9]{{8}}T[0-9]{{6}}Z-[0-9a-f]{{6}}"
-_KEY = re.compile(rf"{_OPERATION}/({'|'.join(_LEAVES)})")
+_CORDON = rf"{CORDONS}/(0|[1-9][0-9]{{0,9}})"
+_KEY = re.compile(rf"{_OPERATION}/({'|'.join(_LEAVES)})|{_CORDON}")
 _ASKED = re.compile(rf"{_OPERATION}/(request|throttle)")
-_PARENT = re.compile(rf"{OPERATIONS}|{_OPERATION}|{_OPERATION}/steps")
+_PARENT = re.compile(rf"{CORDONS}|{OPERATIONS}|{_OPERATION}|{_OPERATION}/steps")
 
 
 def is_key(key: str) -> bool:
-    """Whether a value of an operation may have this key."""
+    """Whether a value on record may have this key."""
     return _KEY.fullmatch(key) is not None
 
 
@@ -54,6 +57,11 @@ def key_of(operation_id: str, name: str) -> str:
 def step_key(operation_id: str, number: int) -> str:
     """Return the key of a step."""
     return key_of(operation_id, f"steps/{number:06d}")
+
+
+def cordon_key(broker_id: int) -> str:
+    """Return the key of a cordon."""
+    return f"{CORDONS}/{broker_id}"
 
 
 def no_operation(operation_id: str) -> InvalidInputError:

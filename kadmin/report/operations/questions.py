@@ -75,6 +75,11 @@ def throttle_question(changes: ConfigChanges, where: str) -> str:
     return f"Write these values for {describe_entities(changes)} on {where}?"
 
 
+def broker_question(verb: str, broker: int, where: str) -> str:
+    """Ask before a broker is cordoned, uncordoned or unregistered."""
+    return f"{verb} broker {broker} of {where}?"
+
+
 def catch_up_question(broker: int, replicas: int, where: str) -> str:
     """Ask before the catch-up of a broker is throttled."""
     words = words_of(OperationKind.CATCH_UP).targets(replicas)

@@ -23,7 +23,7 @@ from kadmin.worlds.kafka.brokers import KafkaBrokers, listeners_of
 from kadmin.worlds.kafka.configs import EntityConfigs
 from kadmin.worlds.kafka.publish import ReassignmentPublisher
 from kadmin.worlds.kafka.reader import read_cluster, read_quorum
-from kadmin.worlds.kafka.requests import TopicPublisher
+from kadmin.worlds.kafka.requests import TopicPublisher, unregister
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -65,6 +65,8 @@ class KafkaBackend:
     ) -> None:
         self.capabilities = replace(CAPABILITIES, mode=mode)
         self._connection = connection
+        self._operations = operations
+        self._clock = clock
         self._configs = EntityConfigs(connection, operations, clock)
         self._reassignments = ReassignmentPublisher(connection, operations)
         self._topics = TopicPublisher(connection, operations)
@@ -144,3 +146,7 @@ class KafkaBackend:
     ) -> Mapping[ConfigEntity, str]:
         """Write configs of brokers that do not answer at the active controller."""
         return self._configs.overwrite(values, lease, step)
+
+    def unregister(self, broker_id: int, lease: Lease) -> None:
+        """Unregister a broker, and wait until it is seen to be unregistered."""
+        unregister(self._connection, self._operations, self._clock, broker_id, lease)

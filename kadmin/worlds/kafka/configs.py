@@ -21,7 +21,8 @@ from kadmin.errors import (
 )
 from kadmin.next_step import command
 from kadmin.operations.port import ConfigsOutcome
-from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries, require_throttles
+from kadmin.plan.cordon import CORDON, require_written
+from kadmin.plan.throttle import LISTS, THROTTLE_KEYS, WILDCARD, entries
 from kadmin.wording import name_some
 from kadmin.worlds.kafka.reader import read_quorum
 from kadmin.worlds.kafka.sending import RequestsOfStep
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 BATCH = 200
 """Number of entities in one request."""
+_BROKER_KEYS = THROTTLE_KEYS | {CORDON}
 _ROUNDS = 5
 """Number of rounds of requests without progress towards the wanted values."""
 
@@ -78,7 +80,7 @@ class EntityConfigs:
         return {**topics, **brokers, DEFAULT_ENTITY: True}
 
     def read(self, entities: Iterable[ConfigEntity]) -> ConfigValues:
-        """Return the throttles among the dynamic configs of entities.
+        """Return the throttles and cordons among the dynamic configs of entities.
 
         A broker that does not answer is left out. The values are no older than the call. Without
         the keys a broker would describe some thirty settings a topic.
@@ -123,7 +125,7 @@ class EntityConfigs:
         names, least, idle, silent = sorted(entities), math.inf, 0, False
         with RequestsOfStep(self._operations, lease, step) as requests:
             while wanted := edit(found := self.read(names)):
-                require_throttles(wanted)
+                require_written(wanted)
                 edits = {entity: _edits(values, found[entity]) for entity, values in wanted.items()}
                 left = sum(len(each) for keys in edits.values() for each in keys.values())
                 idle = 0 if left < least else idle + 1
@@ -142,7 +144,7 @@ class EntityConfigs:
 
         Returns the reason for each broker whose configs were not written. Raises LostLockError.
         """
-        require_throttles(values)
+        require_written(values)
         edits = {
             entity: {key: _put(value) for key, value in keys.items()}
             for entity, keys in values.items()
@@ -172,7 +174,7 @@ class EntityConfigs:
             ):
                 return None
             return read_own_configs(
-                self._connection, [entity], keys=THROTTLE_KEYS, broker_id=broker
+                self._connection, [entity], keys=_BROKER_KEYS, broker_id=broker
             )[entity]
         except UnreachableError:
             return None

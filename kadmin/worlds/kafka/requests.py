@@ -1,25 +1,34 @@
-"""Requests that change topics by the brokers' API: elections, deletions by id, creations."""
+"""Requests by the brokers' API: elections, deletions by id, creations, registrations."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kadmin.worlds.kafka.sending import send_on_record
+from kadmin.errors import NotCompletedError, UnknownOutcomeError
+from kadmin.next_step import command
+from kadmin.worlds.kafka.sending import RequestsOfStep, send_on_record
 from kadmin.worlds.kafka.wire.deletions import delete_topics
 from kadmin.worlds.kafka.wire.elections import elect_preferred_leaders
+from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.refusals import RefusedError
+from kadmin.worlds.kafka.wire.registrations import NOT_REGISTERED, unregister_broker
 from kadmin.worlds.kafka.wire.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kadmin.cluster.model import ClusterState
+    from kadmin.operations.context import Clock
     from kadmin.operations.decide.actions import PublishDeletion, PublishElection, PublishTopic
     from kadmin.operations.port import PublishOutcome
     from kadmin.operations.record.holder import Lease
     from kadmin.operations.record.steps import Step
     from kadmin.operations.store import OperationStore
     from kadmin.worlds.kafka.wire.connection import KafkaConnection
+
+
+SHOWN_S = 30.0
+"""Seconds for brokers to show what the controller has done."""
 
 
 class TopicPublisher:
@@ -78,3 +87,37 @@ class TopicPublisher:
             return {}
 
         return send_on_record(self._operations, step, lease, send)
+
+
+def unregister(
+    connection: KafkaConnection,
+    operations: OperationStore,
+    clock: Clock,
+    broker_id: int,
+    lease: Lease,
+) -> None:
+    """Ask the controller to unregister a broker, and wait until it is seen to be unregistered.
+
+    Brokers list registrations from Kafka 4.0 on; before, the controller says so when asked again.
+    Raises as `Backend.unregister` does.
+    """
+    with RequestsOfStep(operations, lease, None) as requests:
+        refused = unregister_broker(connection, broker_id, send_by=requests.prove())
+        if refused is not None:
+            raise NotCompletedError(
+                f"Broker {broker_id} was not unregistered.",
+                cause=str(refused),
+                next_step=command("inspect brokers"),
+            )
+        for _ in clock.poll(SHOWN_S):
+            found = read_metadata(connection, ())
+            if found.fenced_known and broker_id not in found.brokers:
+                return
+            if not found.fenced_known:
+                again = unregister_broker(connection, broker_id, send_by=requests.prove())
+                if again is not None and again.code == NOT_REGISTERED:
+                    return
+    raise UnknownOutcomeError(
+        f"The controller unregistered broker {broker_id}, and brokers still list it.",
+        next_step=command("inspect brokers"),
+    )

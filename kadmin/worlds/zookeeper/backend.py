@@ -12,7 +12,7 @@ from kadmin.cluster.capabilities import Capabilities, MetadataMode
 from kadmin.cluster.config_entity import BROKER_KIND, DEFAULT_ENTITY, TOPIC_KIND, ConfigEntity
 from kadmin.cluster.model import Listening
 from kadmin.cluster.servers import Servers
-from kadmin.errors import NotCompletedError
+from kadmin.errors import KadminError, NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.port import ConfigsOutcome, Postponed, PublishOutcome
 from kadmin.wording import name_some
@@ -216,6 +216,11 @@ class ZooKeeperBackend:
         """Write nothing: ZooKeeper has the configs of every broker, alive or not."""
         del lease, step
         return dict.fromkeys(values, "not read")
+
+    def unregister(self, broker_id: int, lease: Lease) -> None:
+        """Raise KadminError: a registration ends with the session of its broker."""
+        del lease
+        raise KadminError(f"The registration of broker {broker_id} ends with its session.")
 
 
 def _end_through_brokers(servers: Servers, state: ClusterState, action: TakeBack) -> None:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import socket
-import struct
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -222,19 +220,6 @@ def elect_uncleanly(connection: KafkaConnection, partition: TopicPartition) -> N
     request = ElectLeadersRequest(election_type=1, topic_partitions=[named], timeout_ms=30_000)
     answer = connection.change("elect leaders", request, timeout_s=30)
     assert answer.replica_election_results[0].partition_result[0].error_code == 0, answer
-
-
-def unregister(sandbox: Sandbox, broker_id: int) -> None:
-    """Send UnregisterBroker, which kafka-python lacks: API 64, version 0. Brokers show it only some
-    time later.
-    """
-    request = struct.pack(">hhih", 64, 0, 1, 4) + b"test\0" + struct.pack(">ib", broker_id, 0)
-    other = min(each for each in sandbox.broker_ports if each != broker_id)
-    with socket.create_connection(("127.0.0.1", sandbox.broker_ports[other]), WAIT_S) as connection:
-        connection.sendall(struct.pack(">i", len(request)) + request)
-        answer = connection.recv(1024)
-    # Length, correlation id, tags, throttle time; then the error code.
-    assert struct.unpack(">h", answer[13:15]) == (0,)
 
 
 def wait_assigned(connection: KafkaConnection, targets: Mapping[TopicPartition, Replicas]) -> None:

@@ -15,6 +15,7 @@ from kadmin.worlds.kafka.doctor.move_troubles import (
 )
 from kadmin.worlds.kafka.doctor.partition_troubles import partition_troubles, standing_troubles
 from kadmin.worlds.kafka.doctor.record_topic_troubles import record_topic_troubles
+from kadmin.worlds.kafka.doctor.registration_troubles import registration_troubles
 from kadmin.worlds.kafka.doctor.server_troubles import server_troubles
 from kadmin.worlds.kafka.needed_rights import lacking_rights
 
@@ -44,6 +45,7 @@ def diagnose(evidence: KafkaEvidence) -> tuple[Finding, ...]:
         *unanswered_requests(evidence),
         *late_targets(evidence),
         *standing_troubles(evidence),
+        *registration_troubles(evidence),
         *rights_troubles(evidence),
     )
 

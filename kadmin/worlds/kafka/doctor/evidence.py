@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Grant, OwnRights, Replicas, TopicPartition
     from kadmin.insight.diagnosis.operations import LateRequest, LockHeld, OpenOperation
     from kadmin.next_step import NextStep
+    from kadmin.operations.record.cordon import CordonRecord
 
 STAYS_S = 5.0
 """Seconds between two looks: longer than the passing troubles of a server's start or a controller
@@ -63,6 +64,15 @@ class UnansweredRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockedUpgrade:
+    """A dead broker whose registration blocks a level of metadata.version, and Kafka's reason."""
+
+    broker_id: int
+    level: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class StrayFolders:
     """A topic that an operation deleted.
 
@@ -88,7 +98,9 @@ class KafkaEvidence:
     `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be
     described. `unused_copies` are bytes by broker and partition. `rights` are None where they were
     not read, or are not reported. `stray` holds topics that operations on record deleted while a
-    broker was away. `unavailable` has a sentence for each failed reading.
+    broker was away. `cordons` are the values of
+    cordoned.log.dirs in force, by live broker, `recorded_cordons` those on record. `unavailable`
+    has a sentence for each failed reading.
     """
 
     looks: tuple[ClusterLook, ...]
@@ -107,6 +119,9 @@ class KafkaEvidence:
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     rights: OwnRights | None = None
     stray: tuple[StrayFolders, ...] = ()
+    cordons: Mapping[int, str] = field(default_factory=dict)
+    recorded_cordons: Mapping[int, CordonRecord] = field(default_factory=dict)
+    blocked_upgrade: BlockedUpgrade | None = None
     unavailable: tuple[str, ...] = ()
 
     @property

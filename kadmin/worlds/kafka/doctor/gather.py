@@ -6,6 +6,7 @@ others.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -22,10 +23,12 @@ from kadmin.operations.reading.open_operations import lock_held, open_operation
 from kadmin.operations.record.record import OperationKind
 from kadmin.operations.record.steps import Sending, intents
 from kadmin.operations.throttles.audit import read_throttles
+from kadmin.plan.cordon import CORDON
 from kadmin.plan.progress import moves_in_flight
 from kadmin.worlds.kafka.doctor.diagnose import passing_troubles
 from kadmin.worlds.kafka.doctor.evidence import (
     STAYS_S,
+    BlockedUpgrade,
     ClusterLook,
     KafkaEvidence,
     RecordTopic,
@@ -36,9 +39,14 @@ from kadmin.worlds.kafka.reader import read_without_controllers
 from kadmin.worlds.kafka.values.record_copy import LostRecordError
 from kadmin.worlds.kafka.values.topic_settings import check_topic
 from kadmin.worlds.kafka.wire.acls import hidden_topics, topic_acls
-from kadmin.worlds.kafka.wire.configs import OPENS_TOPICS, opens_without_acls
+from kadmin.worlds.kafka.wire.configs import (
+    OPENS_TOPICS,
+    describe_settings,
+    opens_without_acls,
+)
 from kadmin.worlds.kafka.wire.log_dirs import describe_log_dirs
 from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.registrations import metadata_levels, validate_upgrade
 from kadmin.worlds.kafka.wire.rights import own_rights
 
 if TYPE_CHECKING:
@@ -57,6 +65,8 @@ RECORDS_ELSEWHERE = (
     f"({command('doctor', '-z', 'CONNECT')})"
 )
 """Facts that are unknown without the operations on record."""
+_BLOCKS = re.compile(r"Broker (\d+) only supports versions")
+"""The controller's reason for a broker that does not support a level."""
 RECENT_S = 3_600.0
 """A request that got no answer for longer is not expected to be applied any more."""
 
@@ -92,7 +102,7 @@ class _Examination:
         if passing_troubles(evidence, first) and not first.controllers_silent:
             self._pause()
             evidence = replace(evidence, looks=(first, self._look()))
-        evidence = self._with_disks(evidence)
+        evidence = self._with_registrations(self._with_disks(evidence))
         throttles = self._ask("throttles", lambda: read_throttles(self._context)[0]) or ()
         return replace(
             evidence,
@@ -236,6 +246,47 @@ class _Examination:
         } - state.topics.keys()
         hidden = self._ask("hidden topics", lambda: hidden_topics(connection, strange)) or ()
         return replace(evidence, unused_copies=unused, hidden_topics=hidden)
+
+    def _with_registrations(self, evidence: KafkaEvidence) -> KafkaEvidence:
+        """Find cordons, and the dead broker that blocks an upgrade of metadata.version."""
+        state, operations = evidence.state, self._context.operations
+        recorded = self._ask("cordons on record", operations.cordons)
+        blocked = (
+            self._ask("upgrades of metadata.version", lambda: self._blocked_upgrade(state))
+            if state.fenced_brokers
+            else None
+        )
+        return replace(
+            evidence,
+            cordons=self._cordons(state),
+            recorded_cordons=recorded or {},
+            blocked_upgrade=blocked,
+        )
+
+    def _cordons(self, state: ClusterState) -> Mapping[int, str]:
+        """Return the cordons in force; brokers before Kafka 4.3 have none."""
+        servers = self._connection.servers
+        found = self._ask("cordons", lambda: describe_settings(servers, state.brokers, [CORDON]))
+        if found is None:
+            return {}
+        self._unavailable += [f"cordons: {error.message}" for error in found.failed.values()]
+        given = {broker: settings.get(CORDON) for broker, settings in found.given.items()}
+        return {broker: value for broker, value in given.items() if value}
+
+    def _blocked_upgrade(self, state: ClusterState) -> BlockedUpgrade | None:
+        """Ask whether a broker that is registered and dead blocks the level of all live ones."""
+        found = [metadata_levels(self._connection, broker) for broker in sorted(state.brokers)]
+        levels = [each for each in found if each is not None]
+        if not levels or len(levels) < len(found):
+            return None
+        level = min(each.supported for each in levels)
+        if level <= max(each.finalized for each in levels):
+            return None
+        refused = validate_upgrade(self._connection, level)
+        named = None if refused is None else _BLOCKS.search(refused.message or "")
+        if refused is None or named is None or int(named[1]) not in (state.fenced_brokers or {}):
+            return None
+        return BlockedUpgrade(int(named[1]), level, refused.message or "")
 
     def _record_topic(self, state: ClusterState) -> RecordTopic | None:
         connection = self._connection

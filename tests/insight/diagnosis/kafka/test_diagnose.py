@@ -12,9 +12,11 @@ from kadmin.cluster.config_entity import DEFAULT_ENTITY, ConfigEntity
 from kadmin.cluster.model import Broker, Controller, Grant, QuorumMember
 from kadmin.insight.diagnosis.finding import Trouble
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+from kadmin.operations.record.cordon import CordonRecord
 from kadmin.plan.throttle import MAY_RETURN
 from kadmin.worlds.kafka.doctor.diagnose import diagnose, unchecked
 from kadmin.worlds.kafka.doctor.evidence import (
+    BlockedUpgrade,
     ClusterLook,
     KafkaEvidence,
     RecordTopic,
@@ -365,3 +367,25 @@ def test_hidden_topics_unused_copies_and_leftover_throttles() -> None:
     assert own.evidence == ("brokers/1: leader.replication.throttled.rate", MAY_RETURN)
     moves = moving(healthy({"foo-0": (3, 1)}), "foo-0", adding=(3,))
     assert only(moves, throttles=throttles).code is Trouble.FOREIGN_MOVE
+
+
+def test_a_cordon_names_its_author_or_that_there_is_none_on_record() -> None:
+    record = CordonRecord("ann@host", "2026-03-01T12:00:00Z", None)
+    ours = only(healthy(), cordons={4: "*"}, recorded_cordons={4: record})
+    assert (ours.code, ours.stops_apply) == (Trouble.CORDONED_BROKER, False)
+    assert ours.evidence == (
+        "cordoned.log.dirs: *",
+        "by kadmin, by ann@host at 2026-03-01T12:00:00Z",
+    )
+    assert str(ours.next_step) == "kadmin broker uncordon 4"
+    assert only(healthy(), cordons={4: "/data"}).evidence[1] == "not by kadmin"
+    assert diagnosed(healthy(), recorded_cordons={4: record}) == (), "it was taken off elsewhere"
+    found = diagnosed(without(healthy(), 4, fenced=True), recorded_cordons={4: record})
+    assert "is cordoned when it is back" in found[-1].message
+
+
+def test_a_registration_that_blocks_an_upgrade_names_the_way_out() -> None:
+    blocked = BlockedUpgrade(4, 33, "Broker 4 only supports versions 7-27")
+    found = diagnosed(without(healthy(), 4, fenced=True), blocked_upgrade=blocked)
+    assert found[-1].code is Trouble.BLOCKED_UPGRADE
+    assert str(found[-1].next_step).startswith("kadmin broker unregister 4")

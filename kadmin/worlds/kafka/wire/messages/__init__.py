@@ -1,4 +1,4 @@
-"""Messages of Kafka's protocol that kafka-python lacks: descriptions of groups of newer kinds.
+"""Messages of Kafka's protocol that kafka-python lacks.
 
 The JSON files beside this one hold the fields of each message, as kafka-python reads its own.
 """
@@ -23,3 +23,6 @@ ShareGroupDescribeResponse = _message("ShareGroupDescribeResponse")
 # KIP-1071, Kafka 4.1 and later.
 StreamsGroupDescribeRequest = _message("StreamsGroupDescribeRequest")
 StreamsGroupDescribeResponse = _message("StreamsGroupDescribeResponse")
+# KIP-500, Kafka 2.8 and later.
+UnregisterBrokerRequest = _message("UnregisterBrokerRequest")
+UnregisterBrokerResponse = _message("UnregisterBrokerResponse")
