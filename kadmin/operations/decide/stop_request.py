@@ -32,6 +32,7 @@ from kadmin.operations.decide.actions import (
     Wait,
 )
 from kadmin.operations.decide.catch_up import CatchUpWork
+from kadmin.operations.decide.maintenance import MaintenanceWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.wave import published
 from kadmin.operations.record.record import OperationState
@@ -57,6 +58,8 @@ def apply_stop_request(
         return action
     if isinstance(work, CatchUpWork) and not isinstance(action, Finish):
         return stopped(request, None, work.in_sync_in_words(observed.state))
+    if isinstance(work, MaintenanceWork):
+        return _maintenance_stopped(action, work, request, observed, memory)
     in_way = _in_its_way(action, work, request, stalled=now - memory.changed_at >= STALLED_S)
     if in_way is not None:
         return _given_up(request, in_way) if observed.steps else stopped(request, None)
@@ -67,6 +70,23 @@ def apply_stop_request(
     tally = work.tally(observed, memory)
     moved = f"{tally.done} of {count(tally.total, 'partition')} moved"
     return stopped(request, work.undone_by(observed, memory), f"{_QUIET}, {moved}")
+
+
+def _maintenance_stopped(
+    action: Action,
+    work: MaintenanceWork,
+    request: StopRequest,
+    observed: Observed,
+    memory: Memory,
+) -> Action:
+    """Pause where no request is pending; a cancellation is work: it restores orders of before."""
+    if isinstance(action, Finish) and action.state is OperationState.CANCELLED:
+        return stopped(request, None, action.message)
+    if isinstance(action, Finish) or request.stop is not Stop.PAUSE:
+        return action
+    if work.in_flight(observed, memory):
+        return action
+    return stopped(request, None, f"{_QUIET}, {work.stage_in_words(memory)}")
 
 
 def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Memory) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError
+from kadmin.insight.predict.stop import judge_stop
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import decide, recall, remember
@@ -15,14 +16,17 @@ from kadmin.operations.decide.actions import (
     Advance,
     AskHealth,
     AskListening,
+    AskStop,
     HealthSeen,
     Memory,
+    NoteGone,
     Observed,
     Probe,
     PublishDeletion,
     PublishElection,
     PublishTopic,
     PublishWave,
+    StopSeen,
     TakeBack,
     step_of,
     unfinished,
@@ -46,12 +50,13 @@ from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
+from kadmin.operations.reading.stop import read_stops
 from kadmin.operations.record.record import OperationState, OperationStatus
-from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, published_by
+from kadmin.operations.record.steps import CancelStep, Channel, GoneStep, ProbeStep, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.late_brokers import LateBrokers
 from kadmin.operations.throttles.operation import Throttling
-from kadmin.wording import count, name_some
+from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -214,6 +219,10 @@ class Runner:
                 return self._ask(action.channel, observed)
             case AskHealth():
                 self._compare_health(action)
+            case AskStop():
+                self._judge_stop(action)
+            case NoteGone():
+                self._note_gone(action)
             case TakeBack():
                 return self._take_back(action, observed)
             case Probe() | PublishWave() | PublishElection() | PublishDeletion() | PublishTopic():
@@ -240,6 +249,19 @@ class Runner:
         self._memory = replace(
             self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble)
         )
+
+    def _judge_stop(self, action: AskStop) -> None:
+        evidence = read_stops(self._context).evidence
+        found = judge_stop(evidence, action.brokers, action.margin)
+        seen = StopSeen(action.brokers, self._context.clock.now(), found.why_not)
+        self._memory = replace(self._memory, stop=seen)
+
+    def _note_gone(self, action: NoteGone) -> None:
+        at = self._context.clock.timestamp()
+        step = GoneStep(len(self._steps) + 1, at, action.wave, action.brokers)
+        self._session.write(lambda lease: self._context.operations.write_step(step, lease))
+        self._session.write(self._throttling.set_up)
+        self._note(f"{brokers_in_words(action.brokers)} stopped")
 
     def _publish(self, action: Publish, observed: Observed) -> str | None:
         step, affected = step_of(action, len(self._steps) + 1, self._context.clock.timestamp())

@@ -323,5 +323,3 @@ class RecreationPlan:
         """The names, in the plan's order."""
         return tuple(recipe.topic for recipe in self.recipes)
 
-
-Plan: TypeAlias = ReassignmentPlan | ElectionPlan | DeletionPlan | RecreationPlan
