@@ -1,4 +1,4 @@
-"""The shape of the answer of `propose election`."""
+"""Shapes of the answers of `propose election` and `propose demotion`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kadmin.answers.partitions import Partition
+from kadmin.schema.shapes import Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +26,42 @@ class ImpossibleElection(Partition):
     """A partition that cannot be elected."""
 
     reason: Annotated[str, "Why the partition cannot be elected."]
+
+
+@dataclass(frozen=True, slots=True)
+class DemotionAnswer:
+    """A proposed demotion of brokers."""
+
+    plan: Annotated[str, "The file that was written."]
+    brokers: Annotated[tuple[Count, ...], "Brokers that are demoted."]
+    partitions: Annotated[tuple[DemotedPartition, ...], "Partitions that the plan reorders."]
+    impossible: Annotated[
+        tuple[ImpossiblePartition, ...],
+        "Partitions that these brokers lead, or are preferred for, and keep.",
+    ]
+    leader_changes: Annotated[Count, "Partitions that get another leader."]
+    leaders: Annotated[tuple[BrokerLeaders, ...], "Leaders of each broker that is alive."]
+
+
+@dataclass(frozen=True, slots=True)
+class DemotedPartition(Partition):
+    """A partition that is led by another broker afterwards."""
+
+    leader: Annotated[int, "Leader before, -1 where there is none or it is unknown."]
+    new_leader: Annotated[Count, "Leader after, which is also the preferred one."]
+
+
+@dataclass(frozen=True, slots=True)
+class ImpossiblePartition(Partition):
+    """A partition that cannot be demoted."""
+
+    reason: Annotated[str, "Why the partition stays as it is."]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerLeaders:
+    """The number of partitions that a broker leads."""
+
+    broker_id: Annotated[Count, "Broker."]
+    before: Annotated[Count, "Before the plan."]
+    after: Annotated[Count, "When the plan is done."]

@@ -11,6 +11,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from kadmin.cli.cluster import require_cluster
 from kadmin.cli.deadline import alarm
 from kadmin.cli.output_options import UNASKED
 from kadmin.errors import KadminError, UsageError
@@ -18,9 +19,11 @@ from kadmin.worlds.open import connect, connect_zookeeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from types import FrameType
 
     from kadmin.cli.output_options import OutputOptions
+    from kadmin.cluster.model import ClusterState
     from kadmin.contexts.address import ClusterAddress
     from kadmin.next_step import NextStep
     from kadmin.operations.context import Clock, Context
@@ -68,6 +71,20 @@ def open_reading(
         connect(cluster, clock, tell, reads=True) as context,
     ):
         yield context
+
+
+def read_cluster_or_inventory(
+    cluster: ClusterAddress | None, inventory: Path | None, timeout_s: float
+) -> ClusterState:
+    """Read the cluster that a proposal is for: its snapshot where one is given."""
+    if inventory is not None:
+        from kadmin.operations.reading.preview import read_snapshot
+
+        return read_snapshot(inventory, {}).state
+    from kadmin.operations.reading.snapshot import read_state
+
+    with open_reading(require_cluster(cluster), timeout_s=timeout_s) as context:
+        return read_state(context)
 
 
 @contextmanager

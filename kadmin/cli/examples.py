@@ -95,6 +95,10 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
         "plans/rebalance.yaml --inventory inventory \\\n    --out plan.yaml --engine local",
     ),
     "propose election": (f"{_ZK} --out elect.yaml", "--inventory inventory --out elect.yaml"),
+    "propose demotion": (
+        f"--broker 3 {_ZK} --out demote.yaml",
+        "--rack r1 --keep-racks --inventory inventory \\\n    --out demote.yaml",
+    ),
     "load build": ("--samples samples --out load", "--samples samples --out load --per-week"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft"),
     "sandbox seed": ("",),

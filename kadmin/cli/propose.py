@@ -1,4 +1,4 @@
-"""`kadmin propose rebalance` and `kadmin propose election`."""
+"""`kadmin propose rebalance`, `election` and `demotion`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kadmin.cli import options
-from kadmin.cli.cluster import on_cluster, require_cluster
-from kadmin.cli.context import open_reading
+from kadmin.cli.cluster import on_cluster
+from kadmin.cli.context import read_cluster_or_inventory
 from kadmin.cli.deadline import bounded
+from kadmin.cli.demotion import demotion
 from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _CONNECT_URL = re.compile(r"sc://([^/;:]+|\[[0-9A-Fa-f:.]+\])(:\d+)?(/|$)")
 _CLEARED = "\r\x1b[K"
 
-propose_app = typer.Typer(help="Propose a plan: a balanced reassignment, or an election.")
+propose_app = typer.Typer(help="Propose a plan: a reassignment, an election, or a demotion.")
 
 
 class Engine(StrEnum):
@@ -185,18 +186,12 @@ def election(
     from kadmin.plan.election import propose_election
     from kadmin.report.proposals import election_answer, election_text
 
-    if inventory is not None:
-        from kadmin.operations.reading.preview import read_snapshot
-
-        state = read_snapshot(inventory, {}).state
-    else:
-        from kadmin.operations.reading.snapshot import read_state
-
-        with open_reading(require_cluster(cluster), timeout_s=timeout) as context:
-            state = read_state(context)
-    proposal = propose_election(state)
+    proposal = propose_election(read_cluster_or_inventory(cluster, inventory, timeout))
     write_plan(out, proposal.plan)
     answer(output, lambda: election_text(proposal, out), lambda: election_answer(proposal, out))
+
+
+propose_app.command()(demotion)
 
 
 def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:

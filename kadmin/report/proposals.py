@@ -1,4 +1,4 @@
-"""Proposed plans as text and JSON: elections, and rebalances with figures and bounds."""
+"""Proposed plans as text and JSON: elections, demotions, and rebalances with their figures."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kadmin.answers.partitions import Partition
-from kadmin.answers.proposals import ElectionAnswer, ImpossibleElection
+from kadmin.answers.proposals import (
+    BrokerLeaders,
+    DemotedPartition,
+    DemotionAnswer,
+    ElectionAnswer,
+    ImpossibleElection,
+    ImpossiblePartition,
+)
 from kadmin.cluster.names import one_line
 from kadmin.next_step import command
 from kadmin.plan.rules import racks_lost
 from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
-from kadmin.wording import count
+from kadmin.wording import brokers_in_words, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from kadmin.plan.demotion import DemotionProposal
     from kadmin.plan.election import ElectionProposal
 
 NOTHING_TO_DO = "nothing to do: the plan is empty"
@@ -45,6 +53,45 @@ def election_answer(proposal: ElectionProposal, path: Path) -> ElectionAnswer:
             ImpossibleElection(**asdict(each), reason=reason)
             for each, reason in proposal.impossible
         ),
+    )
+
+
+def demotion_text(proposal: DemotionProposal, path: Path) -> str:
+    """Show the leaders of each broker before and after, and the partitions that cannot change."""
+    rows = [(broker, *counts) for broker, counts in proposal.leaders.items()]
+    lines = [table(("broker", "leaders before", "leaders after"), rows)]
+    lines += [
+        f"cannot be demoted: {partition}: {reason}"
+        for partition, reason in proposal.impossible[:SHOWN_ROWS]
+    ]
+    if len(proposal.impossible) > SHOWN_ROWS:
+        lines.append(f"cannot be demoted: {len(proposal.impossible) - SHOWN_ROWS:,} more")
+    which = brokers_in_words(proposal.brokers)
+    entries = (
+        f"{count(len(proposal.demoted), 'partition')} demoted from {which}, "
+        f"{count(proposal.leader_changes, 'leader change')}"
+    )
+    lines.append(f"{entries if proposal.demoted else NOTHING_TO_DO} -> {path}")
+    return "\n".join(lines)
+
+
+def demotion_answer(proposal: DemotionProposal, path: Path) -> DemotionAnswer:
+    """Answer `propose demotion`."""
+    return DemotionAnswer(
+        str(path),
+        proposal.brokers,
+        tuple(
+            DemotedPartition(
+                **asdict(each.partition), leader=each.leader, new_leader=each.new_leader
+            )
+            for each in proposal.demoted
+        ),
+        tuple(
+            ImpossiblePartition(**asdict(each), reason=reason)
+            for each, reason in proposal.impossible
+        ),
+        proposal.leader_changes,
+        tuple(BrokerLeaders(broker, *counts) for broker, counts in proposal.leaders.items()),
     )
 
 

@@ -133,6 +133,7 @@ ARGUMENTS = {
     "snapshot": ["--out", "OUT"],
     "sample": ["--out", "OUT"],
     "propose election": ["--out", "OUT"],
+    "propose demotion": ["--broker", "1", "--out", "OUT"],
     "lock release": ["op", "--yes"],
     "status": [],
     "history": [],

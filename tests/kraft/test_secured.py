@@ -107,6 +107,7 @@ ARGUMENTS = {
     "consumers coordinator": "readers",
     "consumers preview": "--group readers --members 2",
     "inspect znode": "/admin",
+    "propose demotion": "--broker 1 --out demotion.yaml",
     "propose election": "--out election.yaml",
     "report": "--out page.html",
     "sample": "--out samples --once",

@@ -41,6 +41,10 @@ def test_answers_keep_their_schemas(cluster: Cluster, tmp_path: Path) -> None:
         ("apply", ("resume",)),
         ("snapshot", ("snapshot", "--out", tmp_path / "inventory", "--table", "csv")),
         ("propose-election", ("propose", "election", "--out", tmp_path / "election.yaml")),
+        (
+            "propose-demotion",
+            ("propose", "demotion", "--broker", "1", "--out", tmp_path / "demotion.yaml"),
+        ),
     ]
     for schema, arguments in asked:
         answer = cluster.kadmin(*arguments, "-o", "json")

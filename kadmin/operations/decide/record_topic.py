@@ -1,6 +1,6 @@
 """Decides where the topic of lock and record is placed.
 
-It goes to live brokers, spread over racks, and to none that a plan empties.
+It goes to live brokers, spread over racks, and to none that a plan empties or demotes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,19 @@ def replication_factor(alive: Collection[int]) -> int:
     return min(REPLICAS, len(alive))
 
 
-def emptied_brokers(targets: Iterable[PartitionTarget], state: ClusterState) -> frozenset[int]:
-    """Return the brokers that lose replicas by the targets, and get or keep none."""
+def vacated_brokers(targets: Iterable[PartitionTarget], state: ClusterState) -> frozenset[int]:
+    """Return the brokers that lose replicas, or the first place, by the targets, and get none."""
     held: set[int] = set()
     wanted: set[int] = set()
+    preferred: set[int] = set()
+    kept: set[int] = set()
     for target in targets:
-        held.update(state.replicas(target.partition) or ())
+        replicas = state.replicas(target.partition) or ()
+        held.update(replicas)
         wanted.update(target.replicas)
-    return frozenset(held - wanted)
+        preferred.update(replicas[:1])
+        kept.update(target.replicas[:1])
+    return frozenset((held - wanted) | (preferred - kept))
 
 
 def choose_brokers(

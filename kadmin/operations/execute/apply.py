@@ -12,7 +12,7 @@ from kadmin.operations.decide.common import not_watching
 from kadmin.operations.decide.examination import Examination
 from kadmin.operations.decide.examine import examine, with_ending
 from kadmin.operations.decide.kinds import kind_of, record_of
-from kadmin.operations.decide.record_topic import emptied_brokers
+from kadmin.operations.decide.record_topic import vacated_brokers
 from kadmin.operations.execute.losses import with_high_watermarks
 from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
@@ -179,11 +179,11 @@ def unexecutable(
 
 
 def _to_avoid(context: Context, plan: Plan) -> frozenset[int]:
-    """Return the brokers that the plan empties: they get no replica of lock and record's topic."""
+    """Return the brokers that the plan vacates: they get no replica of lock and record's topic."""
     if not isinstance(plan, ReassignmentPlan) or not context.operations.lock.to_create():
         return frozenset()
     state = context.backend.read({target.partition.topic for target in plan.reassignments})
-    return emptied_brokers(plan.reassignments, state)
+    return vacated_brokers(plan.reassignments, state)
 
 
 def with_throttle(plan: Plan, throttle: ThrottleSpec | None) -> Plan:

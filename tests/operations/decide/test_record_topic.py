@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cluster.states import cluster, tp
 
-from kadmin.operations.decide.record_topic import choose_brokers, emptied_brokers
+from kadmin.operations.decide.record_topic import choose_brokers, vacated_brokers
 from kadmin.plan.model import PartitionTarget
 
 PARTITIONS = 2
@@ -42,13 +42,19 @@ def test_a_fourth_broker_takes_its_share() -> None:
     assert choose_brokers(racks, {1}, PARTITIONS) == {0: (2, 3, 4), 1: (3, 4, 2)}
 
 
-def test_a_broker_that_loses_replicas_and_gets_none_is_emptied() -> None:
+def test_a_broker_that_loses_replicas_and_gets_none_is_vacated() -> None:
     before = cluster({"a-0": (1, 2), "a-1": (2, 3), "b-0": (4, 5)})
     targets = [
         PartitionTarget(tp("a-0"), (3, 2)),
         PartitionTarget(tp("a-1"), (2, 3)),
         PartitionTarget(tp("x-0"), (3,)),
     ]
-    assert emptied_brokers(targets, before) == {1}, (
+    assert vacated_brokers(targets, before) == {1}, (
         "broker 4 is not touched, broker 3 gets what it holds"
     )
+
+
+def test_a_broker_that_is_demoted_is_vacated() -> None:
+    before = cluster({"a-0": (1, 2), "a-1": (2, 1), "a-2": (2, 3)})
+    targets = [PartitionTarget(tp("a-0"), (2, 1)), PartitionTarget(tp("a-2"), (2, 3))]
+    assert vacated_brokers(targets, before) == {1}
