@@ -46,8 +46,10 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, GoneStep, WaveStep
 from kadmin.operations.record.stop_request import Stop
-from kadmin.plan.model import Elect, MaintenancePlan, PartitionTarget
+from kadmin.plan.copying import Throttle
+from kadmin.plan.model import UNTHROTTLED, Elect, MaintenancePlan, PartitionTarget
 from kadmin.plan.progress import Progress, judge
+from kadmin.plan.throttle import throttled
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import Assignment, ClusterState, Replicas, TopicPartition
     from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory, StopSeen, Tally
+    from kadmin.operations.decide.examination import Examination
     from kadmin.operations.record.record import OperationRecord
 
 
@@ -161,6 +164,16 @@ class MaintenanceWork(CopyingSpec):
     def left_to_do(self, _observed: Observed, memory: Memory) -> tuple[str, ...]:
         """Name the stages that are not done."""
         return tuple(f"{each.kind} {each.names}" for each in self.stages[memory.wave :])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name every stage: `demote broker 3: 12 partitions`."""
+        nouns = {StageKind.RESTART: ("replica catches up", "replicas catch up")}
+        return tuple(
+            f"{stage.kind} {stage.names}: "
+            f"{count(len(stage.targets), *nouns.get(stage.kind, ('partition',)))}"
+            for stage in self.stages
+        )
 
     def stage_in_words(self, memory: Memory) -> str:
         """Return the stage under way as part of a sentence: `stage 2 of 6: restart broker 3`."""
@@ -322,6 +335,18 @@ def replicas_of(
         }
         for broker in sorted(brokers)
     }
+
+
+def examine_maintenance(
+    found: Examination, plan: MaintenancePlan, state: ClusterState
+) -> Examination:
+    """Complete the examination of a maintenance by its stages and its throttle."""
+    work = maintenance_work(plan, replicas_of(plan, state.assignment))
+    spec, throttle = plan.throttle, None
+    if spec is not None and spec != UNTHROTTLED:
+        values = throttled(work.targets, spec.amount)
+        throttle = Throttle(spec.amount, values, (), None, (), spec)
+    return replace(found, work=work, targets=work.names, throttle=throttle)
 
 
 def _work_of(plan: MaintenancePlan, record: OperationRecord) -> MaintenanceWork:

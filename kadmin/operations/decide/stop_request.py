@@ -56,10 +56,8 @@ def apply_stop_request(
     request = observed.request
     if request is None:
         return action
-    if isinstance(work, CatchUpWork) and not isinstance(action, Finish):
-        return stopped(request, None, work.in_sync_in_words(observed.state))
-    if isinstance(work, MaintenanceWork):
-        return _maintenance_stopped(action, work, request, observed, memory)
+    if (own := _without_waves(action, work, request, observed, memory)) is not None:
+        return own
     in_way = _in_its_way(action, work, request, stalled=now - memory.changed_at >= STALLED_S)
     if in_way is not None:
         return _given_up(request, in_way) if observed.steps else stopped(request, None)
@@ -72,14 +70,18 @@ def apply_stop_request(
     return stopped(request, work.undone_by(observed, memory), f"{_QUIET}, {moved}")
 
 
-def _maintenance_stopped(
-    action: Action,
-    work: MaintenanceWork,
-    request: StopRequest,
-    observed: Observed,
-    memory: Memory,
-) -> Action:
-    """Pause where no request is pending; a cancellation is work: it restores orders of before."""
+def _without_waves(
+    action: Action, work: OperationSpec, request: StopRequest, observed: Observed, memory: Memory
+) -> Action | None:
+    """Return the action of a catch-up, which ends at once, or of a maintenance; None for others.
+
+    A maintenance pauses where no request is pending. Its cancellation is work: it restores the
+    order of replicas of before.
+    """
+    if isinstance(work, CatchUpWork) and not isinstance(action, Finish):
+        return stopped(request, None, work.in_sync_in_words(observed.state))
+    if not isinstance(work, MaintenanceWork):
+        return None
     if isinstance(action, Finish) and action.state is OperationState.CANCELLED:
         return stopped(request, None, action.message)
     if isinstance(action, Finish) or request.stop is not Stop.PAUSE:

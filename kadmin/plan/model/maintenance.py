@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from kadmin.plan.model.field_types import NON_NEGATIVE, NOT_EMPTY, BrokerIds
 from kadmin.plan.model.header import PlanHeader
 from kadmin.plan.model.plans import PartitionTarget
-from kadmin.plan.model.throttle import Throttle
+from kadmin.plan.model.throttle import Throttle, ThrottleSpec
 from kadmin.schema.shapes import At, Defined, Keywords
 
 
@@ -61,6 +61,10 @@ class MaintenancePlan:
         Keywords(title="number of replicas"),
         "In-sync replicas that each partition keeps beyond min.insync.replicas.",
     ] = 0
+
+    def throttled_at(self, throttle: ThrottleSpec) -> MaintenancePlan:
+        """Return the plan with another throttle, in place of its own."""
+        return replace(self, throttle=throttle.in_place_of(self.throttle or throttle))
 
     @property
     def demotions(self) -> tuple[PartitionTarget, ...]:
