@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.insight.diagnosis.quorum import has_majority, lagging
+from kadmin.insight.quorum import has_majority, lagging
 from kadmin.next_step import command
 from kadmin.plan.min_isr import min_insync_replicas
 from kadmin.wording import brokers_in_words, name_some

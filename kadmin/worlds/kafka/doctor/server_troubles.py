@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import return_or_replace
-from kadmin.insight.diagnosis.quorum import SILENT_S, follows, has_majority, lagging
+from kadmin.insight.quorum import has_majority, not_following
 from kadmin.next_step import command
 from kadmin.wording import name_some
 
@@ -45,11 +45,10 @@ def server_troubles(look: ClusterLook) -> Iterator[Finding]:
 
 
 def _quorum(controller: Controller) -> Iterator[Finding]:
-    late = {each.server_id: each for each in lagging(controller, SILENT_S)}
-    late |= {each.server_id: each for each in controller.voters if not follows(each)}
+    late = not_following(controller)
     seen = (
         f"the active controller is {controller.broker_id}",
-        *(_lag(late[each]) for each in sorted(late)),
+        *map(_lag, late),
     )
     if not has_majority(controller):
         yield Finding(
@@ -61,7 +60,8 @@ def _quorum(controller: Controller) -> Iterator[Finding]:
     elif late:
         yield Finding(
             Trouble.LAGGING_CONTROLLER,
-            f"Controllers do not follow the active one: {name_some(sorted(late))}.",
+            "Controllers do not follow the active one: "
+            f"{name_some(each.server_id for each in late)}.",
             "start them if they are down; else their logs say why they do not follow: "
             + command("inspect controller"),
             severity="warning",

@@ -37,3 +37,10 @@ def lagging(controller: Controller, limit_s: float) -> tuple[QuorumMember, ...]:
         for each in controller.voters
         if each.caught_up_s_ago is not None and each.caught_up_s_ago > limit_s
     )
+
+
+def not_following(controller: Controller, limit_s: float = SILENT_S) -> tuple[QuorumMember, ...]:
+    """Return the controllers, by id, that do not fetch or are `limit_s` behind the active one."""
+    late = {each.server_id: each for each in lagging(controller, limit_s)}
+    late |= {each.server_id: each for each in controller.voters if not follows(each)}
+    return tuple(late[each] for each in sorted(late))
