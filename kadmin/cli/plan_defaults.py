@@ -58,10 +58,9 @@ def throttle_for(
             )
         return pace
     context = None if cluster is None else cluster.context
-    copies = isinstance(plan, ReassignmentPlan | MaintenancePlan)
-    if context is None or not copies or plan.throttle is not None:
+    if context is None or not isinstance(plan, ReassignmentPlan | MaintenancePlan):
         return None
-    return context.throttle
+    return context.throttle if plan.throttle is None else None
 
 
 def with_load(given: ClusterFacts, plan: Plan) -> ClusterFacts:

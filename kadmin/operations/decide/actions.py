@@ -94,9 +94,9 @@ class Memory:
     watch; `probe` is this run's unanswered probe; `attempts` counts publishes since the last one
     that went through. `ends_since` is the time of the first reading with nothing left to do, while
     a request is unanswered. `fingerprint` is a digest of the topics read, `changed_at` when it last
-    changed; `health` and `stop` the last answers of the two gates. `states` are the partitions as read last;
-    `without_source` those with no replica alive and in sync, with the brokers of their last ISR;
-    `led_again` those that have a leader again, and whether it is one of these. `at_once` are the
+    changed; `health` and `stop` the last answers of the two gates. `states` are the partitions as
+    read last; `without_source` those with no replica alive and in sync, with the brokers of their
+    last ISR; `led_again` those that have a leader again, and whether it is one of these. `at_once` are the
     partitions that may be copied at once from one broker to another, None without a limit.
     """
 

@@ -56,7 +56,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kadmin.cluster.model import Assignment, ClusterState, Replicas, TopicPartition
-    from kadmin.operations.decide.actions import Action, Memory, Observed, PlanHistory, StopSeen, Tally
+    from kadmin.operations.decide.actions import (
+        Action,
+        Memory,
+        Observed,
+        PlanHistory,
+        StopSeen,
+        Tally,
+    )
     from kadmin.operations.decide.examination import Examination
     from kadmin.operations.record.record import OperationRecord
 
@@ -99,17 +106,8 @@ class MaintenanceWork(CopyingSpec):
 
     stages: tuple[Stage, ...]
     margin: int
-
-    @property
-    def waves(self) -> tuple[tuple[PartitionTarget, ...], ...]:
-        """The targets of each stage."""
-        return tuple(stage.targets for stage in self.stages)
-
-    @property
-    def targets(self) -> tuple[PartitionTarget, ...]:
-        """The replicas of every broker."""
-        restarts = (each for each in self.stages if each.kind is StageKind.RESTART)
-        return tuple(target for each in restarts for target in each.targets)
+    waves: tuple[tuple[PartitionTarget, ...], ...]
+    targets: tuple[PartitionTarget, ...]
 
     @property
     def channel(self) -> Channel | None:
@@ -319,7 +317,17 @@ def maintenance_work(
             Stage(StageKind.RESTART, brokers, catch_up),
             Stage(StageKind.RESTORE, brokers, back),
         ]
-    return MaintenanceWork(tuple(stages), plan.margin)
+    return MaintenanceWork(
+        tuple(stages),
+        plan.margin,
+        tuple(each.targets for each in stages),
+        tuple(
+            target
+            for each in stages
+            if each.kind is StageKind.RESTART
+            for target in each.targets
+        ),
+    )
 
 
 def replicas_of(

@@ -212,7 +212,8 @@ def _study(
             f"The snapshot is of cluster {given.cluster_id}, this is cluster {state.cluster_id}.",
             next_step=command("snapshot", "--out", "DIR"),
         )
-    facts, refused = given, None
+    facts = given
+    refused: KadminError | None = None
     if isinstance(plan, DeletionPlan):
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)

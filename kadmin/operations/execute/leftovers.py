@@ -61,3 +61,25 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
             ]
             return f"{_UNKNOWN_COPIES}{' '.join(unread)}{unknown}" if unread else unknown
     return f"; unused copies stay on disk, see {command('doctor')}: {name_some(left)}{unknown}"
+
+
+def past_deadline(
+    operation_id: str, left: Sequence[str] | None, reason: str | None
+) -> NotCompletedError:
+    """Build the error of a command whose time is over.
+
+    `left` names what is not done; None where the operation was being cancelled.
+    """
+    if left is None:
+        return NotCompletedError(
+            "The deadline passed before everything was taken back.",
+            cause=reason,
+            next_step=command("cancel", operation_id, "--now"),
+        )
+    text = "The deadline passed with every target reached, before the operation could end."
+    if left:
+        text = (
+            f"The deadline passed with {count(len(left), 'target')} open: {name_some(left)}. "
+            "Copies in progress continue."
+        )
+    return NotCompletedError(text, cause=reason, next_step=command("resume", operation_id))

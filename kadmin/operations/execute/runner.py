@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import KadminError, NotCompletedError
-from kadmin.insight.predict.stop import judge_stop
 from kadmin.next_step import command
 from kadmin.operations import events
 from kadmin.operations.decide import decide, recall, remember
@@ -26,7 +25,6 @@ from kadmin.operations.decide.actions import (
     PublishElection,
     PublishTopic,
     PublishWave,
-    StopSeen,
     TakeBack,
     step_of,
     unfinished,
@@ -41,22 +39,22 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
 from kadmin.operations.execute.follow import Loop, follow
-from kadmin.operations.execute.leftovers import copies_left
+from kadmin.operations.execute.leftovers import copies_left, past_deadline
 from kadmin.operations.execute.losses import with_losses
 from kadmin.operations.execute.pacer import Pacer
 from kadmin.operations.observers.health import HealthGate
 from kadmin.operations.observers.other_tools import OtherTools
+from kadmin.operations.observers.stop_gate import see_stop
 from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
-from kadmin.operations.reading.stop import read_stops
 from kadmin.operations.record.record import OperationState, OperationStatus
 from kadmin.operations.record.steps import CancelStep, Channel, GoneStep, ProbeStep, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.late_brokers import LateBrokers
 from kadmin.operations.throttles.operation import Throttling
-from kadmin.wording import brokers_in_words, count, name_some
+from kadmin.wording import brokers_in_words
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -220,7 +218,7 @@ class Runner:
             case AskHealth():
                 self._compare_health(action)
             case AskStop():
-                self._judge_stop(action)
+                self._memory = replace(self._memory, stop=see_stop(self._context, action))
             case NoteGone():
                 self._note_gone(action)
             case TakeBack():
@@ -249,12 +247,6 @@ class Runner:
         self._memory = replace(
             self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble)
         )
-
-    def _judge_stop(self, action: AskStop) -> None:
-        evidence = read_stops(self._context).evidence
-        found = judge_stop(evidence, action.brokers, action.margin)
-        seen = StopSeen(action.brokers, self._context.clock.now(), found.why_not)
-        self._memory = replace(self._memory, stop=seen)
 
     def _note_gone(self, action: NoteGone) -> None:
         at = self._context.clock.timestamp()
@@ -399,23 +391,7 @@ class Runner:
         self._context.tell(events.Note(text))
 
     def _past_deadline(self, reason: str | None, observed: Observed) -> KadminError:
-        operation_id = self._record.operation_id
-        if self._cancelling(observed.request):
-            return NotCompletedError(
-                "The deadline passed before everything was taken back.",
-                cause=reason,
-                next_step=command("cancel", operation_id, "--now"),
-            )
-        left = self._work.left_to_do(observed, self._memory)
-        if not left:
-            return NotCompletedError(
-                "The deadline passed with every target reached, before the operation could end.",
-                cause=reason,
-                next_step=command("resume", operation_id),
-            )
-        return NotCompletedError(
-            f"The deadline passed with {count(len(left), 'target')} open: {name_some(left)}. "
-            "Copies in progress continue.",
-            cause=reason,
-            next_step=command("resume", operation_id),
-        )
+        left = None
+        if not self._cancelling(observed.request):
+            left = self._work.left_to_do(observed, self._memory)
+        return past_deadline(self._record.operation_id, left, reason)

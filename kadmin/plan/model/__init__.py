@@ -93,7 +93,5 @@ __all__ = [
     "write_throttle",
 ]
 
-Plan: TypeAlias = (
-    ReassignmentPlan | ElectionPlan | DeletionPlan | RecreationPlan | MaintenancePlan
-)
+Plan: TypeAlias = ReassignmentPlan | ElectionPlan | DeletionPlan | RecreationPlan | MaintenancePlan
 Document: TypeAlias = Plan | RebalanceRequest | Policy

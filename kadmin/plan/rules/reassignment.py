@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.copying import suggested_rate
 from kadmin.plan.facts import ClusterFacts
