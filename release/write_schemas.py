@@ -29,6 +29,7 @@ from typing import (
 import document_schemas
 
 from kadmin.answers import (
+    brokers,
     contexts,
     diff,
     doctor,
@@ -66,6 +67,8 @@ class Published(NamedTuple):
 
 ANSWERS = {
     "apply": Published("Answer of kadmin apply, resume, pause, cancel, rollback and heal", Outcome),
+    "broker-check": Published("Answer of kadmin broker check", brokers.StopAnswer),
+    "broker-list": Published("Answer of kadmin broker list", brokers.BrokerListAnswer),
     "clusters": Published(
         "Answer of doctor, status, inspect and snapshot for several contexts", fleet.ClusterAnswers
     ),

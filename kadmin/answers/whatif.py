@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from kadmin.answers.brokers import Obstacle
 from kadmin.answers.partitions import Partition
 from kadmin.insight.predict.losses import Load
-from kadmin.schema.shapes import Count
+from kadmin.schema.shapes import ABSENT, Absent, Count
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,12 @@ class PredictionAnswer:
 @dataclass(frozen=True)
 class LossAnswer(PredictionAnswer, LostBrokers):
     """The effects of a loss of brokers."""
+
+    obstacles: Annotated[
+        tuple[Obstacle, ...] | Absent,
+        "With --fail-on only: one object per partition that is one of the named, or that cannot be "
+        "judged; exit code 8 where there are some.",
+    ] = ABSENT
 
 
 @dataclass(frozen=True)

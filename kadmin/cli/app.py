@@ -43,6 +43,7 @@ _GROUPS = {
         "doctor": "doctor:doctor",
         "doctor migration": "migration:doctor_migration",
         "inspect": "inspect:inspect_app",
+        "broker": "broker:broker_app",
         "whatif": "whatif:whatif_app",
         "consumers": "consumers:consumers_app",
         "snapshot": "snapshot:snapshot",

@@ -64,7 +64,9 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
     "inspect acls": (_ZK,),
     "inspect tree": (_ZK, f"/ --depth 3 {_ZK}"),
     "inspect znode": (f"/ {_ZK} -o json",),
-    "whatif lose": (f"--broker 3 {_ZK}", "--rack r1 --inventory inventory"),
+    "broker list": (_ZK, f"{_B} --sort safe_to_stop"),
+    "broker check": (f"3 --stop {_B}", f"--rack r1 --stop --margin 1 {_ZK}"),
+    "whatif lose": (f"--broker 3 {_ZK}", "--rack r1 --inventory inventory --fail-on offline"),
     "whatif plan": (
         f"plans/drain-broker.yaml {_ZK}",
         "plans/drain-broker.yaml --inventory inventory",
@@ -130,6 +132,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
     "lock": (f"lock show {_ZK}",),
     "throttle": (f"throttle audit {_ZK}", f"throttle set --rate 50MB/s {_B}"),
     "inspect": (f"inspect brokers {_ZK}", f"inspect partitions {_B} --filter leader=3"),
+    "broker": (f"broker list {_ZK}", f"broker check 3 --stop {_B}"),
     "whatif": (
         "whatif lose --broker 3 --inventory inventory",
         "whatif plan plans/drain-broker.yaml --inventory inventory",

@@ -17,7 +17,7 @@ from kadmin.next_step import command
 from kadmin.whole_files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import Replicas, TopicPartition
     from kadmin.plan.facts import ClusterFacts
@@ -137,6 +137,15 @@ def read_duration(option: str, text: str) -> int:
         return parse_duration(text)
     except ValueError as error:
         raise InvalidInputError(f"{option} cannot be read.", cause=str(error)) from error
+
+
+def broker_ids(texts: Iterable[str], example: str) -> tuple[int, ...]:
+    """Return the broker ids of an option or argument, `1` or `1,2`; raises UsageError."""
+    found = [each for text in texts for each in text.split(",")]
+    for each in found:
+        if not (each.isascii() and each.isdigit()):
+            raise UsageError(f"{each!a} is not a broker id.", next_step=example)
+    return tuple(map(int, found))
 
 
 def read_throttle(

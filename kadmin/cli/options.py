@@ -87,6 +87,15 @@ Policy: TypeAlias = Annotated[
         help="A Policy document: severity of each problem, protected topics.",
     ),
 ]
+Margin: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--margin",
+        metavar="N",
+        help="In-sync replicas that each partition must keep above min.insync.replicas.",
+        min=0,
+    ),
+]
 Timeout: TypeAlias = Annotated[
     float | None,
     typer.Option(

@@ -11,7 +11,7 @@ import typer
 from kadmin.cli import options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kadmin.errors import KadminError
     from kadmin.insight.tables.inspection import Inspection
@@ -29,6 +29,14 @@ def answer(
         typer.echo(text())
 
 
+def note(lines: Iterable[str]) -> None:
+    """Print lines on stderr: answers that are missing, with the reasons."""
+    from kadmin.cluster.names import escaped
+
+    for line in lines:
+        typer.echo(escaped(line), err=True)
+
+
 @dataclass(frozen=True, slots=True)
 class TableView:
     """The view of a table: order, filters, format."""
@@ -43,7 +51,6 @@ class TableView:
         Missing answers of brokers, and in CSV unreadable znodes, are listed on stderr.
         """
         from kadmin.cli.terminal import screen_of
-        from kadmin.cluster.names import escaped
         from kadmin.report.cluster.tables import (
             table_answer,
             table_csv,
@@ -52,8 +59,7 @@ class TableView:
         )
 
         table = found.table.filtered(self.filters).sorted_by(self.sort)
-        for line in found.unavailable or ():
-            typer.echo(escaped(line), err=True)
+        note(found.unavailable or ())
         if self.output is options.TableFormat.CSV:
             typer.echo(table_csv(table))
             for line in unreadable_lines(found.unreadable):

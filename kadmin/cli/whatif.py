@@ -10,12 +10,16 @@ import typer
 from kadmin.cli import options
 from kadmin.cli.cluster import on_cluster, require_cluster
 from kadmin.cli.context import open_reading
-from kadmin.cli.inputs import read_facts, read_plan, read_sizes
-from kadmin.cli.output import answer
+from kadmin.cli.inputs import broker_ids, read_facts, read_plan, read_sizes
+from kadmin.cli.output import answer, note
 from kadmin.contexts.address import ClusterAddress
-from kadmin.errors import UsageError
+from kadmin.errors import NotCompletedError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from kadmin.insight.predict.losses import PlacedPartition
+    from kadmin.insight.predict.stop import StopObstacle, StopReason
     from kadmin.plan.rules import ClusterView
 
 whatif_app = typer.Typer(help="Predict the effect of a loss of brokers, or of a plan.")
@@ -33,6 +37,17 @@ MinInsyncOption: TypeAlias = Annotated[
             "report its default."
         ),
         min=1,
+    ),
+]
+FailOnOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-on",
+        metavar="LIST",
+        help=(
+            "Exit with 8 where a partition is one of these: offline, under-min-isr, unclean, "
+            "separated by commas."
+        ),
     ),
 ]
 
@@ -54,27 +69,37 @@ def lose(
     sizes: options.Sizes = None,
     unclean: UncleanOption = False,
     min_insync_replicas: MinInsyncOption = 1,
+    fail_on: FailOnOption = None,
+    margin: options.Margin = 0,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
-) -> None:
+) -> int:
     """Predict the loss of brokers or of a rack.
 
     Shows the new leaders, the partitions that are offline or refuse acks=all, and the load of the
-    other brokers.
+    other brokers. With --fail-on, lists the partitions that forbid the loss, as `broker check
+    --stop` does; one that cannot be judged is among them.
     """
     from kadmin.insight.predict.whatif import brokers_lost, placements_of, predict_loss
     from kadmin.report.whatif import loss_answer, loss_text
 
     if not broker and not rack:
         raise UsageError("No broker or rack is named.", next_step="add --broker ID or --rack RACK")
-    named = [_broker_id(each) for given in broker or () for each in given.split(",")]
+    named = broker_ids(broker or (), "--broker 1 --broker 2, or --broker 1,2")
+    fatal = _reasons(fail_on, margin)
     found = _read(cluster, inventory, sizes, timeout)
     lost = brokers_lost(found.state, named, rack or ())
     placements = placements_of(
         found.state, found.facts.sizes, unclean=unclean, min_insync=min_insync_replicas
     )
     loss = predict_loss(placements, found.state.brokers, lost)
-    answer(output, lambda: loss_text(lost, loss), lambda: loss_answer(lost, loss))
+    obstacles = _obstacles(found, placements, lost, fatal, margin) if fatal else None
+    answer(
+        output,
+        lambda: loss_text(lost, loss, obstacles or ()),
+        lambda: loss_answer(lost, loss, obstacles),
+    )
+    return NotCompletedError.exit_code if obstacles else 0
 
 
 @whatif_app.command("plan")
@@ -118,20 +143,47 @@ def _read(
         from kadmin.operations.reading.preview import read_snapshot
 
         return read_snapshot(inventory, read_sizes(sizes))
-    from kadmin.cluster.names import escaped
     from kadmin.operations.execute.live import read_live
 
     given = read_facts(sizes)
     with open_reading(require_cluster(cluster), timeout_s=timeout_s) as context:
         found = read_live(context, given)
-    for reason in (*found.why_unsized, *found.facts.hidden_topics):
-        typer.echo(escaped(reason), err=True)
+    note((*found.why_unsized, *found.facts.hidden_topics))
     return found
 
 
-def _broker_id(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise UsageError(
-            f"{text!a} is not a broker id.", next_step="--broker 1 --broker 2, or --broker 1,2"
-        )
-    return int(text)
+def _reasons(fail_on: str | None, margin: int) -> frozenset[StopReason]:
+    """Return the reasons of --fail-on, and that of what cannot be judged; none without it."""
+    from kadmin.insight.predict.stop import StopReason
+
+    if fail_on is None:
+        if margin:
+            raise UsageError("--margin goes with --fail-on.", next_step="--fail-on under-min-isr")
+        return frozenset()
+    names = [
+        reason.value
+        for reason in (StopReason.OFFLINE, StopReason.UNDER_MIN_ISR, StopReason.UNCLEAN)
+    ]
+    named = fail_on.split(",")
+    for each in named:
+        if each not in names:
+            raise UsageError(
+                f"{each!a} is none of {', '.join(names)}.", next_step=f"--fail-on {','.join(names)}"
+            )
+    return frozenset({*map(StopReason, named), StopReason.UNKNOWN})
+
+
+def _obstacles(
+    found: ClusterView,
+    placements: tuple[PlacedPartition, ...],
+    lost: Sequence[int],
+    reasons: Collection[StopReason],
+    margin: int,
+) -> tuple[StopObstacle, ...]:
+    """Return what forbids the loss for one of the reasons."""
+    from kadmin.insight.predict.stop import StopEvidence, judge_stop
+
+    doubts = found.facts.hidden_topics
+    evidence = StopEvidence(placements, frozenset(found.state.brokers), doubts=doubts)
+    judged = judge_stop(evidence, lost, margin).obstacles
+    return tuple(each for each in judged if each.reason in reasons)

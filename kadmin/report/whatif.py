@@ -20,6 +20,7 @@ from kadmin.answers.whatif import (
 )
 from kadmin.cluster.model import NO_LEADER
 from kadmin.insight.predict.losses import Bound
+from kadmin.report.stops import obstacles_answer, obstacles_text
 from kadmin.report.text import (
     SHOWN_ROWS,
     UNKNOWN,
@@ -30,6 +31,7 @@ from kadmin.report.text import (
     table,
     wrapped,
 )
+from kadmin.schema.shapes import ABSENT
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -44,12 +46,15 @@ if TYPE_CHECKING:
         Prediction,
         SingleLoss,
     )
+    from kadmin.insight.predict.stop import StopObstacle
 
 LOSS_FIGURES = ("Offline", "Refuse acks=all", "Unclean", "Leader changes", "Most leaders")
 
 
-def loss_text(lost: Sequence[int], found: Prediction) -> str:
-    """Show the effects of a loss of brokers, the worst first."""
+def loss_text(
+    lost: Sequence[int], found: Prediction, obstacles: Sequence[StopObstacle] = ()
+) -> str:
+    """Show the effects of a loss of brokers, the worst first, then what --fail-on found."""
     lossy = found.figures.lossy
     summary = (
         f"without {brokers_in_words(lost)}: "
@@ -58,12 +63,15 @@ def loss_text(lost: Sequence[int], found: Prediction) -> str:
         f"{f', {lossy} of them unclean: records are lost' if lossy.most else ''}"
     )
     lists = [*_named_apart(found), *_changes(found.changes), *_refusing(found.refusing)]
-    return "\n\n".join([summary, *lists, _loads(found)])
+    return "\n\n".join([summary, *lists, _loads(found), *obstacles_text(obstacles)])
 
 
-def loss_answer(lost: Sequence[int], found: Prediction) -> LossAnswer:
-    """Answer `whatif lose`."""
-    return LossAnswer(tuple(lost), **_prediction(found))
+def loss_answer(
+    lost: Sequence[int], found: Prediction, obstacles: Sequence[StopObstacle] | None
+) -> LossAnswer:
+    """Answer `whatif lose`; `obstacles` are None without --fail-on."""
+    failed = ABSENT if obstacles is None else obstacles_answer(obstacles)
+    return LossAnswer(tuple(lost), **_prediction(found), obstacles=failed)
 
 
 def plan_text(

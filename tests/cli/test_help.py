@@ -52,6 +52,7 @@ GROUPS = {
         "doctor",
         "doctor migration",
         "inspect",
+        "broker",
         "whatif",
         "consumers",
         "snapshot",

@@ -120,6 +120,7 @@ ARGUMENTS = {
     "consumers preview": ["--group", "readers", "--members", "2"],
     "consumers coordinator": ["readers"],
     "consumers disturbed": ["PLAN"],
+    "broker check": ["1", "--stop"],
     "whatif lose": ["--broker", "1"],
     "whatif plan": ["PLAN"],
     "throttle show": [],

@@ -114,6 +114,7 @@ ARGUMENTS = {
     "snapshot": "--out snapshot",
     "throttle catch-up": "--broker 1 --rate 50MB/s",
     "throttle set": "--rate 50MB/s",
+    "broker check": "1 --stop",
     "whatif lose": "--broker 1",
 }
 MOST = {"--output": "-o json", "--verbose": "-v", "--yes": "--yes", "--dry-run": "--dry-run"}

@@ -209,6 +209,14 @@ def broker_table(
 
     `size_bytes` are the known sizes on disk by broker.
     """
+    rows = inspected_brokers(state, size_bytes)
+    return Table.of("brokers", InspectedBroker, rows, without=() if with_fenced else FENCED)
+
+
+def inspected_brokers(
+    state: ClusterState, size_bytes: Mapping[int, int]
+) -> tuple[InspectedBroker, ...]:
+    """Return the rows of the table of brokers, by id."""
     fenced = state.fenced_brokers
     held = Counter(chain.from_iterable(state.assignment.values()))
     leaders = Counter(found.leader for found in state.states.values() if found.leader != NO_LEADER)
@@ -237,10 +245,7 @@ def broker_table(
             None if fenced is None and not alive else broker_id in (fenced or ()),
         )
 
-    ids = sorted({*state.brokers, *(fenced or ()), *held})
-    return Table.of(
-        "brokers", InspectedBroker, map(row, ids), without=() if with_fenced else FENCED
-    )
+    return tuple(map(row, sorted({*state.brokers, *(fenced or ()), *held})))
 
 
 def topic_table(state: ClusterState) -> Table:

@@ -5,7 +5,7 @@ Groups of old consumers are in ZooKeeper.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from kadmin.cluster.from_brokers import why
@@ -222,16 +222,33 @@ def _not_listed(state: ClusterState, found: LogDirs) -> tuple[str, ...]:
     )
 
 
-def held_by(state: ClusterState, brokers: LiveBrokers) -> tuple[Mapping[int, int], tuple[str, ...]]:
-    """Return the bytes on the disks of each live broker, and the reasons for unknown ones."""
+@dataclass(frozen=True, slots=True)
+class HeldBytes:
+    """The bytes on the disks of live brokers.
+
+    Those of a broker with an unknown directory are missing; `listed` named their replicas. The
+    others are reasons for unknown bytes, and a sentence on topics that brokers hold and did not
+    show.
+    """
+
+    by_broker: Mapping[int, int]
+    listed: frozenset[int]
+    unavailable: tuple[str, ...]
+    hidden_topics: tuple[str, ...]
+
+
+def held_by(state: ClusterState, brokers: LiveBrokers) -> HeldBytes:
+    """Ask each live broker for the bytes on its disks."""
     found, unavailable = _Questions(brokers).ask_disks(state)
-    return (
+    return HeldBytes(
         {
             broker: sum(sizes.values())
             for broker, sizes in found.sizes.items()
             if broker not in found.failed_dirs
         },
-        (*unavailable, *_hidden_topics(state, found, brokers)),
+        frozenset(found.sizes),
+        unavailable,
+        _hidden_topics(state, found, brokers),
     )
 
 

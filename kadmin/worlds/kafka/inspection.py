@@ -44,7 +44,8 @@ def _read(context: KafkaContext) -> ClusterState:
 
 
 def _held(context: KafkaContext, state: ClusterState) -> tuple[Mapping[int, int], tuple[str, ...]]:
-    return held_by(state, context.backend.brokers(state))
+    held = held_by(state, context.backend.brokers(state))
+    return held.by_broker, (*held.unavailable, *held.hidden_topics)
 
 
 def _brokers(context: KafkaContext) -> Inspection:

@@ -103,8 +103,8 @@ def _tabled(
 
 def _brokers(context: ZooKeeperContext, source: ZnodeReader) -> Inspection:
     state = read_tolerantly(source)
-    held, unavailable = held_by(state, context.backend.brokers(state))
-    return Inspection(broker_table(state, held), source.unreadable, unavailable)
+    held = held_by(state, context.backend.brokers(state))
+    return Inspection(broker_table(state, held.by_broker), source.unreadable, held.unavailable)
 
 
 def _cluster(source: ZnodeReader) -> Table:

@@ -5,7 +5,7 @@ topic.
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import closing
 from typing import TYPE_CHECKING, Self
 
@@ -58,8 +58,8 @@ class RecordsFlowing:
     """Writes numbered records to the partitions in turn, each until it is acknowledged by all
     in-sync replicas.
 
-    `acknowledged` and `consumed` hold values by partition. A record that was tried twice may be
-    there twice.
+    `acknowledged` and `consumed` hold values by partition, `refused` the errors of attempts by
+    their number in Kafka's protocol. A record that was tried twice may be there twice.
     """
 
     def __init__(self, bootstrap: Sequence[str], partitions: Sequence[TopicPartition]) -> None:
@@ -71,6 +71,7 @@ class RecordsFlowing:
         ]
         self.acknowledged: dict[TopicPartition, list[bytes]] = defaultdict(list)
         self.consumed: dict[TopicPartition, set[bytes]] = defaultdict(set)
+        self.refused: dict[TopicPartition, Counter[int]] = defaultdict(Counter)
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -116,6 +117,8 @@ class RecordsFlowing:
         producer = kafka.KafkaProducer(
             bootstrap_servers=self._bootstrap,
             acks="all",
+            retries=0,  # each error is seen
+            enable_idempotence=False,
             request_timeout_ms=5_000,
             delivery_timeout_ms=15_000,
             max_block_ms=15_000,
@@ -137,8 +140,10 @@ class RecordsFlowing:
                 producer.send(partition.topic, value=value, partition=partition.partition).get(
                     ACKNOWLEDGED_BY_S
                 )
-            except KafkaError:
-                continue  # a leader that moved or died: the same record again
+            except KafkaError as error:  # a leader that moved or died: the same record again
+                self.refused[partition][error.errno] += 1
+                self._ended.wait(PAUSE_S)
+                continue
             return True
         return False
 
