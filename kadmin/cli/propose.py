@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 _CONNECT_URL = re.compile(r"sc://([^/;:]+|\[[0-9A-Fa-f:.]+\])(:\d+)?(/|$)")
 _CLEARED = "\r\x1b[K"
 
-propose_app = typer.Typer(
-    help="Propose a plan: which partitions to move, elect or demote."
-)
+propose_app = typer.Typer(help="Propose a plan: which partitions to move, elect or demote.")
 
 
 class Engine(StrEnum):

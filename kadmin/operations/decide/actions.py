@@ -96,8 +96,8 @@ class Memory:
     a request is unanswered. `fingerprint` is a digest of the topics read, `changed_at` when it last
     changed; `health` and `stop` the last answers of the two gates. `states` are the partitions as
     read last; `without_source` those with no replica alive and in sync, with the brokers of their
-    last ISR; `led_again` those that have a leader again, and whether it is one of these. `at_once` are the
-    partitions that may be copied at once from one broker to another, None without a limit.
+    last ISR; `led_again` those that have a leader again, and whether it is one of these. `at_once`
+    are the partitions that may be copied at once from one broker to another, None without a limit.
     """
 
     wave: int = 0
@@ -224,10 +224,14 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Read again later; `warning` is shown on its own line."""
+    """Read again later; `warning` is shown on its own line.
+
+    `for_person`: for a person, who may take any time.
+    """
 
     reason: str
     warning: str | None = None
+    for_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

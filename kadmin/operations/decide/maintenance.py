@@ -33,6 +33,7 @@ from kadmin.operations.decide.actions import (
     Advance,
     AskStop,
     Finish,
+    HealthSeen,
     NoteGone,
     PlanKind,
     Verdict,
@@ -212,7 +213,9 @@ class MaintenanceWork(CopyingSpec):
         if dead := dead_targets(targets, state):
             return Wait(f"{brokers_in_words(dead)} is not alive: waiting to change the order")
         moves = ReassignmentWork(self.waves, (), Elect.NONE, skips_deleted=True)
-        action = moves.decide(observed, memory, now)
+        # Another order copies nothing: it need not wait for the health of the cluster.
+        healthy = replace(memory, health=HealthSeen(memory.wave, now, ()))
+        action = moves.decide(observed, healthy, now)
         return action if not isinstance(action, Wait) else replace(action, warning=None)
 
     def _restart(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
@@ -228,9 +231,10 @@ class MaintenanceWork(CopyingSpec):
             if seen.why_not:
                 reason = f"do not stop {named} now: {seen.why_not}"
                 return Wait(reason, reason)
-            return Wait(f"stop {named} now; kadmin waits until that is seen")
+            return Wait(f"stop {named} now; kadmin waits until that is seen", for_person=True)
         if to_start := stage.brokers - alive:
-            return Wait(f"start {brokers_in_words(to_start)} when its work is done")
+            named = brokers_in_words(to_start)
+            return Wait(f"{named} stopped: start it when the work is done", for_person=True)
         return self._catch_up(stage, observed, memory, now)
 
     def _catch_up(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
@@ -262,7 +266,7 @@ class MaintenanceWork(CopyingSpec):
             partitions = [str(each.partition) for each in blocked]
             dead = brokers_in_words(dead_targets(blocked, observed.state))
             message = (
-                f"{count(len(blocked), 'partition')} keep their order, because {dead} is not "
+                f"the order of {count(len(blocked), 'partition')} stays, because {dead} is not "
                 f"alive: {name_some(partitions)}; kadmin rollback restores it"
             )
         return Finish(OperationState.CANCELLED, message)
@@ -322,10 +326,7 @@ def maintenance_work(
         plan.margin,
         tuple(each.targets for each in stages),
         tuple(
-            target
-            for each in stages
-            if each.kind is StageKind.RESTART
-            for target in each.targets
+            target for each in stages if each.kind is StageKind.RESTART for target in each.targets
         ),
     )
 

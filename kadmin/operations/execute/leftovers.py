@@ -1,15 +1,15 @@
-"""Finds copies that a cancelled reassignment leaves on disk."""
+"""Finds what an operation that ends early leaves: copies on disk, and targets that are open."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import KadminError
+from kadmin.errors import KadminError, NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.reading.brokers import log_dirs_of, unused_copies
 from kadmin.operations.record.steps import returned_by
 from kadmin.plan.units import readable_size
-from kadmin.wording import name_some
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -44,11 +44,11 @@ from kadmin.operations.execute.losses import with_losses
 from kadmin.operations.execute.pacer import Pacer
 from kadmin.operations.observers.health import HealthGate
 from kadmin.operations.observers.other_tools import OtherTools
-from kadmin.operations.observers.stop_gate import see_stop
 from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
+from kadmin.operations.reading.stop import see_stop
 from kadmin.operations.record.record import OperationState, OperationStatus
 from kadmin.operations.record.steps import CancelStep, Channel, GoneStep, ProbeStep, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
@@ -198,9 +198,9 @@ class Runner:
         request = observed.request
         if not self._cancelling(request):
             action = decide(self._work, observed, self._memory, self._context.clock.now())
-            if not self._leaves or (until := self._pacer.until) is None:
+            if not self._leaves:
                 return action
-            return leave(action, self._work, observed, self._memory, until)
+            return leave(action, self._work, observed, self._memory, self._pacer.until)
         if not isinstance(self._work, ReassignmentWork):
             again = command("cancel", self._record.operation_id)
             text = f"A running {self._record.kind} cannot be taken back."
