@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -15,46 +15,48 @@ from kadmin.cli.output import answer
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 
+OutOption: TypeAlias = Annotated[
+    Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")
+]
+BrokerOption: TypeAlias = Annotated[
+    list[int] | None,
+    typer.Option("--broker", metavar="ID", help="A broker, a round of its own. Repeatable.", min=0),
+]
+RackOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--rack", metavar="RACK", help="A rack, whose brokers are one round. Repeatable."),
+]
+ThrottleOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--throttle", metavar="RATE", help="The rate of the catch-up: 50MB/s, or MIN..MAX."
+    ),
+]
+MarginOption: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--margin",
+        metavar="N",
+        help="In-sync replicas that partitions keep beyond min.insync.replicas.",
+        min=0,
+    ),
+]
+
 
 @on_cluster
 def maintenance(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")
-    ],
+    out: OutOption,
     *,
-    broker: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--broker", metavar="ID", help="A broker, a round of its own. Repeatable.", min=0
-        ),
-    ] = None,
-    rack: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rack", metavar="RACK", help="A rack, whose brokers are one round. Repeatable."
-        ),
-    ] = None,
-    throttle: Annotated[
-        str | None,
-        typer.Option(
-            "--throttle", metavar="RATE", help="The rate of the catch-up: 50MB/s, or MIN..MAX."
-        ),
-    ] = None,
-    margin: Annotated[
-        int,
-        typer.Option(
-            "--margin",
-            metavar="N",
-            help="In-sync replicas that partitions keep beyond min.insync.replicas.",
-            min=0,
-        ),
-    ] = 0,
+    broker: BrokerOption = None,
+    rack: RackOption = None,
+    throttle: ThrottleOption = None,
+    margin: MarginOption = 0,
     cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
     timeout: options.ReadTimeout = options.READ_TIMEOUT_S,
     output: options.Output = options.OutputFormat.HUMAN,
 ) -> None:
-    """Propose a plan that stops and starts brokers, without harm to clients.
+    """Propose a plan to stop and start brokers.
 
     Each round gives the leaders of its brokers to others, waits until they were stopped and
     started, limits their catch-up, and gives the leaders back.

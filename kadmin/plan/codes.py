@@ -241,14 +241,14 @@ CANNOT_FOLLOW: Final = _code(
     "KA076", "A throttle has limits of signals, and a fixed rate, which cannot follow them."
 )
 
-# A plan alone.
-NO_DEMOTION: Final = _code(
-    "KA078", "A maintenance names replicas that are no other order of the replicas before."
-)
-
 # A plan against the context of a live cluster.
 UNKNOWN_SIGNAL: Final = _code(
     "KA077",
     "A signal of a throttle is not in the context of the cluster, or has a unit that its limit "
     "does not fit.",
+)
+
+# A plan alone.
+NO_DEMOTION: Final = _code(
+    "KA078", "A maintenance names replicas that are no other order of the replicas before."
 )

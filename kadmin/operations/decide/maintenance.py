@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     )
     from kadmin.operations.decide.examination import Examination
     from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.steps import Step
 
 
 class StageKind(StrEnum):
@@ -128,7 +129,7 @@ class MaintenanceWork(CopyingSpec):
             return self._cancel(stage, observed, memory, now)
         if stage.kind is StageKind.RESTART:
             return self._restart(stage, observed, memory, now)
-        if stage.kind is StageKind.DEMOTE and not self._began(observed, memory):
+        if stage.kind is StageKind.DEMOTE and not _of_stage(observed, memory):
             seen = self._gate(stage.brokers, memory, now)
             if isinstance(seen, AskStop):
                 return seen
@@ -187,29 +188,16 @@ class MaintenanceWork(CopyingSpec):
             return AskStop(brokers, self.margin)
         return seen
 
-    def _began(self, observed: Observed, memory: Memory) -> bool:
-        return any(
-            isinstance(step, WaveStep) and step.wave == memory.wave for step in observed.steps
-        )
-
     def _reorder(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
         """Publish the order of replicas that a stage has, then elect their leaders."""
-        state = observed.state
-        targets = self._existing(stage.targets, state)
-        if observed.state.requests.reassignment is None and all(
+        state, targets = observed.state, self._existing(stage.targets, observed.state)
+        # Earlier stages published and elected the same partitions.
+        observed = replace(observed, steps=_of_stage(observed, memory))
+        if state.requests.reassignment is None and all(
             self.progress_of(target, state) is Progress.DONE for target in targets
         ):
-            first = next(
-                (
-                    index
-                    for index, step in enumerate(observed.steps)
-                    if isinstance(step, WaveStep) and step.wave == memory.wave
-                ),
-                len(observed.steps),
-            )
-            of_stage = replace(observed, steps=observed.steps[first:])
             partitions = [target.partition for target in targets]
-            return elect_scope(partitions, of_stage, memory, now) or Advance(memory.wave + 1)
+            return elect_scope(partitions, observed, memory, now) or Advance(memory.wave + 1)
         if dead := dead_targets(targets, state):
             return Wait(f"{brokers_in_words(dead)} is not alive: waiting to change the order")
         moves = ReassignmentWork(self.waves, (), Elect.NONE, skips_deleted=True)
@@ -283,6 +271,12 @@ class MaintenanceWork(CopyingSpec):
     def _done_in_words(self) -> str:
         brokers = frozenset[int]().union(*(each.brokers for each in self.stages))
         return f"{brokers_in_words(brokers)} stopped, started and in sync"
+
+
+def _of_stage(observed: Observed, memory: Memory) -> tuple[Step, ...]:
+    """Return the steps from the first publish of the stage under way on."""
+    waves = [isinstance(each, WaveStep) and each.wave == memory.wave for each in observed.steps]
+    return observed.steps[waves.index(True) :] if True in waves else ()
 
 
 def _gone(observed: Observed, memory: Memory) -> frozenset[int]:

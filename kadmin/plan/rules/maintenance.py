@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
@@ -14,6 +15,7 @@ from kadmin.wording import brokers_in_words, name_some
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kadmin.cluster.model import TopicPartition
     from kadmin.plan.model import MaintenancePlan, Policy
     from kadmin.plan.rules.world import ClusterView
 
@@ -22,6 +24,18 @@ def check_maintenance(
     plan: MaintenancePlan, world: ClusterView | None, policy: Policy | None
 ) -> Iterator[Diagnostic]:
     """Yield the problems of a plan: names, orders of replicas, pending requests, its throttle."""
+    entries: dict[TopicPartition | None, tuple[str | int, ...]] = {
+        target.partition: ("spec", "rounds", index, "partitions", number)
+        for index, each in enumerate(plan.rounds)
+        for number, target in enumerate(each.demotions)
+    }
+    for found in _problems(plan, world, policy):
+        yield found if found.field else replace(found, field=entries.get(found.partition, ()))
+
+
+def _problems(
+    plan: MaintenancePlan, world: ClusterView | None, policy: Policy | None
+) -> Iterator[Diagnostic]:
     partitions = [target.partition for target in plan.demotions]
     if world is not None:
         yield from other_cluster(plan, world.state.cluster_id)

@@ -38,6 +38,8 @@ from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, S
 from kadmin.plan.model import MaintenancePlan, MaintenanceRound, PartitionTarget, PlanHeader
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kadmin.operations.decide.actions import (
         Action,
     )
@@ -66,9 +68,9 @@ CANCEL, PAUSE = (
 
 
 def act(
-    assignment: dict[str, tuple[int, ...]] = DEMOTED,
-    brokers: dict[int, None] = EVERY,
-    states: dict[str, tuple[int, tuple[int, ...]]] = LED,
+    assignment: Mapping[str, tuple[int, ...]] = DEMOTED,
+    brokers: Mapping[int, str | None] = EVERY,
+    states: Mapping[str, tuple[int, tuple[int, ...]]] = LED,
     steps: tuple[Step, ...] = SENT,
     memory: Memory | None = None,
     *,
@@ -145,7 +147,7 @@ def test_a_resumed_one_goes_on_at_the_stage_on_record(steps: tuple[Step, ...], w
 def test_the_record_has_all_that_another_machine_needs() -> None:
     state = cluster(BEFORE, brokers=EVERY)
     record = record_of(
-        MAINTENANCE, PLAN, WORK, state, Holder("op", Author("ann", "host", 1), AT, 6.0)
+        MAINTENANCE, PLAN, WORK, state, Holder(Author("ann", "host", 1), "op", AT, 6.0)
     )
     assert spec_of(decode_record(encode_record(record), "op")) == WORK
 
