@@ -195,7 +195,7 @@ def _resolve_cluster(
     )
     if isinstance(cluster, Fleet) and not of_many:
         raise UsageError(
-            "Several contexts at once are read by doctor, status, inspect and snapshot only.",
+            "Several contexts at once are read by broker, doctor, status, inspect, snapshot only.",
             next_step="--context NAME",
         )
     if isinstance(cluster, ClusterAddress) and cluster.context and given.get("policy", "") is None:

@@ -21,6 +21,7 @@ READINGS = (
     ),
     ("docs/sandbox.md",),
     ("docs/kraft.md", "docs/load.md"),
+    ("docs/maintenance.md",),
 )
 
 

@@ -27,6 +27,7 @@ ZOOKEEPER, BROKERS, OPERATION = "zk1:2181/kafka", "kafka1:9092", "20260301T12000
 UNENDING = {"--watch", "--every", "sample"}
 """Words of commands that end at --timeout alone."""
 ELSE = {
+    "kadmin broker check": 8,  # other tests left partitions with one replica
     "kadmin consumers preview": 4,  # nobody consumes as group billing
     "kadmin consumers coordinator": 4,
     "kadmin doctor": 8,  # what other tests left on the cluster

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.live.errands import MIN_ISR_2, MODES, STOPPED, connected
+from support.live.errands import MODES, STOPPED, connected
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
 
@@ -71,7 +71,7 @@ def throttled(brokers: Brokers) -> bool:
 def test_a_maintenance_takes_leaders_waits_for_stop_and_start_and_gives_leaders_back(
     brokers: Brokers, tmp_path: Path
 ) -> None:
-    written = brokers.topic({0: (3, 1, 2), 1: (3, 2, 1), 2: (1, 2, 3), 3: (2, 3, 1)}, MIN_ISR_2)
+    written = brokers.topic({0: (3, 1, 2), 1: (3, 2, 1), 2: (1, 2, 3), 3: (2, 3, 1)}, min_isr=2)
     before = orders(brokers)
     wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
     plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
@@ -99,7 +99,7 @@ def test_a_maintenance_takes_leaders_waits_for_stop_and_start_and_gives_leaders_
 
 
 def test_a_killed_maintenance_is_resumed_where_it_was(brokers: Brokers, tmp_path: Path) -> None:
-    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, MIN_ISR_2)
+    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
     before = orders(brokers)
     wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
     plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
@@ -122,7 +122,7 @@ def test_a_killed_maintenance_is_resumed_where_it_was(brokers: Brokers, tmp_path
 def test_a_cancelled_maintenance_restores_the_order_where_it_can(
     brokers: Brokers, tmp_path: Path, *, down: bool
 ) -> None:
-    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, MIN_ISR_2)
+    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
     before = orders(brokers)
     wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
     plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
@@ -150,7 +150,7 @@ def test_a_cancelled_maintenance_restores_the_order_where_it_can(
 def test_a_stop_that_is_not_safe_is_refused_before_anything_changes(
     brokers: Brokers, tmp_path: Path
 ) -> None:
-    brokers.topic({0: (3, 1)}, MIN_ISR_2)
+    brokers.topic({0: (3, 1)}, min_isr=2)
     before = orders(brokers)
     plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
     refused = brokers.kadmin("apply", str(plan), "--yes")

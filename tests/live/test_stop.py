@@ -4,91 +4,29 @@ refused; where it forbids a stop, exactly the partitions that it names suffer.
 
 from __future__ import annotations
 
-import json
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import kafka
 import pytest
 from kafka.errors import KafkaError, NotEnoughReplicasError
-from support.cli.in_process import command
-from support.live.kraft import make_topic
+from support.live.errands import MODES, STOPPED, connected
+from support.live.kraft import set_configs
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
-from support.suites.versions import KRAFT_VERSIONS, VERSIONS
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import NO_LEADER, TopicPartition
-from kadmin.cluster.servers import Servers
+from kadmin.operations.reading.stop import CORDONED
 from kadmin.sandbox import Sandbox, SandboxSpec
-from kadmin.schema import validate_value
-from kadmin.worlds.kafka.reader import read_cluster
-from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from support.cli.in_process import Answer
+    from support.live.errands import Brokers
 
-    from kadmin.cluster.model import ClusterState, Replicas
 
 pytestmark = pytest.mark.live
-
-MODES = [*((each, "zookeeper") for each in VERSIONS), *((each, "kraft") for each in KRAFT_VERSIONS)]
-STOPPED = 3
-MIN_ISR_2 = {"min.insync.replicas": "2"}
-
-
-class Brokers:
-    """Brokers 1 to 3 on racks of their own, with the topics of these tests alone."""
-
-    def __init__(self, sandbox: Sandbox, connection: KafkaConnection) -> None:
-        self.sandbox = sandbox
-        self.connection = connection
-        self.topics: list[str] = []
-
-    def topic(
-        self, replicas: Mapping[int, Replicas], configs: Mapping[str, str] | None = None
-    ) -> tuple[TopicPartition, ...]:
-        name = make_topic(self.connection, replicas, configs)
-        self.topics.append(name)
-        return tuple(TopicPartition(name, number) for number in replicas)
-
-    def state(self) -> ClusterState:
-        return read_cluster(self.connection)
-
-    def kadmin(self, *arguments: str) -> Answer:
-        where = (
-            {"KADMIN_BOOTSTRAP_SERVER": ",".join(self.sandbox.bootstrap)}
-            if self.sandbox.spec.kraft
-            else {"KADMIN_ZOOKEEPER": self.sandbox.connect_string}
-        )
-        return command(*arguments, environment=where)
-
-    def asked(self, *arguments: str) -> tuple[int, dict[str, Any]]:
-        """Return exit code and answer of a command that ends with 0 or 8."""
-        found = self.kadmin(*arguments, "-o", "json")
-        assert found.status in {0, 8}, found.err
-        value: dict[str, Any] = json.loads(found.out)
-        assert validate_value(value, f"answers/{'-'.join(arguments[:2])}") == [], found.out
-        return found.status, value
-
-    @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """Run while a broker is stopped by SIGTERM."""
-        self.sandbox.stop_broker(STOPPED)
-        try:
-            wait_until(lambda: STOPPED not in self.state().brokers)
-            yield
-        finally:
-            self.sandbox.start_broker(STOPPED)
-            wait_until(self._in_sync)
-
-    def _in_sync(self) -> bool:
-        state = self.state()
-        return STOPPED in state.brokers and all(
-            set(found.isr) == set(state.replicas(partition) or ())
-            for partition, found in state.states.items()
-        )
 
 
 @pytest.fixture(scope="module", params=MODES, ids=lambda mode: f"{mode[1]}-{mode[0]}")
@@ -104,11 +42,8 @@ def sandbox(
 
 @pytest.fixture
 def brokers(sandbox: Sandbox) -> Iterator[Brokers]:
-    with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
-        found = Brokers(sandbox, connection)
+    with connected(sandbox) as found:
         yield found
-    with closing(kafka.KafkaAdminClient(bootstrap_servers=sandbox.bootstrap)) as admin:
-        admin.delete_topics(found.topics)
 
 
 def obstacles(answer: Mapping[str, Any]) -> dict[TopicPartition | None, str]:
@@ -122,7 +57,7 @@ def obstacles(answer: Mapping[str, Any]) -> dict[TopicPartition | None, str]:
 
 def test_a_stop_that_is_safe_refuses_no_write_and_loses_no_record(brokers: Brokers) -> None:
     written = [
-        *brokers.topic({0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2)}, MIN_ISR_2),
+        *brokers.topic({0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2)}, min_isr=2),
         *brokers.topic({0: (3, 1), 1: (2, 3), 2: (1, 2)}),
         *brokers.topic({0: (1,)}),
     ]
@@ -142,8 +77,8 @@ def test_a_stop_that_is_forbidden_hurts_exactly_the_partitions_that_are_named(
     brokers: Brokers,
 ) -> None:
     alone = brokers.topic({0: (STOPPED,), 1: (1,)})
-    short = brokers.topic({0: (STOPPED, 1), 1: (1, 2)}, MIN_ISR_2)
-    whole = brokers.topic({0: (1, 2, 3)}, MIN_ISR_2)
+    short = brokers.topic({0: (STOPPED, 1), 1: (1, 2)}, min_isr=2)
+    whole = brokers.topic({0: (1, 2, 3)}, min_isr=2)
     pair = brokers.topic({0: (2, STOPPED)})
     status, answer = brokers.asked("broker", "check", str(STOPPED), "--stop")
     named = obstacles(answer)
@@ -176,6 +111,25 @@ def test_a_stop_that_is_forbidden_hurts_exactly_the_partitions_that_are_named(
         last = obstacles(brokers.asked("broker", "check", "1", "--stop")[1])
         assert last[whole[0]] == "under-min-isr"
         assert brokers.kadmin("broker", "check", str(STOPPED), "--stop").status == 4
+
+
+def test_cordoned_log_directories_are_listed_where_brokers_have_them(brokers: Brokers) -> None:
+    def cordoned() -> list[list[str] | None]:
+        rows = brokers.asked("broker", "list")[1]["brokers"]
+        return [row["cordoned"] for row in rows]
+
+    spec = brokers.sandbox.spec
+    if not spec.kraft or spec.version < "4.3":
+        assert cordoned() == [None, None, None]
+        return
+    assert cordoned() == [[], [], []]
+    entity = ConfigEntity.of_broker(STOPPED)
+    set_configs(brokers.connection, entity, [CORDONED], "*", STOPPED)
+    try:
+        wait_until(lambda: cordoned() == [[], [], ["*"]])
+    finally:
+        set_configs(brokers.connection, entity, [CORDONED], None, STOPPED)
+    wait_until(lambda: cordoned() == [[], [], []])
 
 
 def refusals(

@@ -41,7 +41,10 @@ def test_obstacles_are_listed_the_worst_first_and_internal_topics_named() -> Non
         "partition             stopping          in sync left  min ISR  because",
         "-                     unknown           -                   -  1 topic is hidden",
         "z-0                   makes it offline  0                   1  its only replica",
-        "__consumer_offsets-3  under min ISR     1 (2)               2  1 in sync would be left",
+        (
+            "__consumer_offsets-3  under min ISR     1 (2)               2  "
+            "1 in sync would be left, too few"
+        ),
         "",
         "internal topics among them: __consumer_offsets (1)",
     ]

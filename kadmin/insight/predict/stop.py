@@ -17,6 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from kadmin.cluster.model import NO_LEADER
@@ -138,7 +139,8 @@ def judge_stop(evidence: StopEvidence, brokers: Collection[int], margin: int = 0
     concerned: dict[TopicPartition, PlacedPartition] = {}
     for broker in sorted(stopped):
         concerned |= evidence.by_broker.get(broker, {})
-    found = {partition: stop.obstacle(concerned[partition]) for partition in sorted(concerned)}
+    in_order = sorted(concerned, key=attrgetter("topic", "partition"))
+    found = {partition: stop.obstacle(concerned[partition]) for partition in in_order}
     return StopVerdict(
         tuple(sorted(stopped)),
         (*stop.of_cluster(), *(each for each in found.values() if each is not None)),
@@ -207,6 +209,8 @@ class _Stop:
         return wanted is not None and len(in_sync) < wanted
 
     def _of_leader(self, placement: PlacedPartition) -> StopObstacle | None:
+        if self._in_sync(placement):  # one of them leads
+            return None
         leader = without(placement, self.left).leader
         if leader == NO_LEADER:
             alone = len(placement.replicas) == 1
@@ -227,10 +231,11 @@ class _Stop:
         if wanted is not None and len(in_sync) >= wanted + self.margin:
             return None
         already = wanted is not None and len(placement.isr or ()) < wanted
+        margin = f" with a margin of {self.margin}" if self.margin else ""
         because = (
             "it refuses acks=all already, and loses another in-sync replica"
             if already
-            else f"{len(in_sync)} in sync would be left"
+            else f"{len(in_sync)} in sync would be left, too few{margin}"
         )
         return self._obstacle(placement, StopReason.UNDER_MIN_ISR, because)
 
@@ -241,5 +246,5 @@ class _Stop:
         self, placement: PlacedPartition, reason: StopReason, because: str
     ) -> StopObstacle:
         isr = None if placement.isr is None else self._in_sync(placement)
-        wanted = self.evidence.min_isr(placement, isr or ())
+        wanted = self.evidence.min_isr(placement, isr or placement.isr or ())
         return StopObstacle(reason, because, placement.partition, isr, wanted)

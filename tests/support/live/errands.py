@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -9,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 import kafka
 from support.cli.in_process import command
 from support.kafka.processes import KadminProcess
-from support.live.kraft import make_topic
 from support.live.waiting import wait_until
 from support.suites.versions import KRAFT_VERSIONS, VERSIONS
 
+from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
+from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
+from kadmin.sandbox.seed import create_topics
 from kadmin.schema import validate_value
 from kadmin.worlds.kafka.reader import read_cluster
+from kadmin.worlds.kafka.wire.configs import ConfigEdit, ConfigOperation, alter_configs
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 
 if TYPE_CHECKING:
@@ -27,9 +31,17 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas
     from kadmin.sandbox import Sandbox
 
-MODES = [*((each, "zookeeper") for each in VERSIONS), *((each, "kraft") for each in KRAFT_VERSIONS)]
+MODES = [
+    # These tests look at the cluster through its brokers: 2.4 and later.
+    *(
+        (each, "zookeeper")
+        for each in VERSIONS
+        if not each.startswith(("0.", "1.", "2.0.", "2.3."))
+    ),
+    *((each, "kraft") for each in KRAFT_VERSIONS),
+]
 STOPPED = 3
-MIN_ISR_2 = {"min.insync.replicas": "2"}
+_NUMBERS = itertools.count()
 
 
 class Brokers:
@@ -41,14 +53,21 @@ class Brokers:
         self.topics: list[str] = []
 
     def topic(
-        self, replicas: Mapping[int, Replicas], configs: Mapping[str, str] | None = None
+        self, replicas: Mapping[int, Replicas], *, min_isr: int = 1
     ) -> tuple[TopicPartition, ...]:
-        name = make_topic(self.connection, replicas, configs)
+        name = f"topic-{next(_NUMBERS)}"
+        create_topics(self.sandbox, {name: replicas})
         self.topics.append(name)
+        if min_isr > 1:
+            entity = ConfigEntity.of_topic(name)
+            edit = {MIN_INSYNC_REPLICAS: ConfigEdit(ConfigOperation.SET, str(min_isr))}
+            # In ZooKeeper mode a broker hears of a new topic some time later.
+            wait_until(lambda: alter_configs(self.connection, {entity: edit}) == {entity: None})
+            wait_until(lambda: name in self.state().topic_configs)
         return tuple(TopicPartition(name, number) for number in replicas)
 
     def state(self) -> ClusterState:
-        return read_cluster(self.connection)
+        return read_cluster(self.connection, with_configs=True)
 
     def kadmin(self, *arguments: str) -> Answer:
         where = (
