@@ -137,7 +137,7 @@ def test_a_cancelled_maintenance_restores_the_order_where_it_can(
                 wait_until(lambda: f"broker {STOPPED} stopped: start it" in status(brokers))
                 cancelled = brokers.kadmin("cancel", "--yes")
                 assert cancelled.status == 0, cancelled.err
-                assert f"broker {STOPPED} is not alive" in cancelled.out
+                assert f"broker {STOPPED} is not alive" in runner.answer().err
             back = brokers.kadmin("rollback", "--yes")
             assert back.status == 0, back.err
         wait_until(lambda: runner.ended)
@@ -156,4 +156,44 @@ def test_a_stop_that_is_not_safe_is_refused_before_anything_changes(
     refused = brokers.kadmin("apply", str(plan), "--yes")
     assert refused.status == 8
     assert f"broker {STOPPED} may not be stopped now: 1 under-min-isr" in refused.err.lower()
+    assert orders(brokers) == before
+
+
+def test_a_maintenance_is_left_where_a_person_is_awaited_and_goes_on_when_it_is_due(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
+    before = orders(brokers)
+    wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
+    plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
+    left = brokers.kadmin("apply", str(plan), "--yes", "--leave")
+    assert (left.status, f"stop broker {STOPPED} now" in left.err) == (8, True), left.err
+    with brokers.stopped():
+        due = brokers.kadmin("resume", "--due")
+        assert due.status == 0, due.err
+        assert f"broker {STOPPED} stopped: start it" in due.out
+    done = brokers.kadmin("resume", "--due", "--timeout", "120")
+    assert done.status == 0, done.err
+    assert orders(brokers) == before
+    assert not throttled(brokers)
+
+
+def test_another_broker_that_dies_forbids_the_stop_at_once(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
+    before = orders(brokers)
+    wait_until(lambda: brokers.asked("broker", "check", "1", "--stop")[0] == 0)
+    plan = proposed(brokers, tmp_path, "--broker", "1", "--throttle", "20MB/s")
+    runner = brokers.run("apply", str(plan), "--yes")
+    try:
+        wait_until(lambda: "stop broker 1 now" in status(brokers))
+        with brokers.stopped():
+            wait_until(lambda: "do not stop broker 1 now" in status(brokers))
+            wait_until(lambda: "do not stop broker 1 now" in runner.told)
+        wait_until(lambda: "stop broker 1 now; kadmin waits" in status(brokers))
+        assert brokers.kadmin("cancel", "--yes").status == 0
+        assert "the order of replicas is as before" in runner.answer().err
+    finally:
+        runner.end()
     assert orders(brokers) == before
