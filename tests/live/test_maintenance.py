@@ -169,10 +169,10 @@ def test_a_maintenance_is_left_where_a_person_is_awaited_and_goes_on_when_it_is_
     left = brokers.kadmin("apply", str(plan), "--yes", "--leave")
     assert (left.status, f"stop broker {STOPPED} now" in left.err) == (8, True), left.err
     with brokers.stopped():
-        due = brokers.kadmin("resume", "--due")
+        due = brokers.kadmin("resume", "--due", "--yes")
         assert due.status == 0, due.err
         assert f"broker {STOPPED} stopped: start it" in due.out
-    done = brokers.kadmin("resume", "--due", "--timeout", "120")
+    done = brokers.kadmin("resume", "--due", "--yes", "--timeout", "120")
     assert done.status == 0, done.err
     assert orders(brokers) == before
     assert not throttled(brokers)
