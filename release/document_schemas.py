@@ -49,6 +49,9 @@ SPECS = {
     "TopicRecipe": Kind(
         "Topics to make again as they were before they were deleted.", "The topics."
     ),
+    "BrokerMaintenance": Kind(
+        "Brokers to be stopped and started, one round after the other.", "The maintenance."
+    ),
     "RebalanceRequest": Kind(
         "What the planner is asked for.", "The request; what is left out is not asked for."
     ),

@@ -130,6 +130,9 @@ ANSWERS = {
     "load-build": Published("Answer of kadmin load build, and load.json", BuiltLoad),
     "lock-show": Published("Answer of kadmin lock show", operations.LockAnswer),
     "propose-demotion": Published("Answer of kadmin propose demotion", proposals.DemotionAnswer),
+    "propose-maintenance": Published(
+        "Answer of kadmin propose maintenance", proposals.MaintenanceAnswer
+    ),
     "propose-election": Published("Answer of kadmin propose election", proposals.ElectionAnswer),
     "sample": Published("Answer of kadmin sample", snapshots.SamplesAnswer),
     "snapshot": Published("Answer of kadmin snapshot", snapshots.SnapshotAnswer),

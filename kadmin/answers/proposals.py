@@ -44,6 +44,22 @@ class DemotionAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class MaintenanceAnswer:
+    """A proposed maintenance."""
+
+    plan: Annotated[str, "The file that was written."]
+    rounds: Annotated[tuple[ProposedRound, ...], "The rounds, one after the other."]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedRound:
+    """Brokers that are stopped together."""
+
+    brokers: Annotated[tuple[Count, ...], "The brokers."]
+    demoted: Annotated[Count, "Partitions that other brokers lead meanwhile."]
+
+
+@dataclass(frozen=True, slots=True)
 class DemotedPartition(Partition):
     """A partition that is led by another broker afterwards."""
 

@@ -104,6 +104,10 @@ _COMMANDS: Mapping[str, Sequence[str]] = {
         f"--broker 3 {_ZK} --out demote.yaml",
         "--rack r1 --keep-racks --inventory inventory \\\n    --out demote.yaml",
     ),
+    "propose maintenance": (
+        f"--broker 3 --throttle 50MB/s {_ZK} \\\n    --out maintenance.yaml",
+        "--rack r1 --rack r2 --inventory inventory \\\n    --out roll.yaml",
+    ),
     "load build": ("--samples samples --out load", "--samples samples --out load --per-week"),
     "sandbox up": ("--version 3.9.2 --brokers 4 --chroot /kafka", "--kraft"),
     "sandbox seed": ("",),

@@ -74,13 +74,14 @@ def read_plan(path: Path, approved: str | None = None) -> Plan:
     from kadmin.plan.model import (
         DeletionPlan,
         ElectionPlan,
+        MaintenancePlan,
         ReassignmentPlan,
         RebalanceRequest,
         RecreationPlan,
     )
 
     document = _read_document_in(path, approved)
-    if isinstance(document, ReassignmentPlan | ElectionPlan | DeletionPlan):
+    if isinstance(document, ReassignmentPlan | ElectionPlan | DeletionPlan | MaintenancePlan):
         return document
     others = {
         RebalanceRequest: (

@@ -153,11 +153,13 @@ def apply(
 
 def _require_hours(plan: Plan, *, leave: bool) -> None:
     """Raise UsageError for --leave and a plan without hours."""
-    from kadmin.plan.model import ReassignmentPlan
+    from kadmin.plan.model import MaintenancePlan, ReassignmentPlan
 
-    if leave and (not isinstance(plan, ReassignmentPlan) or plan.hours is None):
+    has_hours = isinstance(plan, ReassignmentPlan) and plan.hours is not None
+    if leave and not has_hours and not isinstance(plan, MaintenancePlan):
         raise UsageError(
-            "--leave goes with a plan that has spec.hours.", next_step="leave --leave out"
+            "--leave goes with a plan that has spec.hours, or with a BrokerMaintenance.",
+            next_step="leave --leave out",
         )
 
 

@@ -47,19 +47,20 @@ def throttle_for(
     The default is for a reassignment without a throttle. None leaves the plan unchanged. Raises
     UsageError where --throttle is given and the plan is no reassignment.
     """
-    from kadmin.plan.model import ReassignmentPlan
+    from kadmin.plan.model import MaintenancePlan, ReassignmentPlan
 
     if given is not None:
         pace = read_throttle(rate=given)
-        if not isinstance(plan, ReassignmentPlan):
+        if not isinstance(plan, ReassignmentPlan | MaintenancePlan):
             raise UsageError(
-                "--throttle goes with a PartitionReassignment.", next_step="leave --throttle out"
+                "--throttle goes with a PartitionReassignment or a BrokerMaintenance.",
+                next_step="leave --throttle out",
             )
         return pace
     context = None if cluster is None else cluster.context
-    if context is None or not isinstance(plan, ReassignmentPlan) or plan.throttle is not None:
+    if context is None or not isinstance(plan, ReassignmentPlan | MaintenancePlan):
         return None
-    return context.throttle
+    return context.throttle if plan.throttle is None else None
 
 
 def with_load(given: ClusterFacts, plan: Plan) -> ClusterFacts:

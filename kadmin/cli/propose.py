@@ -1,4 +1,4 @@
-"""`kadmin propose rebalance`, `election` and `demotion`."""
+"""`kadmin propose rebalance`, `election`, `demotion` and `maintenance`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from kadmin.cli.context import read_cluster_or_inventory
 from kadmin.cli.deadline import bounded
 from kadmin.cli.demotion import demotion
 from kadmin.cli.inputs import make_folder, read_request, write_plan, write_text
+from kadmin.cli.maintenance import maintenance
 from kadmin.cli.output import answer
 from kadmin.cli.terminal import screen_of
 from kadmin.contexts.address import ClusterAddress
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _CONNECT_URL = re.compile(r"sc://([^/;:]+|\[[0-9A-Fa-f:.]+\])(:\d+)?(/|$)")
 _CLEARED = "\r\x1b[K"
 
-propose_app = typer.Typer(help="Propose a plan: a reassignment, an election, or a demotion.")
+propose_app = typer.Typer(help="Propose a plan: which partitions to move, elect or demote.")
 
 
 class Engine(StrEnum):
@@ -192,6 +193,7 @@ def election(
 
 
 propose_app.command()(demotion)
+propose_app.command()(maintenance)
 
 
 def _request(path: Path, held_out: HeldOut | None) -> RebalanceRequest:

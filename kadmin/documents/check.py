@@ -42,6 +42,7 @@ KINDS = {
     "PreferredReplicaElection": "preferred-replica-election",
     "TopicDeletion": "topic-deletion",
     "TopicRecipe": "topic-recipe",
+    "BrokerMaintenance": "broker-maintenance",
     "RebalanceRequest": "rebalance-request",
     "Policy": "policy",
     "ClusterInventory": "cluster-inventory",

@@ -9,6 +9,7 @@ from kadmin.plan import codes
 from kadmin.plan.model import (
     DeletionPlan,
     ElectionPlan,
+    MaintenancePlan,
     PlanHeader,
     Policy,
     ReassignmentPlan,
@@ -27,6 +28,7 @@ SHAPES: dict[str, Callable[..., Document]] = {
     "PreferredReplicaElection": ElectionPlan,
     "TopicDeletion": DeletionPlan,
     "TopicRecipe": RecreationPlan,
+    "BrokerMaintenance": MaintenancePlan,
     "RebalanceRequest": RebalanceRequest,
     "Policy": Policy,
 }

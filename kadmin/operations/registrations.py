@@ -56,8 +56,8 @@ def require_gone(context: Context, broker_id: int) -> None:
             next_step=f"drain it: a RebalanceRequest with spec.brokers.drain: [{broker_id}]",
         )
     with closing(context.backend.brokers(state)) as brokers:
-        _, unknown = held_by(state, brokers)
-    if unknown:
+        held_bytes = held_by(state, brokers)
+    if unknown := (*held_bytes.unavailable, *held_bytes.hidden_topics):
         raise NotCompletedError(
             f"It is unknown whether a list of replicas names broker {broker_id}.",
             cause="; ".join(unknown),

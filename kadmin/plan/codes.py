@@ -247,3 +247,8 @@ UNKNOWN_SIGNAL: Final = _code(
     "A signal of a throttle is not in the context of the cluster, or has a unit that its limit "
     "does not fit.",
 )
+
+# A plan alone.
+NO_DEMOTION: Final = _code(
+    "KA078", "A maintenance names replicas that are no other order of the replicas before."
+)

@@ -19,14 +19,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kadmin.cluster.model import NO_LEADER
-from kadmin.plan.model import Elect, PartitionTarget, PlanHeader, ReassignmentPlan
+from kadmin.plan.model import (
+    Elect,
+    MaintenancePlan,
+    MaintenanceRound,
+    PartitionTarget,
+    PlanHeader,
+    ReassignmentPlan,
+)
 from kadmin.plan.progress import in_flight
 from kadmin.wording import brokers_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from kadmin.cluster.model import ClusterState, PartitionState, Replicas, TopicPartition
+    from kadmin.plan.model import ThrottleSpec
 
     _Given = defaultdict[int, defaultdict[Replicas, list[TopicPartition]]]
 
@@ -227,3 +235,23 @@ def _why_none_leads(
 def _demoted_list(replicas: Replicas, leader: int, demoted: Collection[int]) -> Replicas:
     """Return the leader, the other replicas in their order, those of demoted brokers last."""
     return tuple(sorted(replicas, key=lambda broker: (broker != leader, broker in demoted)))
+
+
+def propose_maintenance(
+    state: ClusterState,
+    rounds: Iterable[Collection[int]],
+    throttle: ThrottleSpec | None,
+    margin: int,
+) -> MaintenancePlan:
+    """Propose the maintenance of brokers, each round with its demotion."""
+    found = tuple(
+        MaintenanceRound(
+            tuple(sorted(brokers)), propose_demotion(state, brokers).plan.reassignments
+        )
+        for brokers in rounds
+    )
+    brokers = {broker for each in found for broker in each.brokers}
+    header = PlanHeader(
+        "maintenance", state.cluster_id, f"Stops and starts {brokers_in_words(brokers)}."
+    )
+    return MaintenancePlan(header, found, throttle, margin)

@@ -65,6 +65,7 @@ KINDS = (
     KindWords(OperationKind.HEAL, "step", "to repair", "repaired step by step"),
     KindWords(OperationKind.CANCELLATION, "reassignment", "of other tools to end"),
     KindWords(OperationKind.CATCH_UP, "replica", "to catch up"),
+    KindWords(OperationKind.MAINTENANCE, "stage", "of a maintenance"),
 )
 STEP_WORDS = {
     StepKind.PROBE: StepWords("partition", "probe", "probed whether the controller listens"),
@@ -79,6 +80,7 @@ STEP_WORDS = {
         "partition", "return to the original replicas", "cancelled running reassignments"
     ),
     StepKind.REPAIR: StepWords("partition", "repair", "repaired one finding"),
+    StepKind.GONE: StepWords("broker", "stop", "saw brokers stopped"),
 }
 _BY_KIND = {words.kind: words for words in KINDS}
 

@@ -13,12 +13,14 @@ from kadmin.answers.proposals import (
     ElectionAnswer,
     ImpossibleElection,
     ImpossiblePartition,
+    MaintenanceAnswer,
+    ProposedRound,
 )
 from kadmin.cluster.names import one_line
 from kadmin.next_step import command
 from kadmin.plan.rules import racks_lost
 from kadmin.report.text import NOTHING, SHOWN_ROWS, about, table
-from kadmin.wording import brokers_in_words, count
+from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from kadmin.plan.demotion import DemotionProposal
     from kadmin.plan.election import ElectionProposal
+    from kadmin.plan.model import MaintenancePlan
 
 NOTHING_TO_DO = "nothing to do: the plan is empty"
 RESOURCES = {"in": "network in", "out": "network out", "cpu": "CPU"}
@@ -92,6 +95,24 @@ def demotion_answer(proposal: DemotionProposal, path: Path) -> DemotionAnswer:
         ),
         proposal.leader_changes,
         tuple(BrokerLeaders(broker, *counts) for broker, counts in proposal.leaders.items()),
+    )
+
+
+def maintenance_text(plan: MaintenancePlan, path: Path) -> str:
+    """Show the rounds of a maintenance, and its file."""
+    rows = [
+        (number, name_some(each.brokers, most=10), len(each.demotions))
+        for number, each in enumerate(plan.rounds, start=1)
+    ]
+    shown = table(("round", "brokers", "partitions demoted"), rows)
+    return f"{shown}\n{count(len(plan.rounds), 'round')} -> {path}"
+
+
+def maintenance_answer(plan: MaintenancePlan, path: Path) -> MaintenanceAnswer:
+    """Answer `propose maintenance`."""
+    return MaintenanceAnswer(
+        str(path),
+        tuple(ProposedRound(each.brokers, len(each.demotions)) for each in plan.rounds),
     )
 
 

@@ -282,6 +282,26 @@ GOOD: dict[str, list[dict[str, Any]]] = {
     "payloads/preferred_replica_election": [{"version": 1, "partitions": [PARTITION]}],
     "payloads/delete_topics": [{"version": 1, "topics": ["orders"]}],
 }
+GOOD["broker-maintenance"] = [
+    {
+        **HEAD,
+        "kind": "BrokerMaintenance",
+        "spec": {
+            "throttle": each["spec"]["throttle"],
+            "margin": 1,
+            "rounds": [
+                {
+                    "brokers": [2],
+                    "partitions": [
+                        {**PARTITION, "current": [2, 1], "replicas": [1, 2], "size_bytes": 1}
+                    ],
+                }
+            ],
+        },
+    }
+    for each in GOOD["partition-reassignment"]
+    if "throttle" in each["spec"]
+]
 ODD: dict[str, list[Any]] = {
     "type": [None, 1.5, "x", [], {}],
     "const": ["other", 7],

@@ -13,7 +13,14 @@ from kadmin.errors import StalePlanError
 from kadmin.next_step import text_of
 from kadmin.plan import codes
 from kadmin.plan.election import electable, off_preferred, scope_of
-from kadmin.plan.model import DeletionPlan, Elect, ElectionPlan, ReassignmentPlan, RecreationPlan
+from kadmin.plan.model import (
+    DeletionPlan,
+    Elect,
+    ElectionPlan,
+    MaintenancePlan,
+    ReassignmentPlan,
+    RecreationPlan,
+)
 from kadmin.plan.rules import ClusterView, check
 from kadmin.wording import name_some
 
@@ -86,7 +93,7 @@ def effect_of(plan: Plan, state: ClusterState) -> PlanEffect:
             )
         case DeletionPlan():
             return PlanEffect(deleted=frozenset(plan.topics))
-        case RecreationPlan():
+        case RecreationPlan() | MaintenancePlan():
             return PlanEffect()
 
 

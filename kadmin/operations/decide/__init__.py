@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kadmin.operations.decide.actions import Memory
 from kadmin.operations.decide.leaders import watched_leaders
 from kadmin.operations.decide.stop_request import apply_stop_request
-from kadmin.operations.record.steps import Channel, waves_of
+from kadmin.operations.record.steps import Channel, stages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,7 +37,7 @@ def recall(steps: Iterable[Step], seen: ClusterState | None = None) -> Memory:
     before it were seen done. They are checked again after the last wave: an earlier wave may be out
     of sync now, while the request of the running one is pending.
     """
-    wave = max(waves_of(steps), default=0)
+    wave = max(stages_of(steps), default=0)
     return Memory(wave=wave, states={} if seen is None else seen.states)
 
 

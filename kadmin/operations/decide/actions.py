@@ -40,6 +40,7 @@ ELECTION_ATTEMPTS = 3
 PUBLISH_ATTEMPTS = 3
 STALLED_S = 60.0
 HEALTH_POLL_S = 5.0
+STOP_POLL_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,18 @@ class HealthSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class StopSeen:
+    """The answer of the gate, at `at`, to whether these brokers may be stopped.
+
+    `why_not` is empty where they may.
+    """
+
+    brokers: frozenset[int]
+    at: float
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """State that one run of the loop keeps between observations.
 
@@ -81,10 +94,10 @@ class Memory:
     watch; `probe` is this run's unanswered probe; `attempts` counts publishes since the last one
     that went through. `ends_since` is the time of the first reading with nothing left to do, while
     a request is unanswered. `fingerprint` is a digest of the topics read, `changed_at` when it last
-    changed; `health` the last answer of the health gate. `states` are the partitions as read last;
-    `without_source` those with no replica alive and in sync, with the brokers of their last ISR;
-    `led_again` those that have a leader again, and whether it is one of these. `at_once` are the
-    partitions that may be copied at once from one broker to another, None without a limit.
+    changed; `health` and `stop` the last answers of the two gates. `states` are the partitions as
+    read last; `without_source` those with no replica alive and in sync, with the brokers of their
+    last ISR; `led_again` those that have a leader again, and whether it is one of these. `at_once`
+    are the partitions that may be copied at once from one broker to another, None without a limit.
     """
 
     wave: int = 0
@@ -99,6 +112,7 @@ class Memory:
     fingerprint: int = 0
     changed_at: float = 0.0
     health: HealthSeen | None = None
+    stop: StopSeen | None = None
     states: Mapping[TopicPartition, PartitionState] = field(default_factory=dict)
     without_source: Mapping[TopicPartition, frozenset[int]] = field(default_factory=dict)
     led_again: Mapping[TopicPartition, bool] = field(default_factory=dict)
@@ -135,6 +149,22 @@ class AskHealth:
     """
 
     waves: tuple[tuple[PartitionTarget, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskStop:
+    """Ask whether these brokers may be stopped, while partitions keep `margin` replicas more."""
+
+    brokers: frozenset[int]
+    margin: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoteGone:
+    """Put on record that brokers were seen stopped in this stage, and set the throttle."""
+
+    wave: int
+    brokers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +224,14 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Read again later; `warning` is shown on its own line."""
+    """Read again later; `warning` is shown on its own line.
+
+    `for_person`: for a person, who may take any time.
+    """
 
     reason: str
     warning: str | None = None
+    for_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +259,9 @@ def unfinished(error: KadminError) -> Finish:
 
 
 Publish: TypeAlias = Probe | PublishWave | PublishElection | PublishDeletion | PublishTopic
-Action: TypeAlias = AskListening | AskHealth | Publish | TakeBack | Advance | Wait | Finish
+Action: TypeAlias = (
+    AskListening | AskHealth | AskStop | NoteGone | Publish | TakeBack | Advance | Wait | Finish
+)
 
 
 def step_of(action: Publish, number: int, at: str) -> tuple[Step, int]:

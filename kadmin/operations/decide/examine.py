@@ -13,13 +13,21 @@ from typing import TYPE_CHECKING
 from kadmin.operations.decide.deletion import examine_deletion
 from kadmin.operations.decide.election import examine_election
 from kadmin.operations.decide.examination import Examination, placed
+from kadmin.operations.decide.maintenance import examine_maintenance
 from kadmin.operations.decide.quiet_hours import with_quiet_hours
 from kadmin.operations.decide.reassignment_plan import examine_reassignment
 from kadmin.operations.decide.recreation import RecreationWork
 from kadmin.plan import codes
 from kadmin.plan.ending import ending_of
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import DeletionPlan, ElectionPlan, Policy, ReassignmentPlan, RecreationPlan
+from kadmin.plan.model import (
+    DeletionPlan,
+    ElectionPlan,
+    MaintenancePlan,
+    Policy,
+    ReassignmentPlan,
+    RecreationPlan,
+)
 from kadmin.plan.rules import ClusterView, check, refusals_of, refuses
 
 if TYPE_CHECKING:
@@ -69,6 +77,8 @@ def examine(
             return examine_deletion(examination, plan, world)
         case RecreationPlan():
             return replace(examination, work=RecreationWork(plan), targets=plan.topics)
+        case MaintenancePlan():
+            return examine_maintenance(examination, plan, state)
 
 
 def with_ending(found: Examination, at: datetime) -> Examination:

@@ -16,6 +16,7 @@ from kadmin.operations.decide.cancellation import CANCELLATION
 from kadmin.operations.decide.catch_up import CATCH_UP
 from kadmin.operations.decide.deletion import DELETION
 from kadmin.operations.decide.election import ELECTION
+from kadmin.operations.decide.maintenance import MAINTENANCE
 from kadmin.operations.decide.reassignment import REASSIGNMENT
 from kadmin.operations.decide.recreation import RECREATION
 from kadmin.operations.record.codec import decoding
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from kadmin.operations.record.holder import Holder
     from kadmin.plan.model import Plan
 
-KINDS: tuple[PlanKind[Any], ...] = (REASSIGNMENT, ELECTION, DELETION, RECREATION)
+KINDS: tuple[PlanKind[Any], ...] = (REASSIGNMENT, ELECTION, DELETION, RECREATION, MAINTENANCE)
 _BY_PLAN = {each.plan: each for each in KINDS}
 _BY_OPERATION = {each.kind: each for each in (*KINDS, CANCELLATION, CATCH_UP)}
 """A cancellation and a catch-up are kept as reassignments, and no plan file asks for one."""

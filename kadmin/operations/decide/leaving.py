@@ -1,4 +1,4 @@
-"""Rules of a run with --leave, outside the hours of its operation.
+"""Rules of a run with --leave: outside the hours of its operation, or where a person is awaited.
 
 =============================================  ================================
 next action                                    outside the hours
@@ -8,7 +8,8 @@ any other, after the last wave                 the same
 any other                                      Finish: paused, until hours begin
 =============================================  ================================
 
-Copies in flight have the rate outside by then, which is on record.
+Copies in flight have the rate outside by then, which is on record. A maintenance is left at any
+Wait for the stop or the start of its brokers.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kadmin.next_step import command
-from kadmin.operations.decide.actions import Advance, Finish, TakeBack
+from kadmin.operations.decide.actions import Advance, Finish, TakeBack, Wait
+from kadmin.operations.decide.maintenance import MaintenanceWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationState
 from kadmin.operations.record.stop_request import StoppedByRequestError
@@ -27,18 +29,21 @@ if TYPE_CHECKING:
 
 
 class LeftError(StoppedByRequestError):
-    """The operation was left outside its hours, as asked: it is not completed, and no error."""
+    """The operation was left, as asked: it is not completed, and this is no error."""
 
 
 def leave(
-    action: Action, work: OperationSpec, observed: Observed, memory: Memory, until: str
+    action: Action, work: OperationSpec, observed: Observed, memory: Memory, until: str | None
 ) -> Action:
     """Return the action of a run that leaves, from the action without that.
 
-    `until` is the time at which hours begin, as the end of a sentence.
+    `until` is the time at which hours begin, as the end of a sentence; None inside them.
     """
+    if isinstance(work, MaintenanceWork):
+        return _leave_to_person(action, work, memory)
     if (
-        not isinstance(work, ReassignmentWork)
+        until is None
+        or not isinstance(work, ReassignmentWork)
         or memory.wave >= len(work.waves)
         or isinstance(action, Finish | Advance | TakeBack)
     ):
@@ -51,5 +56,19 @@ def leave(
         LeftError(
             f"The operation was left outside its hours{until}: {moved}.",
             next_step=command("resume", "--due") + ", inside its hours",
+        ),
+    )
+
+
+def _leave_to_person(action: Action, work: MaintenanceWork, memory: Memory) -> Action:
+    if not isinstance(action, Wait) or not action.for_person:
+        return action
+    where = work.stage_in_words(memory)
+    return Finish(
+        OperationState.PAUSED,
+        f"left at {where}; {action.reason}",
+        LeftError(
+            f"The operation was left at {where}: {action.reason}.",
+            next_step=command("resume", "--due"),
         ),
     )

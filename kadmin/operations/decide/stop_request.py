@@ -32,6 +32,7 @@ from kadmin.operations.decide.actions import (
     Wait,
 )
 from kadmin.operations.decide.catch_up import CatchUpWork
+from kadmin.operations.decide.maintenance import MaintenanceWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.wave import published
 from kadmin.operations.record.record import OperationState
@@ -55,8 +56,8 @@ def apply_stop_request(
     request = observed.request
     if request is None:
         return action
-    if isinstance(work, CatchUpWork) and not isinstance(action, Finish):
-        return stopped(request, None, work.in_sync_in_words(observed.state))
+    if (own := _without_waves(action, work, request, observed, memory)) is not None:
+        return own
     in_way = _in_its_way(action, work, request, stalled=now - memory.changed_at >= STALLED_S)
     if in_way is not None:
         return _given_up(request, in_way) if observed.steps else stopped(request, None)
@@ -67,6 +68,27 @@ def apply_stop_request(
     tally = work.tally(observed, memory)
     moved = f"{tally.done} of {count(tally.total, 'partition')} moved"
     return stopped(request, work.undone_by(observed, memory), f"{_QUIET}, {moved}")
+
+
+def _without_waves(
+    action: Action, work: OperationSpec, request: StopRequest, observed: Observed, memory: Memory
+) -> Action | None:
+    """Return the action of a catch-up, which ends at once, or of a maintenance; None for others.
+
+    A maintenance pauses where no request is pending. Its cancellation is work: it restores the
+    order of replicas of before.
+    """
+    if isinstance(work, CatchUpWork) and not isinstance(action, Finish):
+        return stopped(request, None, work.in_sync_in_words(observed.state))
+    if not isinstance(work, MaintenanceWork):
+        return None
+    if isinstance(action, Finish) and action.state is OperationState.CANCELLED:
+        return stopped(request, None, action.message)
+    if isinstance(action, Finish) or request.stop is not Stop.PAUSE:
+        return action
+    if work.in_flight(observed, memory):
+        return action
+    return stopped(request, None, f"{_QUIET}, {work.stage_in_words(memory)}")
 
 
 def _goes_on(action: Action, work: OperationSpec, observed: Observed, memory: Memory) -> bool:

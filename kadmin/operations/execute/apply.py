@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from kadmin.cluster.model import Listening
 from kadmin.errors import BusyError, NotCompletedError, StalePlanError
+from kadmin.insight.predict.stop import judge_stop
 from kadmin.next_step import command
 from kadmin.operations.decide.common import not_watching
 from kadmin.operations.decide.examination import Examination
@@ -18,12 +19,13 @@ from kadmin.operations.execute.runner import Runner
 from kadmin.operations.reading.brokers import refused_credentials, with_disks, with_guards
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.listening import listening_of
+from kadmin.operations.reading.stop import read_stops
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.session import held
 from kadmin.operations.throttles.changes import record_throttle
-from kadmin.plan.model import DeletionPlan, ReassignmentPlan
-from kadmin.wording import name_some
+from kadmin.plan.model import DeletionPlan, MaintenancePlan, ReassignmentPlan
+from kadmin.wording import brokers_in_words, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,7 +192,7 @@ def with_throttle(plan: Plan, throttle: ThrottleSpec | None) -> Plan:
     """Return a plan as it is executed with another throttle, None for its own."""
     return (
         plan
-        if throttle is None or not isinstance(plan, ReassignmentPlan)
+        if throttle is None or not isinstance(plan, ReassignmentPlan | MaintenancePlan)
         else plan.throttled_at(throttle)
     )
 
@@ -210,7 +212,8 @@ def _study(
             f"The snapshot is of cluster {given.cluster_id}, this is cluster {state.cluster_id}.",
             next_step=command("snapshot", "--out", "DIR"),
         )
-    facts, refused = given, None
+    facts = given
+    refused: KadminError | None = None
     if isinstance(plan, DeletionPlan):
         if not set(plan.topics) & set(state.topics) and _deleted_by_us(context, plan.topics):
             return state, given, Examination((), None)
@@ -219,6 +222,8 @@ def _study(
     elif isinstance(plan, ReassignmentPlan) and _changes(plan, state):
         facts = with_disks(given, state, context.backend.brokers(state))
         refused = refused_credentials(context.backend, state)
+    elif isinstance(plan, MaintenancePlan):
+        refused = refused_credentials(context.backend, state) or _unsafe(context, plan)
     examination = examine(plan, state, context.backend.capabilities.publish, facts, policy)
     examination = with_ending(examination, context.clock.utc())
     if refused is not None:
@@ -228,6 +233,23 @@ def _study(
     if late := tuple(each for each in late_requests(context, state) if each.last is None):
         examination = replace(examination, refusals=(_late(late), *examination.refusals))
     return state, facts, examination
+
+
+def _unsafe(context: Context, plan: MaintenancePlan) -> NotCompletedError | None:
+    """Return the error that names why the brokers of the first round may not be stopped now."""
+    brokers = plan.rounds[0].brokers
+    found = judge_stop(read_stops(context).evidence, brokers, plan.margin)
+    if found.safe:
+        return None
+    ids = [str(each) for each in found.brokers]
+    return NotCompletedError(
+        f"{brokers_in_words(brokers).capitalize()} may not be stopped now: {found.why_not}.",
+        cause="; ".join(
+            f"{each.partition}: {each.because}" if each.partition else each.because
+            for each in found.obstacles[:3]
+        ),
+        next_step=command("broker check", *ids, "--stop") + ", which names each partition",
+    )
 
 
 def _late(late: tuple[LateRequest, ...]) -> BusyError:

@@ -1,15 +1,15 @@
-"""Finds copies that a cancelled reassignment leaves on disk."""
+"""Finds what an operation that ends early leaves: copies on disk, and targets that are open."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kadmin.errors import KadminError
+from kadmin.errors import KadminError, NotCompletedError
 from kadmin.next_step import command
 from kadmin.operations.reading.brokers import log_dirs_of, unused_copies
 from kadmin.operations.record.steps import returned_by
 from kadmin.plan.units import readable_size
-from kadmin.wording import name_some
+from kadmin.wording import count, name_some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,3 +61,25 @@ def copies_left(context: Context, targets: Sequence[PartitionTarget], observed: 
             ]
             return f"{_UNKNOWN_COPIES}{' '.join(unread)}{unknown}" if unread else unknown
     return f"; unused copies stay on disk, see {command('doctor')}: {name_some(left)}{unknown}"
+
+
+def past_deadline(
+    operation_id: str, left: Sequence[str] | None, reason: str | None
+) -> NotCompletedError:
+    """Build the error of a command whose time is over.
+
+    `left` names what is not done; None where the operation was being cancelled.
+    """
+    if left is None:
+        return NotCompletedError(
+            "The deadline passed before everything was taken back.",
+            cause=reason,
+            next_step=command("cancel", operation_id, "--now"),
+        )
+    text = "The deadline passed with every target reached, before the operation could end."
+    if left:
+        text = (
+            f"The deadline passed with {count(len(left), 'target')} open: {name_some(left)}. "
+            "Copies in progress continue."
+        )
+    return NotCompletedError(text, cause=reason, next_step=command("resume", operation_id))

@@ -15,8 +15,10 @@ from kadmin.operations.decide.actions import (
     Advance,
     AskHealth,
     AskListening,
+    AskStop,
     HealthSeen,
     Memory,
+    NoteGone,
     Observed,
     Probe,
     PublishDeletion,
@@ -37,7 +39,7 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.settling import settle, settles
 from kadmin.operations.decide.stop_request import stopped
 from kadmin.operations.execute.follow import Loop, follow
-from kadmin.operations.execute.leftovers import copies_left
+from kadmin.operations.execute.leftovers import copies_left, past_deadline
 from kadmin.operations.execute.losses import with_losses
 from kadmin.operations.execute.pacer import Pacer
 from kadmin.operations.observers.health import HealthGate
@@ -46,12 +48,13 @@ from kadmin.operations.port import Postponed, PublishOutcome
 from kadmin.operations.reading.listening import listening_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
+from kadmin.operations.reading.stop import see_stop
 from kadmin.operations.record.record import OperationState, OperationStatus
-from kadmin.operations.record.steps import CancelStep, Channel, ProbeStep, published_by
+from kadmin.operations.record.steps import CancelStep, Channel, GoneStep, ProbeStep, published_by
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError
 from kadmin.operations.throttles.late_brokers import LateBrokers
 from kadmin.operations.throttles.operation import Throttling
-from kadmin.wording import count, name_some
+from kadmin.wording import brokers_in_words
 
 if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState
@@ -195,9 +198,9 @@ class Runner:
         request = observed.request
         if not self._cancelling(request):
             action = decide(self._work, observed, self._memory, self._context.clock.now())
-            if not self._leaves or (until := self._pacer.until) is None:
+            if not self._leaves:
                 return action
-            return leave(action, self._work, observed, self._memory, until)
+            return leave(action, self._work, observed, self._memory, self._pacer.until)
         if not isinstance(self._work, ReassignmentWork):
             again = command("cancel", self._record.operation_id)
             text = f"A running {self._record.kind} cannot be taken back."
@@ -214,6 +217,10 @@ class Runner:
                 return self._ask(action.channel, observed)
             case AskHealth():
                 self._compare_health(action)
+            case AskStop():
+                self._memory = replace(self._memory, stop=see_stop(self._context, action))
+            case NoteGone():
+                self._note_gone(action)
             case TakeBack():
                 return self._take_back(action, observed)
             case Probe() | PublishWave() | PublishElection() | PublishDeletion() | PublishTopic():
@@ -240,6 +247,13 @@ class Runner:
         self._memory = replace(
             self._memory, health=HealthSeen(self._memory.wave, self._context.clock.now(), trouble)
         )
+
+    def _note_gone(self, action: NoteGone) -> None:
+        at = self._context.clock.timestamp()
+        step = GoneStep(len(self._steps) + 1, at, action.wave, action.brokers)
+        self._session.write(lambda lease: self._context.operations.write_step(step, lease))
+        self._session.write(self._throttling.set_up)
+        self._note(f"{brokers_in_words(action.brokers)} stopped")
 
     def _publish(self, action: Publish, observed: Observed) -> str | None:
         step, affected = step_of(action, len(self._steps) + 1, self._context.clock.timestamp())
@@ -377,23 +391,7 @@ class Runner:
         self._context.tell(events.Note(text))
 
     def _past_deadline(self, reason: str | None, observed: Observed) -> KadminError:
-        operation_id = self._record.operation_id
-        if self._cancelling(observed.request):
-            return NotCompletedError(
-                "The deadline passed before everything was taken back.",
-                cause=reason,
-                next_step=command("cancel", operation_id, "--now"),
-            )
-        left = self._work.left_to_do(observed, self._memory)
-        if not left:
-            return NotCompletedError(
-                "The deadline passed with every target reached, before the operation could end.",
-                cause=reason,
-                next_step=command("resume", operation_id),
-            )
-        return NotCompletedError(
-            f"The deadline passed with {count(len(left), 'target')} open: {name_some(left)}. "
-            "Copies in progress continue.",
-            cause=reason,
-            next_step=command("resume", operation_id),
-        )
+        left = None
+        if not self._cancelling(observed.request):
+            left = self._work.left_to_do(observed, self._memory)
+        return past_deadline(self._record.operation_id, left, reason)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotAuthorizedError, NotZooKeeperModeError, UnreachableError
 from kadmin.operations.decide import decide, recall, remember
-from kadmin.operations.decide.actions import Advance, Finish, Observed, Wait
+from kadmin.operations.decide.actions import Advance, AskStop, Finish, Observed, Wait
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.settling import settle
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.rate_history import changed_rates
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
+from kadmin.operations.reading.stop import see_stop
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
@@ -184,8 +185,11 @@ class StatusReader:
         throttle = current_throttle(record, steps)
         memory = self._memories.get(operation_id, recall(steps))
         memory = replace(memory, at_once=paused(current_hours(throttle), at))
-        while isinstance(action := decide(work, observed, memory, now), Advance):
-            memory = replace(memory, wave=action.wave)
+        while isinstance(action := decide(work, observed, memory, now), Advance | AskStop):
+            if isinstance(action, AskStop):
+                memory = replace(memory, stop=see_stop(self._context, action))
+            else:
+                memory = replace(memory, wave=action.wave)
         with replica_bytes:
             observed = replica_bytes.measure(observed, memory)
         self._memories[operation_id] = memory = remember(memory, observed, now)

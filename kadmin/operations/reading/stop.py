@@ -11,6 +11,7 @@ from kadmin.insight.predict.stop import StopEvidence, judge_stop
 from kadmin.insight.predict.whatif import placements_of
 from kadmin.insight.tables.brokers import listed_brokers
 from kadmin.insight.tables.inspection import Inspection
+from kadmin.operations.decide.actions import StopSeen
 from kadmin.operations.reading.brokers import held_by
 from kadmin.operations.reading.snapshot import read_state
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from kadmin.cluster.model import ClusterState
     from kadmin.operations.context import Context
+    from kadmin.operations.decide.actions import AskStop
     from kadmin.operations.port import LiveBrokers
     from kadmin.operations.reading.brokers import HeldBytes
 
@@ -80,6 +82,12 @@ def read_stops(context: Context, min_insync: int | None = None) -> StopReading:
     )
     unavailable = (*unasked, *held.unavailable, *held.hidden_topics)
     return StopReading(state, evidence, held.by_broker, cordoned, unavailable)
+
+
+def see_stop(context: Context, asked: AskStop) -> StopSeen:
+    """Judge a stop that a maintenance asks for, on a new reading of the whole cluster."""
+    found = judge_stop(read_stops(context).evidence, asked.brokers, asked.margin)
+    return StopSeen(asked.brokers, context.clock.now(), found.why_not)
 
 
 def list_brokers(reading: StopReading, *, with_details: bool) -> Inspection:

@@ -45,11 +45,16 @@ class OperationKind(StrEnum):
     HEAL = "heal"
     CANCELLATION = "cancellation"
     CATCH_UP = "catch-up"
+    MAINTENANCE = "maintenance"
 
     @property
     def copies(self) -> bool:
         """Whether replicas are copied while it runs, at a throttle that can be changed."""
-        return self in {OperationKind.REASSIGNMENT, OperationKind.CATCH_UP}
+        return self in {
+            OperationKind.REASSIGNMENT,
+            OperationKind.CATCH_UP,
+            OperationKind.MAINTENANCE,
+        }
 
 
 class OperationState(StrEnum):

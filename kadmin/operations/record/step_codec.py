@@ -46,6 +46,7 @@ _OF_KINDS: dict[str, Any] = {
     **dict.fromkeys(("wave", "channel", "replaced", "throttle", "intent")),
     "partitions": (),
     "topics": (),
+    "brokers": (),
     "refused": {},
     "refused_topics": {},
 }
@@ -65,6 +66,8 @@ def encode_step(step: Step) -> bytes:
         ],
         "throttle": None if given["throttle"] is None else _dump_throttle_change(given["throttle"]),
     }
+    if given["brokers"]:
+        value |= {"min_reader": RECORD_VERSION, "brokers": given["brokers"]}
     if step.sending is not None:
         value |= {
             "min_reader": RECORD_VERSION,
@@ -83,13 +86,16 @@ def decode_step(data: bytes) -> Step:
         raise ValueError(f"no step has {', '.join(sorted(odd))}")
     kind, sending, intent = StepKind(value["kind"]), value.get("sending"), value.get("intent")
     channel, replaced, throttle = value["channel"], value["replaced"], value.get("throttle")
-    require(int, value["number"], *((value["wave"],) if kind is StepKind.WAVE else ()))
+    staged = kind in {StepKind.WAVE, StepKind.GONE}
+    brokers = load_numbers(value.get("brokers", []))
+    require(int, value["number"], *((value["wave"],) if staged else ()))
     require(str, value["at"], *value["topics"], *(reason for _, _, reason in value["refused"]))
     require_any(int, value["wave"])
     given = {
         **value,
         "partitions": load_partitions(value["partitions"]),
         "topics": tuple(value["topics"]),
+        "brokers": brokers,
         "channel": None if channel is None and kind is not StepKind.PROBE else Channel(channel),
         "replaced": None if replaced is None else _load_replaced(replaced),
         "refused": {

@@ -42,6 +42,7 @@ class StepKind(StrEnum):
     CREATION = "creation"
     CANCEL = "cancel"
     REPAIR = "repair"
+    GONE = "gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +197,15 @@ class CreationStep(TopicStep):
 
 
 @dataclass(frozen=True, slots=True)
+class GoneStep(StepOnRecord):
+    """Brokers that were seen stopped in the stage at index `wave` of a maintenance."""
+
+    kind = StepKind.GONE
+    wave: int
+    brokers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HealStep(StepOnRecord):
     """A repair; `replaced` is the replaced znode, None for a move of the controller."""
 
@@ -212,6 +222,7 @@ Step: TypeAlias = (
     | DeletionStep
     | CreationStep
     | HealStep
+    | GoneStep
 )
 
 
@@ -230,6 +241,11 @@ def published_by(steps: Iterable[Step]) -> tuple[Step, ...]:
 def waves_of(steps: Iterable[Step]) -> list[int]:
     """Return the indices of the published waves, in order of the steps."""
     return [step.wave for step in steps if isinstance(step, WaveStep)]
+
+
+def stages_of(steps: Iterable[Step]) -> list[int]:
+    """Return the indices of the waves, and of a maintenance's stages, that steps belong to."""
+    return [step.wave for step in steps if isinstance(step, WaveStep | GoneStep)]
 
 
 def intents(steps: Iterable[Step]) -> Iterator[tuple[ReassigningStep, Intent]]:

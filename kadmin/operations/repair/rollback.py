@@ -12,6 +12,8 @@ from kadmin.operations.record.record import ROLLS_BACK, OperationKind
 from kadmin.operations.record.steps import current_throttle
 from kadmin.plan.model import (
     UNTHROTTLED,
+    Elect,
+    MaintenancePlan,
     PartitionTarget,
     PlanHeader,
     ReassignmentPlan,
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import OperationRecord, ThrottleRecord
     from kadmin.plan.model import ThrottleSpec
+
+
+_REVERSIBLE = (OperationKind.REASSIGNMENT, OperationKind.MAINTENANCE)
 
 
 def _without_rollback(operation_id: str) -> Mapping[OperationKind, tuple[str, NextStep]]:
@@ -75,6 +80,8 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
             next_step=next_step,
         )
     plan = parse_document(record.plan_text.encode(), f"operation {record.operation_id}")
+    if isinstance(plan, MaintenancePlan):
+        plan = _orders(plan, context)
     if not isinstance(plan, ReassignmentPlan):
         raise KadminError(f"The plan of operation {record.operation_id} is no reassignment.")
     state = context.backend.read({partition.topic for partition in record.origin})
@@ -84,6 +91,18 @@ def plan_rollback(context: Context, operation_id: str | None) -> ReassignmentPla
         )
     throttle = current_throttle(record, context.operations.steps(record.operation_id))
     return _reversed(plan, record, throttle, state)
+
+
+def _orders(plan: MaintenancePlan, context: Context) -> ReassignmentPlan:
+    """Return the orders of replicas that a maintenance may have left, as they are now."""
+    partitions = sorted({target.partition for target in plan.demotions})
+    state = context.backend.read({each.topic for each in partitions})
+    now = ((each, state.replicas(each)) for each in partitions)
+    return ReassignmentPlan(
+        plan.header,
+        tuple(PartitionTarget(each, replicas) for each, replicas in now if replicas is not None),
+        elect=Elect.AT_END,
+    )
 
 
 def rollback_note(plan: ReassignmentPlan, given: ThrottleSpec | None) -> events.Note:
@@ -143,7 +162,7 @@ def _last(context: Context) -> OperationRecord:
     # The last that is no rollback: a second rollback finds nothing to do instead of undoing the
     # first.
     for listing in reversed(context.operations.listings()):
-        if listing.kind is not OperationKind.REASSIGNMENT or not listing.status.state.has_record:
+        if listing.kind not in _REVERSIBLE or not listing.status.state.has_record:
             continue
         record = context.operations.record(listing.operation_id)
         if ROLLS_BACK not in record.plan_text:

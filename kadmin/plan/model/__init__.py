@@ -13,13 +13,13 @@ from typing import TypeAlias
 
 from kadmin.plan.model.header import DocumentFile, PlanHeader
 from kadmin.plan.model.hours import HoursSpec, hours_of, read_outside
+from kadmin.plan.model.maintenance import MaintenancePlan, MaintenanceRound
 from kadmin.plan.model.plans import (
     DeletionLayout,
     DeletionPlan,
     Elect,
     ElectionPlan,
     PartitionTarget,
-    Plan,
     ReassignmentPlan,
     RecreationPlan,
     TopicRecipe,
@@ -66,6 +66,8 @@ __all__ = [
     "HoursOfLoad",
     "HoursSpec",
     "LoadSpec",
+    "MaintenancePlan",
+    "MaintenanceRound",
     "PartitionTarget",
     "Pin",
     "Plan",
@@ -91,4 +93,5 @@ __all__ = [
     "write_throttle",
 ]
 
+Plan: TypeAlias = ReassignmentPlan | ElectionPlan | DeletionPlan | RecreationPlan | MaintenancePlan
 Document: TypeAlias = Plan | RebalanceRequest | Policy

@@ -322,6 +322,3 @@ class RecreationPlan:
     def topics(self) -> tuple[str, ...]:
         """The names, in the plan's order."""
         return tuple(recipe.topic for recipe in self.recipes)
-
-
-Plan: TypeAlias = ReassignmentPlan | ElectionPlan | DeletionPlan | RecreationPlan

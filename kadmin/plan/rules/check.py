@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kadmin.plan.model import (
     DeletionPlan,
     ElectionPlan,
+    MaintenancePlan,
     Policy,
     ReassignmentPlan,
     RebalanceRequest,
@@ -19,6 +20,7 @@ from kadmin.plan.model import (
 )
 from kadmin.plan.rules.deletion import check_deletion
 from kadmin.plan.rules.election import check_election, touched_by_election
+from kadmin.plan.rules.maintenance import check_maintenance
 from kadmin.plan.rules.policy import check_policy
 from kadmin.plan.rules.reassignment import check_reassignment, touched_by_reassignment
 from kadmin.plan.rules.recreation import check_recreation
@@ -38,6 +40,7 @@ _RULES: dict[type, Callable[[Any, ClusterView | None, Policy | None], Iterator[D
     ElectionPlan: check_election,
     DeletionPlan: check_deletion,
     RecreationPlan: check_recreation,
+    MaintenancePlan: check_maintenance,
     RebalanceRequest: check_request,
     Policy: check_policy,
 }
@@ -45,6 +48,9 @@ _TOUCHED: dict[type, Callable[[Any], PlanFootprint]] = {
     ReassignmentPlan: touched_by_reassignment,
     ElectionPlan: touched_by_election,
     DeletionPlan: lambda plan: PlanFootprint(deleted=plan.topics),
+    MaintenancePlan: lambda plan: PlanFootprint(
+        reassigned=tuple({target.partition: None for target in plan.demotions})
+    ),
 }
 
 

@@ -1,4 +1,7 @@
-"""Rules on requests pending on a live cluster: a snapshot lacks them, or may be too old."""
+"""Rules on what changed since a plan was made: lists of replicas, and pending requests.
+
+A snapshot lacks the requests, or may be too old.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ from kadmin.plan.sources import lacks_source
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from kadmin.cluster.model import TopicPartition
+    from kadmin.plan.model import PartitionTarget
     from kadmin.plan.rules.world import ClusterView
 
 _SEE_DOCTOR = command("doctor") + ", which says what it is; apply again when it is gone"
@@ -53,3 +57,23 @@ def election_running(world: ClusterView) -> Iterator[Diagnostic]:
             "changed"
         )
         yield Diagnostic(codes.ELECTION_RUNNING, message, _SEE_DOCTOR)
+
+
+def stale_lists(targets: Iterable[PartitionTarget], world: ClusterView) -> Iterator[Diagnostic]:
+    """Compare `current` with the cluster, except in mid-move.
+
+    Then the list has old and new replicas.
+    """
+    for target in targets:
+        now = world.state.replicas(target.partition)
+        if target.current is None or now in {None, target.current, target.replicas}:
+            continue
+        if target.partition not in world.in_flight:
+            lists = (
+                f"the plan was made on {list(target.current)}, the cluster has {list(now or ())}"
+            )
+            message = f"{target.partition}: {lists}"
+            next_step = "make the plan again from a new snapshot: " + command(
+                "snapshot", "--out", "DIR"
+            )
+            yield Diagnostic(codes.STALE_CURRENT, message, next_step, partition=target.partition)

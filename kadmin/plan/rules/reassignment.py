@@ -7,16 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.diagnostics import Diagnostic
-from kadmin.next_step import command
 from kadmin.plan import codes
 from kadmin.plan.copying import suggested_rate
 from kadmin.plan.facts import ClusterFacts
-from kadmin.plan.model import UNTHROTTLED, Elect, Switch, ThrottleBy
+from kadmin.plan.model import Elect, ThrottleBy
 from kadmin.plan.rules.hours import check_hours
 from kadmin.plan.rules.names import Directory, name_collisions, other_cluster, repeated_partitions
 from kadmin.plan.rules.outlook import outlook, replicas_field
-from kadmin.plan.rules.pending import election_running, reassignment_running
-from kadmin.plan.rules.throttle import check_throttle
+from kadmin.plan.rules.pending import election_running, reassignment_running, stale_lists
+from kadmin.plan.rules.throttle import check_throttle, unthrottled_severity
 from kadmin.plan.rules.together import PlanFootprint
 from kadmin.plan.sources import awaited, lacks_source, with_source_size
 from kadmin.plan.units import format_rate, format_size, readable_size
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kadmin.cluster.model import Assignment, Replicas, TopicPartition
-    from kadmin.diagnostics import Severity
     from kadmin.plan.model import PartitionTarget, Policy, ReassignmentPlan, ThrottleSpec
     from kadmin.plan.rules.world import ClusterView
 
@@ -60,7 +58,7 @@ def check_reassignment(
     yield from check_hours(plan.hours, plan.throttle)
     if world is not None:
         yield from _fewer_racks(plan, world)
-        yield from _stale(plan, world)
+        yield from stale_lists(plan.reassignments, world)
         yield from _being_deleted(plan, world)
         yield from _dead_targets(plan, world)
         yield from _without_source(plan, world)
@@ -256,26 +254,6 @@ def racks_lost(partitions: int, before: int, after: int) -> str:
     return f"{count(partitions, 'partition')}: {count(before, 'rack')} to {after}"
 
 
-def _stale(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
-    """Compare `current` with the cluster, except in mid-move.
-
-    Then the list has old and new replicas.
-    """
-    for target in plan.reassignments:
-        now = world.state.replicas(target.partition)
-        if target.current is None or now in {None, target.current, target.replicas}:
-            continue
-        if target.partition not in world.in_flight:
-            lists = (
-                f"the plan was made on {list(target.current)}, the cluster has {list(now or ())}"
-            )
-            message = f"{target.partition}: {lists}"
-            next_step = "make the plan again from a new snapshot: " + command(
-                "snapshot", "--out", "DIR"
-            )
-            yield Diagnostic(codes.STALE_CURRENT, message, next_step, partition=target.partition)
-
-
 def _being_deleted(plan: ReassignmentPlan, world: ClusterView) -> Iterator[Diagnostic]:
     """Report topics that are being deleted and have targets to publish."""
     if not world.live:
@@ -348,16 +326,9 @@ def _unthrottled(
     world: ClusterView | None,
     policy: Policy | None,
 ) -> Iterator[Diagnostic]:
-    """Warn of copies without a throttle, with a rate for them.
-
-    `throttle: none` in a plan waives the warning. A policy may forbid unthrottled copies even then,
-    also to commands that act.
-    """
-    switch = (
-        Switch.WARNING if policy is None else policy.codes.get(codes.UNTHROTTLED, Switch.WARNING)
-    )
-    is_accepted = throttle is not None and (throttle != UNTHROTTLED or switch is not Switch.ERROR)
-    if not copied or is_accepted or switch is Switch.OFF:
+    """Warn of copies without a throttle, with a rate for them."""
+    severity = unthrottled_severity(throttle, policy)
+    if not copied or severity is None:
         return
     state, facts = (None, ClusterFacts()) if world is None else (world.state, world.facts)
     rate, why = suggested_rate(copied, state, facts)
@@ -366,7 +337,6 @@ def _unthrottled(
         f"network allows; --throttle {format_rate(rate)} would be {why}"
     )
     next_step = f"set spec.throttle: {{rate: {format_rate(rate)}}}"
-    if switch is not Switch.ERROR:
+    if severity == "warning":
         next_step += ", or spec.throttle: none if this is meant"
-    severity: Severity = "error" if switch is Switch.ERROR else "warning"
     yield Diagnostic(codes.UNTHROTTLED, message, next_step, severity, partition=copied[0].partition)

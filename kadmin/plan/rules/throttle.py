@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kadmin.diagnostics import Diagnostic
 from kadmin.next_step import command
 from kadmin.plan import codes
-from kadmin.plan.model import ThrottleBy
+from kadmin.plan.model import UNTHROTTLED, Switch, ThrottleBy
 from kadmin.plan.signals import limit_in
 from kadmin.plan.units import format_rate
 from kadmin.wording import name_some
@@ -16,7 +16,8 @@ from kadmin.wording import name_some
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kadmin.plan.model import SignalLimit, ThrottleSpec
+    from kadmin.diagnostics import Severity
+    from kadmin.plan.model import Policy, SignalLimit, ThrottleSpec
     from kadmin.plan.signals import KnownSignals
 
 _WHILE = ("spec", "throttle", "while")
@@ -72,3 +73,17 @@ def _unfit(name: str, limit: SignalLimit, known: KnownSignals) -> Iterator[Diagn
     except ValueError as error:
         message = f"the signal {name} cannot be compared: {error}"
         yield Diagnostic(codes.UNKNOWN_SIGNAL, message, shown, field=(*field, "below"))
+
+
+def unthrottled_severity(throttle: ThrottleSpec | None, policy: Policy | None) -> Severity | None:
+    """Return the severity of copies without a throttle, None where they are accepted.
+
+    `throttle: none` in a plan waives the warning. A policy may forbid unthrottled copies even then,
+    also to commands that act.
+    """
+    switch = (
+        Switch.WARNING if policy is None else policy.codes.get(codes.UNTHROTTLED, Switch.WARNING)
+    )
+    if throttle is not None and (throttle != UNTHROTTLED or switch is not Switch.ERROR):
+        return None
+    return {Switch.OFF: None, Switch.ERROR: "error"}.get(switch, "warning")

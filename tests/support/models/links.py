@@ -11,6 +11,7 @@ has 21 % and 163 ms. At 320 Mbit/s and half of the link: 30 to 37 %, up to 61 ms
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from kadmin.plan.pace import LATE, LOOK_S, Pacing, PairSeen, Seen, decide
@@ -61,7 +62,7 @@ class Link:
             * max(0.0, 1 - (limit_s - self.base_s) / highest_s)
             for limit_s in (max(2 * others_s, others_s + 0.01), others_s + 0.002)
         )
-        return max(late, slow - 0.6 / PROBES**0.5)
+        return max(late, slow - 0.6 / sqrt(PROBES))
 
     def delays(
         self, load: float, copied: float, at_once: int, chooser: random.Random

@@ -1,0 +1,381 @@
+"""Rules of a maintenance, for the stage under way; the first row that matches counts.
+
+A round has three stages: another order of replicas (demote), the restart of its brokers, and the
+order of before (restore).
+
+=====================================================  ==========================================
+seen                                                   action
+=====================================================  ==========================================
+demote, stopping the brokers is not safe               Wait: names what forbids it
+demote or restore, partitions in the order of before   as a reassignment, then as an election
+restart, a broker newly gone                           NoteGone: on record before anything else
+restart, a broker not yet stopped                      Wait for the person; warns if it is not safe
+restart, a broker not yet started                      Wait for the person
+restart, replicas not in sync                          as a catch-up
+the stage is done                                      Advance
+the last stage is done                                 Finish: completed
+asked to cancel, before the restore of the round       Advance to it
+asked to cancel, the round restored or nothing of it   Finish: cancelled, with what stays
+=====================================================  ==========================================
+
+kadmin stops and starts no broker: a person does, at the two waits of the restart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from kadmin.cluster.names import INTERNAL_TOPICS
+from kadmin.operations.decide.actions import (
+    STOP_POLL_S,
+    Advance,
+    AskStop,
+    Finish,
+    HealthSeen,
+    NoteGone,
+    PlanKind,
+    Verdict,
+    Wait,
+)
+from kadmin.operations.decide.catch_up import CatchUpWork
+from kadmin.operations.decide.copies import CopyingSpec
+from kadmin.operations.decide.election import elect_scope
+from kadmin.operations.decide.failures import dead_targets
+from kadmin.operations.decide.reassignment import ReassignmentWork
+from kadmin.operations.record.record import OperationKind, OperationState
+from kadmin.operations.record.steps import Channel, GoneStep, WaveStep
+from kadmin.operations.record.stop_request import Stop
+from kadmin.plan.copying import Throttle
+from kadmin.plan.model import UNTHROTTLED, Elect, MaintenancePlan, PartitionTarget
+from kadmin.plan.progress import Progress, judge
+from kadmin.plan.throttle import throttled
+from kadmin.wording import brokers_in_words, count, name_some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kadmin.cluster.model import Assignment, ClusterState, Replicas, TopicPartition
+    from kadmin.operations.decide.actions import (
+        Action,
+        Memory,
+        Observed,
+        PlanHistory,
+        StopSeen,
+        Tally,
+    )
+    from kadmin.operations.decide.examination import Examination
+    from kadmin.operations.record.record import OperationRecord
+    from kadmin.operations.record.steps import Step
+
+
+class StageKind(StrEnum):
+    """The kind of a stage."""
+
+    DEMOTE = "demote"
+    RESTART = "restart"
+    RESTORE = "restore"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of a round: its brokers, and its targets.
+
+    Targets of a restart have one broker of the round as their replica, and as `current` those that
+    it may copy from.
+    """
+
+    kind: StageKind
+    brokers: frozenset[int]
+    targets: tuple[PartitionTarget, ...]
+
+    @property
+    def names(self) -> str:
+        """Its brokers in words."""
+        return brokers_in_words(sorted(self.brokers))
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceWork(CopyingSpec):
+    """A maintenance as recorded: three stages for each round; a stage is a wave.
+
+    `targets` are the replicas of all brokers, which a throttle limits while they catch up.
+    """
+
+    UNDER_WAY = "not in sync"
+    KEEPS_THROTTLE = False
+
+    stages: tuple[Stage, ...]
+    margin: int
+    waves: tuple[tuple[PartitionTarget, ...], ...]
+    targets: tuple[PartitionTarget, ...]
+
+    @property
+    def channel(self) -> Channel | None:
+        """The reassignment channel, where another order of replicas is published."""
+        return Channel.REASSIGNMENT if self._reordered(self.stages) else None
+
+    def topics(self, _wave: int | None = None) -> set[str]:
+        """Return every topic of the brokers: a catch-up and an order of before need them all."""
+        return {target.partition.topic for stage in self.stages for target in stage.targets}
+
+    def decide(self, observed: Observed, memory: Memory, now: float) -> Action:
+        """Decide the next action of the stage under way."""
+        if memory.wave >= len(self.stages):
+            return Finish(OperationState.COMPLETED, self._done_in_words())
+        stage = self.stages[memory.wave]
+        if observed.request is not None and observed.request.stop is Stop.CANCEL:
+            return self._cancel(stage, observed, memory, now)
+        if stage.kind is StageKind.RESTART:
+            return self._restart(stage, observed, memory, now)
+        if stage.kind is StageKind.DEMOTE and not _of_stage(observed, memory):
+            seen = self._gate(stage.brokers, memory, now)
+            if isinstance(seen, AskStop):
+                return seen
+            if seen.why_not:
+                return Wait(f"{stage.names} may not be stopped now: {seen.why_not}")
+        return self._reorder(stage, observed, memory, now)
+
+    def progress_of(self, target: PartitionTarget, state: ClusterState) -> Progress:
+        """Judge an order of replicas, or a replica that catches up."""
+        if not target.added:
+            progress = judge(target, state, published=True)
+            return Progress.DONE if progress is Progress.SETTLED else progress
+        return _catch_up(target).progress_of(target, state)
+
+    def to_throttle(self, state: ClusterState) -> tuple[TopicPartition, ...]:
+        """Return the partitions of replicas that are not in sync, also of brokers that are away."""
+        return tuple(target.partition for target in self.left_to_copy(self.targets, state))
+
+    def in_flight(self, observed: Observed, _memory: Memory) -> bool:
+        """Whether a request is pending: another order of replicas is reached at once."""
+        requests = observed.state.requests
+        return requests.reassignment is not None or requests.election is not None
+
+    def tally(self, observed: Observed, memory: Memory) -> Tally:
+        """Count stages, and the bytes of the catch-up under way."""
+        stage = self.stages[memory.wave] if memory.wave < len(self.stages) else None
+        found = CopyingSpec.tally(self, observed, memory)
+        if stage is None or stage.kind is not StageKind.RESTART:
+            found = replace(found, done_bytes=None, total_bytes=None)
+        return replace(found, done=memory.wave, total=len(self.stages), wave=0, waves=0)
+
+    def left_to_do(self, _observed: Observed, memory: Memory) -> tuple[str, ...]:
+        """Name the stages that are not done."""
+        return tuple(f"{each.kind} {each.names}" for each in self.stages[memory.wave :])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name every stage: `demote broker 3: 12 partitions`."""
+        nouns = {StageKind.RESTART: ("replica catches up", "replicas catch up")}
+        return tuple(
+            f"{stage.kind} {stage.names}: "
+            f"{count(len(stage.targets), *nouns.get(stage.kind, ('partition',)))}"
+            for stage in self.stages
+        )
+
+    def stage_in_words(self, memory: Memory) -> str:
+        """Return the stage under way as part of a sentence: `stage 2 of 6: restart broker 3`."""
+        stage = self.stages[min(memory.wave, len(self.stages) - 1)]
+        number = min(memory.wave + 1, len(self.stages))
+        return f"stage {number} of {len(self.stages)}: {stage.kind} {stage.names}"
+
+    def _gate(self, brokers: frozenset[int], memory: Memory, now: float) -> AskStop | StopSeen:
+        """Return the last answer of the gate to these brokers, the question where it is old."""
+        seen = memory.stop
+        if seen is None or seen.brokers != brokers or now - seen.at >= STOP_POLL_S:
+            return AskStop(brokers, self.margin)
+        return seen
+
+    def _reorder(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
+        """Publish the order of replicas that a stage has, then elect their leaders."""
+        state, targets = observed.state, self._existing(stage.targets, observed.state)
+        # Earlier stages published and elected the same partitions.
+        observed = replace(observed, steps=_of_stage(observed, memory))
+        if state.requests.reassignment is None and all(
+            self.progress_of(target, state) is Progress.DONE for target in targets
+        ):
+            partitions = [target.partition for target in targets]
+            return elect_scope(partitions, observed, memory, now) or Advance(memory.wave + 1)
+        if dead := dead_targets(targets, state):
+            return Wait(f"{brokers_in_words(dead)} is not alive: waiting to change the order")
+        moves = ReassignmentWork(self.waves, (), Elect.NONE, skips_deleted=True)
+        # Another order copies nothing: it need not wait for the health of the cluster.
+        healthy = replace(memory, health=HealthSeen(memory.wave, now, ()))
+        action = moves.decide(observed, healthy, now)
+        return action if not isinstance(action, Wait) else replace(action, warning=None)
+
+    def _restart(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
+        """Wait until each broker was stopped and started, and its replicas are in sync."""
+        alive = observed.state.brokers.keys()
+        gone = _gone(observed, memory)
+        if new := stage.brokers - alive - gone:
+            return NoteGone(memory.wave, tuple(sorted(new)))
+        if to_stop := stage.brokers - gone:
+            seen, named = self._gate(to_stop, memory, now), brokers_in_words(to_stop)
+            if isinstance(seen, AskStop):
+                return seen
+            if seen.why_not:
+                reason = f"do not stop {named} now: {seen.why_not}"
+                return Wait(reason, reason)
+            return Wait(f"stop {named} now; kadmin waits until that is seen", for_person=True)
+        if to_start := stage.brokers - alive:
+            named = brokers_in_words(to_start)
+            return Wait(f"{named} stopped: start it when the work is done", for_person=True)
+        return self._catch_up(stage, observed, memory, now)
+
+    def _catch_up(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
+        waiting: Action = Advance(memory.wave + 1)
+        for broker in sorted(stage.brokers):
+            targets = tuple(each for each in stage.targets if each.replicas == (broker,))
+            action = CatchUpWork(broker, (targets,), targets).decide(observed, memory, now)
+            if isinstance(action, Wait):
+                waiting = action
+        return waiting
+
+    def _cancel(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
+        """Restore the order of before, of partitions whose replicas are all alive, and finish."""
+        if stage.kind is not StageKind.RESTORE:
+            end = next(
+                index
+                for index in range(memory.wave, len(self.stages))
+                if self.stages[index].kind is StageKind.RESTORE
+            )
+            return Advance(end)
+        existing = self._existing(stage.targets, observed.state)
+        blocked = [each for each in existing if dead_targets([each], observed.state)]
+        able = tuple(each for each in existing if each not in blocked)
+        action = self._reorder(replace(stage, targets=able), observed, memory, now)
+        if not isinstance(action, Advance):
+            return action
+        message = "the order of replicas is as before"
+        if blocked:
+            partitions = [str(each.partition) for each in blocked]
+            dead = brokers_in_words(dead_targets(blocked, observed.state))
+            message = (
+                f"the order of {count(len(blocked), 'partition')} stays, because {dead} is not "
+                f"alive: {name_some(partitions)}; kadmin rollback restores it"
+            )
+        return Finish(OperationState.CANCELLED, message)
+
+    def _existing(
+        self, targets: tuple[PartitionTarget, ...], state: ClusterState
+    ) -> tuple[PartitionTarget, ...]:
+        return tuple(each for each in targets if each.partition.topic in state.topics)
+
+    @staticmethod
+    def _reordered(stages: tuple[Stage, ...]) -> bool:
+        return any(each.targets for each in stages if each.kind is not StageKind.RESTART)
+
+    def _done_in_words(self) -> str:
+        brokers = frozenset[int]().union(*(each.brokers for each in self.stages))
+        return f"{brokers_in_words(brokers)} stopped, started and in sync"
+
+
+def _of_stage(observed: Observed, memory: Memory) -> tuple[Step, ...]:
+    """Return the steps from the first publish of the stage under way on."""
+    waves = [isinstance(each, WaveStep) and each.wave == memory.wave for each in observed.steps]
+    return observed.steps[waves.index(True) :] if True in waves else ()
+
+
+def _gone(observed: Observed, memory: Memory) -> frozenset[int]:
+    """Return the brokers that were seen stopped in this stage."""
+    steps = (each for each in observed.steps if isinstance(each, GoneStep))
+    return frozenset(
+        broker for each in steps if each.wave == memory.wave for broker in each.brokers
+    )
+
+
+def _catch_up(target: PartitionTarget) -> CatchUpWork:
+    return CatchUpWork(target.replicas[0], ((target,),), (target,))
+
+
+def maintenance_work(
+    plan: MaintenancePlan, replicas: Mapping[int, Mapping[TopicPartition, Replicas]]
+) -> MaintenanceWork:
+    """Return the work of a plan; `replicas` are those of each broker, with their assignments."""
+    stages: list[Stage] = []
+    for each in plan.rounds:
+        brokers = frozenset(each.brokers)
+        catch_up = tuple(
+            PartitionTarget(
+                partition, (broker,), tuple(other for other in assigned if other != broker)
+            )
+            for broker in sorted(brokers)
+            for partition, assigned in sorted(replicas.get(broker, {}).items())
+        )
+        back = tuple(
+            replace(target, replicas=target.current, current=target.replicas)
+            for target in each.demotions
+            if target.current is not None
+        )
+        stages += [
+            Stage(StageKind.DEMOTE, brokers, each.demotions),
+            Stage(StageKind.RESTART, brokers, catch_up),
+            Stage(StageKind.RESTORE, brokers, back),
+        ]
+    return MaintenanceWork(
+        tuple(stages),
+        plan.margin,
+        tuple(each.targets for each in stages),
+        tuple(
+            target for each in stages if each.kind is StageKind.RESTART for target in each.targets
+        ),
+    )
+
+
+def replicas_of(
+    plan: MaintenancePlan, assignment: Assignment
+) -> dict[int, dict[TopicPartition, Replicas]]:
+    """Return the partitions of each broker of a plan that it can copy from another one."""
+    brokers = {broker for each in plan.rounds for broker in each.brokers}
+    return {
+        broker: {
+            partition: replicas
+            for partition, replicas in assignment.items()
+            if broker in replicas and len(replicas) > 1 and partition.topic not in INTERNAL_TOPICS
+        }
+        for broker in sorted(brokers)
+    }
+
+
+def examine_maintenance(
+    found: Examination, plan: MaintenancePlan, state: ClusterState
+) -> Examination:
+    """Complete the examination of a maintenance by its stages and its throttle."""
+    work = maintenance_work(plan, replicas_of(plan, state.assignment))
+    spec, throttle = plan.throttle, None
+    if spec is not None and spec != UNTHROTTLED:
+        values = throttled(work.targets, spec.amount)
+        throttle = Throttle(spec.amount, values, (), None, (), spec)
+    return replace(found, work=work, targets=work.names, throttle=throttle)
+
+
+def _work_of(plan: MaintenancePlan, record: OperationRecord) -> MaintenanceWork:
+    return maintenance_work(plan, replicas_of(plan, record.origin))
+
+
+def _fields(work: MaintenanceWork, state: ClusterState) -> dict[str, Any]:
+    named = {target.partition for stage in work.stages for target in stage.targets}
+    return {"origin": {each: state.replicas(each) or () for each in sorted(named)}}
+
+
+def _verdicts(plan: MaintenancePlan, state: ClusterState, _: PlanHistory) -> Iterator[Verdict]:
+    """Judge each partition: done where its replicas have the order of before."""
+    for target in plan.demotions:
+        now, partition = state.replicas(target.partition), target.partition
+        done = now == target.current
+        detail = "" if done else f"replicas {list(now or ())}, before {list(target.current or ())}"
+        progress = Progress.DONE if done else Progress.WAITING
+        yield Verdict(partition.topic, partition.partition, progress, detail)
+
+
+MAINTENANCE = PlanKind(
+    OperationKind.MAINTENANCE,
+    MaintenancePlan,
+    scope=lambda plan: {target.partition.topic for target in plan.demotions},
+    spec_of=_work_of,
+    fields=_fields,
+    verdicts=_verdicts,
+)

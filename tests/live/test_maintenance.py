@@ -1,0 +1,199 @@
+"""A maintenance on live brokers: a person stops and starts one, and clients lose nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from support.live.errands import MODES, STOPPED, connected
+from support.live.records import RecordsFlowing
+from support.live.waiting import wait_until
+
+from kadmin.sandbox import Sandbox, SandboxSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from support.live.errands import Brokers
+
+    from kadmin.cluster.model import Replicas, TopicPartition
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture(scope="module", params=MODES, ids=lambda mode: f"{mode[1]}-{mode[0]}")
+def sandbox(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    version, mode = request.param
+    folder = tmp_path_factory.mktemp("maintenance") / "sandbox"
+    found = Sandbox.up(SandboxSpec(folder, version=version, mode=mode))
+    yield found
+    found.down()
+
+
+@pytest.fixture
+def brokers(sandbox: Sandbox) -> Iterator[Brokers]:
+    with connected(sandbox) as found:
+        yield found
+
+
+def proposed(brokers: Brokers, folder: Path, *words: str) -> Path:
+    plan = folder / "maintenance.yaml"
+    found = brokers.kadmin("propose", "maintenance", *words, "--out", str(plan))
+    assert found.status == 0, found.err
+    return plan
+
+
+def orders(brokers: Brokers) -> dict[TopicPartition, Replicas]:
+    assignment = brokers.state().assignment
+    return {each: assignment[each] for each in assignment if each.topic in brokers.topics}
+
+
+def leaders(brokers: Brokers) -> set[int]:
+    return {
+        found.leader
+        for each, found in brokers.state().states.items()
+        if each.topic in brokers.topics
+    }
+
+
+def status(brokers: Brokers) -> str:
+    return brokers.kadmin("status").out
+
+
+def throttled(brokers: Brokers) -> bool:
+    shown = brokers.kadmin("throttle", "show", "-o", "json")
+    return any(each in shown.out for each in brokers.topics)
+
+
+def test_a_maintenance_takes_leaders_waits_for_stop_and_start_and_gives_leaders_back(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    written = brokers.topic({0: (3, 1, 2), 1: (3, 2, 1), 2: (1, 2, 3), 3: (2, 3, 1)}, min_isr=2)
+    before = orders(brokers)
+    wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
+    plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
+    shown = brokers.kadmin("diff", str(plan))
+    assert shown.status == 0, shown.err
+    assert f"restart broker {STOPPED}: 4 replicas catch up" in shown.out
+    with RecordsFlowing(brokers.sandbox.bootstrap, written) as flow:
+        runner = brokers.run("apply", str(plan), "--yes")
+        try:
+            wait_until(lambda: f"stop broker {STOPPED} now" in status(brokers))
+            assert STOPPED not in leaders(brokers)
+            with brokers.stopped():
+                wait_until(lambda: f"broker {STOPPED} stopped: start it" in status(brokers))
+                assert throttled(brokers)
+                flow.wait_for_more()
+            ended = runner.answer()
+        finally:
+            runner.end()
+        flow.wait_for_more()
+    assert ended.status == 0, ended.err
+    assert orders(brokers) == before
+    assert STOPPED in leaders(brokers)
+    assert not throttled(brokers)
+    assert flow.lost() == []
+
+
+def test_a_killed_maintenance_is_resumed_where_it_was(brokers: Brokers, tmp_path: Path) -> None:
+    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
+    before = orders(brokers)
+    wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
+    plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
+    runner = brokers.run("apply", str(plan), "--yes")
+    wait_until(lambda: f"stop broker {STOPPED} now" in status(brokers))
+    runner.kill()
+    with brokers.stopped():
+        wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
+        runner = brokers.run("resume", "--yes")
+        wait_until(lambda: f"broker {STOPPED} stopped: start it" in status(brokers))
+        runner.kill()
+        wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
+    resumed = brokers.kadmin("resume", "--yes", "--timeout", "120")
+    assert resumed.status == 0, resumed.err
+    assert orders(brokers) == before
+    assert not throttled(brokers)
+
+
+@pytest.mark.parametrize("down", [False, True], ids=["before the stop", "while it is down"])
+def test_a_cancelled_maintenance_restores_the_order_where_it_can(
+    brokers: Brokers, tmp_path: Path, *, down: bool
+) -> None:
+    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
+    before = orders(brokers)
+    wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
+    plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
+    runner = brokers.run("apply", str(plan), "--yes")
+    try:
+        wait_until(lambda: f"stop broker {STOPPED} now" in status(brokers))
+        if not down:
+            cancelled = brokers.kadmin("cancel", "--yes")
+            assert cancelled.status == 0, cancelled.err
+        else:
+            with brokers.stopped():
+                wait_until(lambda: f"broker {STOPPED} stopped: start it" in status(brokers))
+                cancelled = brokers.kadmin("cancel", "--yes")
+                assert cancelled.status == 0, cancelled.err
+                assert f"broker {STOPPED} is not alive" in runner.answer().err
+            back = brokers.kadmin("rollback", "--yes")
+            assert back.status == 0, back.err
+        wait_until(lambda: runner.ended)
+    finally:
+        runner.end()
+    assert orders(brokers) == before
+    assert not throttled(brokers)
+
+
+def test_a_stop_that_is_not_safe_is_refused_before_anything_changes(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    brokers.topic({0: (3, 1)}, min_isr=2)
+    before = orders(brokers)
+    plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
+    refused = brokers.kadmin("apply", str(plan), "--yes")
+    assert refused.status == 8
+    assert f"broker {STOPPED} may not be stopped now: 1 under-min-isr" in refused.err.lower()
+    assert orders(brokers) == before
+
+
+def test_a_maintenance_is_left_where_a_person_is_awaited_and_goes_on_when_it_is_due(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
+    before = orders(brokers)
+    wait_until(lambda: brokers.asked("broker", "check", str(STOPPED), "--stop")[0] == 0)
+    plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
+    left = brokers.kadmin("apply", str(plan), "--yes", "--leave")
+    assert (left.status, f"stop broker {STOPPED} now" in left.err) == (8, True), left.err
+    with brokers.stopped():
+        due = brokers.kadmin("resume", "--due", "--yes")
+        assert due.status == 0, due.err
+        assert f"broker {STOPPED} stopped: start it" in due.out
+    done = brokers.kadmin("resume", "--due", "--yes", "--timeout", "120")
+    assert done.status == 0, done.err
+    assert orders(brokers) == before
+    assert not throttled(brokers)
+
+
+def test_another_broker_that_dies_forbids_the_stop_at_once(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
+    before = orders(brokers)
+    wait_until(lambda: brokers.asked("broker", "check", "1", "--stop")[0] == 0)
+    plan = proposed(brokers, tmp_path, "--broker", "1", "--throttle", "20MB/s")
+    runner = brokers.run("apply", str(plan), "--yes")
+    try:
+        wait_until(lambda: "stop broker 1 now" in status(brokers))
+        with brokers.stopped():
+            wait_until(lambda: "do not stop broker 1 now" in status(brokers))
+            wait_until(lambda: "do not stop broker 1 now" in runner.told)
+        wait_until(lambda: "stop broker 1 now; kadmin waits" in status(brokers))
+        assert brokers.kadmin("cancel", "--yes").status == 0
+        assert "the order of replicas is as before" in runner.answer().err
+    finally:
+        runner.end()
+    assert orders(brokers) == before
