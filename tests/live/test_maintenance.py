@@ -187,11 +187,11 @@ def test_another_broker_that_dies_forbids_the_stop_at_once(
     plan = proposed(brokers, tmp_path, "--broker", "1", "--throttle", "20MB/s")
     runner = brokers.run("apply", str(plan), "--yes")
     try:
-        wait_until(lambda: "stop broker 1 now" in status(brokers))
+        wait_until(lambda: "waits for: stop broker 1 now" in status(brokers))
         with brokers.stopped():
             wait_until(lambda: "do not stop broker 1 now" in status(brokers))
             wait_until(lambda: "do not stop broker 1 now" in runner.told)
-        wait_until(lambda: "stop broker 1 now; kadmin waits" in status(brokers))
+        wait_until(lambda: "waits for: stop broker 1 now" in status(brokers))
         assert brokers.kadmin("cancel", "--yes").status == 0
         assert "the order of replicas is as before" in runner.answer().err
     finally:

@@ -220,9 +220,9 @@ class Throttling:
         found = backend.read_configs(changes)
         edits = edits_to_set({entity: changes[entity] for entity in found}, found)
         state = self._read() if edits.values else None
-        if lacking := [
-            entity for entity in edits.values if state is not None and is_there(entity, state)
-        ]:
+        if state is None or not self._has_copies_to_make(state):
+            return
+        if lacking := [entity for entity in edits.values if is_there(entity, state)]:
             self._note_once(f"the throttle is not set on {describe_entities(lacking)}; setting it")
             self._set(self._throttle, self._steps(), lease)
 
