@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kadmin.operations.decide.deletion import examine_deletion
 from kadmin.operations.decide.election import examine_election
 from kadmin.operations.decide.examination import Examination, placed
-from kadmin.operations.decide.maintenance import examine_maintenance
+from kadmin.operations.decide.maintenance_plan import examine_maintenance
 from kadmin.operations.decide.quiet_hours import with_quiet_hours
 from kadmin.operations.decide.reassignment_plan import examine_reassignment
 from kadmin.operations.decide.recreation import RecreationWork

@@ -47,10 +47,8 @@ from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.record.record import OperationKind, OperationState
 from kadmin.operations.record.steps import Channel, GoneStep, WaveStep
 from kadmin.operations.record.stop_request import Stop
-from kadmin.plan.copying import Throttle
-from kadmin.plan.model import UNTHROTTLED, Elect, MaintenancePlan, PartitionTarget
+from kadmin.plan.model import Elect, MaintenancePlan, PartitionTarget
 from kadmin.plan.progress import Progress, judge
-from kadmin.plan.throttle import throttled
 from kadmin.wording import brokers_in_words, count, name_some
 
 if TYPE_CHECKING:
@@ -65,9 +63,7 @@ if TYPE_CHECKING:
         StopSeen,
         Tally,
     )
-    from kadmin.operations.decide.examination import Examination
     from kadmin.operations.record.record import OperationRecord
-    from kadmin.operations.record.steps import Step
 
 
 class StageKind(StrEnum):
@@ -129,7 +125,7 @@ class MaintenanceWork(CopyingSpec):
             return self._cancel(stage, observed, memory, now)
         if stage.kind is StageKind.RESTART:
             return self._restart(stage, observed, memory, now)
-        if stage.kind is StageKind.DEMOTE and not _of_stage(observed, memory):
+        if stage.kind is StageKind.DEMOTE and not _began(observed, memory.wave):
             seen = self._gate(stage.brokers, memory, now)
             if isinstance(seen, AskStop):
                 return seen
@@ -191,8 +187,7 @@ class MaintenanceWork(CopyingSpec):
     def _reorder(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
         """Publish the order of replicas that a stage has, then elect their leaders."""
         state, targets = observed.state, self._existing(stage.targets, observed.state)
-        # Earlier stages published and elected the same partitions.
-        observed = replace(observed, steps=_of_stage(observed, memory))
+        observed = _since(observed, memory.wave)
         if state.requests.reassignment is None and all(
             self.progress_of(target, state) is Progress.DONE for target in targets
         ):
@@ -213,17 +208,28 @@ class MaintenanceWork(CopyingSpec):
         if new := stage.brokers - alive - gone:
             return NoteGone(memory.wave, tuple(sorted(new)))
         if to_stop := stage.brokers - gone:
-            seen, named = self._gate(to_stop, memory, now), brokers_in_words(to_stop)
-            if isinstance(seen, AskStop):
-                return seen
-            if seen.why_not:
-                reason = f"do not stop {named} now: {seen.why_not}"
-                return Wait(reason, reason)
-            return Wait(f"stop {named} now; kadmin waits until that is seen", for_person=True)
+            return self._await_stop(to_stop, observed, memory, now)
         if to_start := stage.brokers - alive:
             named = brokers_in_words(to_start)
             return Wait(f"{named} stopped: start it when the work is done", for_person=True)
         return self._catch_up(stage, observed, memory, now)
+
+    def _await_stop(
+        self, brokers: frozenset[int], observed: Observed, memory: Memory, now: float
+    ) -> Action:
+        demoted = self._existing(self.stages[memory.wave - 1].targets, observed.state)
+        partitions = [target.partition for target in demoted]
+        # A leader may have come back, because another broker was away.
+        demoting = _since(observed, memory.wave - 1)
+        if (again := elect_scope(partitions, demoting, memory, now)) is not None:
+            return again
+        seen, named = self._gate(brokers, memory, now), brokers_in_words(brokers)
+        if isinstance(seen, AskStop):
+            return seen
+        if seen.why_not:
+            reason = f"do not stop {named} now: {seen.why_not}"
+            return Wait(reason, reason)
+        return Wait(f"stop {named} now; kadmin waits until that is seen", for_person=True)
 
     def _catch_up(self, stage: Stage, observed: Observed, memory: Memory, now: float) -> Action:
         waiting: Action = Advance(memory.wave + 1)
@@ -273,10 +279,21 @@ class MaintenanceWork(CopyingSpec):
         return f"{brokers_in_words(brokers)} stopped, started and in sync"
 
 
-def _of_stage(observed: Observed, memory: Memory) -> tuple[Step, ...]:
-    """Return the steps from the first publish of the stage under way on."""
-    waves = [isinstance(each, WaveStep) and each.wave == memory.wave for each in observed.steps]
-    return observed.steps[waves.index(True) :] if True in waves else ()
+def _began(observed: Observed, wave: int) -> bool:
+    return any(isinstance(each, WaveStep) and each.wave == wave for each in observed.steps)
+
+
+def _since(observed: Observed, wave: int) -> Observed:
+    """Return an observation with the steps after those of earlier stages.
+
+    These published and elected the same partitions.
+    """
+    earlier = [
+        index
+        for index, each in enumerate(observed.steps, start=1)
+        if isinstance(each, WaveStep | GoneStep) and each.wave < wave
+    ]
+    return replace(observed, steps=observed.steps[max(earlier, default=0) :])
 
 
 def _gone(observed: Observed, memory: Memory) -> frozenset[int]:
@@ -338,18 +355,6 @@ def replicas_of(
         }
         for broker in sorted(brokers)
     }
-
-
-def examine_maintenance(
-    found: Examination, plan: MaintenancePlan, state: ClusterState
-) -> Examination:
-    """Complete the examination of a maintenance by its stages and its throttle."""
-    work = maintenance_work(plan, replicas_of(plan, state.assignment))
-    spec, throttle = plan.throttle, None
-    if spec is not None and spec != UNTHROTTLED:
-        values = throttled(work.targets, spec.amount)
-        throttle = Throttle(spec.amount, values, (), None, (), spec)
-    return replace(found, work=work, targets=work.names, throttle=throttle)
 
 
 def _work_of(plan: MaintenancePlan, record: OperationRecord) -> MaintenanceWork:

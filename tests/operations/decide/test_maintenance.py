@@ -18,6 +18,7 @@ from kadmin.operations.decide.actions import (
     Memory,
     NoteGone,
     Observed,
+    PublishElection,
     StopSeen,
     Wait,
 )
@@ -33,7 +34,7 @@ from kadmin.operations.record.codec import decode_record, encode_record
 from kadmin.operations.record.holder import Holder
 from kadmin.operations.record.record import Author, OperationState
 from kadmin.operations.record.step_codec import decode_step, encode_step
-from kadmin.operations.record.steps import GoneStep, WaveStep
+from kadmin.operations.record.steps import Channel, ElectionStep, GoneStep, WaveStep
 from kadmin.operations.record.stop_request import Stop, StoppedByRequestError, StopRequest
 from kadmin.plan.model import MaintenancePlan, MaintenanceRound, PartitionTarget, PlanHeader
 
@@ -187,3 +188,12 @@ def test_two_rounds_are_one_after_the_other() -> None:
     work = maintenance_work(plan, replicas_of(plan, cluster(BEFORE, brokers=EVERY).assignment))
     assert [sorted(each.brokers) for each in work.stages] == [[3]] * 3 + [[1]] * 3
     assert work.names[1] == "restart broker 3: 2 replicas catch up"
+
+
+def test_a_leader_that_came_back_is_taken_again_before_the_stop_is_asked_for() -> None:
+    elected = (*SENT, ElectionStep(2, AT, (tp("a-0"),)))
+    back = {"a-0": (3, (1, 2, 3))}
+    listening = replace(at(RESTART, SAFE), listening=frozenset(Channel))
+    assert act(states=back, steps=elected, memory=listening) == PublishElection((tp("a-0"),))
+    tried = (*elected, ElectionStep(3, AT, (tp("a-0"),)), ElectionStep(4, AT, (tp("a-0"),)))
+    assert isinstance(act(states=back, steps=tried, memory=listening), Wait)

@@ -1,0 +1,28 @@
+"""Examines a maintenance plan: its stages, and the throttle of its catch-ups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.operations.decide.maintenance import maintenance_work, replicas_of
+from kadmin.plan.copying import Throttle
+from kadmin.plan.model import UNTHROTTLED
+from kadmin.plan.throttle import throttled
+
+if TYPE_CHECKING:
+    from kadmin.cluster.model import ClusterState
+    from kadmin.operations.decide.examination import Examination
+    from kadmin.plan.model import MaintenancePlan
+
+
+def examine_maintenance(
+    found: Examination, plan: MaintenancePlan, state: ClusterState
+) -> Examination:
+    """Complete the examination of a maintenance by its stages and its throttle."""
+    work = maintenance_work(plan, replicas_of(plan, state.assignment))
+    spec, throttle = plan.throttle, None
+    if spec is not None and spec != UNTHROTTLED:
+        values = throttled(work.targets, spec.amount)
+        throttle = Throttle(spec.amount, values, (), None, (), spec)
+    return replace(found, work=work, targets=work.names, throttle=throttle)
