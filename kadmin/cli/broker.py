@@ -113,7 +113,7 @@ def check(
     from kadmin.operations.reading.stop import read_stops
     from kadmin.report.stops import stop_answer, stop_text
 
-    named = broker_ids(broker or (), "kadmin broker check 1 2 --stop")
+    named = broker_ids(broker or (), "broker ids: 1 2, or 1,2")
     if not named and not rack:
         raise UsageError("No broker or rack is named.", next_step="add an ID or --rack RACK")
     if not stop:

@@ -269,7 +269,7 @@ def test_check_reads_each_signal_and_fails_where_one_has_no_value(
 @pytest.mark.parametrize(
     ("value", "unit", "shown"),
     [
-        (0.0481234567, SignalUnit.SECONDS, "0.0481235 s"),
+        (0.0481234567, SignalUnit.SECONDS, "48.1 ms"),
         (48, SignalUnit.MILLISECONDS, "48 ms"),
         (1_240_000_000_000, SignalUnit.BYTES, "1.24 TB"),
         (51_200_000.4, SignalUnit.BYTES_PER_SECOND, "51.2 MB/s"),

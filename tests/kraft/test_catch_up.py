@@ -98,6 +98,7 @@ def test_cancelled_it_is_throttled_no_longer(cluster: KraftCluster, topic: str) 
     wait_until(lambda: in_sync(cluster, topic))
 
 
+@pytest.mark.matrix
 def test_its_rate_follows_the_clients(cluster: KraftCluster, topic: str) -> None:
     """They write to a follower that was away and to one that was not, and nobody waits."""
     connection, least = cluster.connection, 100_000

@@ -47,6 +47,7 @@ def test_k06_some_writes_of_a_run_as_kill_points_and_a_second_kill(
     assert second_kills(ground, 1, SEED) == []
 
 
+@pytest.mark.matrix
 @pytest.mark.eras
 @pytest.mark.on("4.4.0")
 def test_k06_some_writes_of_a_paced_run_as_kill_points(

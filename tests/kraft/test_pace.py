@@ -88,7 +88,7 @@ def test_a_killed_run_goes_on_from_its_last_rate_and_leaves_no_throttle(
         stack.callback(runner.end)
         held = f"(pid {runner.pid})"
         wait_until(lambda: held in cluster.kadmin("lock", "show").out, WAIT_S)
-        assert max(rates(cluster)) >= last
+        wait_until(lambda: max(rates(cluster)) >= last, WAIT_S)
         assert on_record(cluster) >= last
         changed = cluster.kadmin("throttle", "set", "--rate", "80MB/s", "--yes")
         assert changed.status == 0, changed.err
@@ -96,9 +96,10 @@ def test_a_killed_run_goes_on_from_its_last_rate_and_leaves_no_throttle(
     assert ended.status == 0, ended.err
     assert rates(cluster) == set()
     shown = cluster.kadmin("history", cluster.history()[-1]["operation_id"]).out
-    assert "changed the throttle to 1.20 MB/s (clients do not wait)" in shown
+    assert "changed the throttle to 1.16 MB/s (clients do not wait)" in shown
 
 
+@pytest.mark.matrix
 def test_rates_go_down_while_a_follower_of_another_topic_is_out_of_sync(
     cluster: KraftCluster, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def test_it_throttles_the_broker_from_before_it_is_back_and_undoes_all_after_kil
     assert f"nothing to catch up: every replica of broker {AWAY} is in sync" in again.out
 
 
+@pytest.mark.matrix
 @pytest.mark.on("2.8.2")
 def test_its_rate_follows_the_clients(cluster: Cluster) -> None:
     """They write to a follower that was away and to one that was not, and nobody waits."""

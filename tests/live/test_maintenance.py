@@ -98,6 +98,7 @@ def test_a_maintenance_takes_leaders_waits_for_stop_and_start_and_gives_leaders_
     assert flow.lost() == []
 
 
+@pytest.mark.matrix
 def test_a_killed_maintenance_is_resumed_where_it_was(brokers: Brokers, tmp_path: Path) -> None:
     brokers.topic({0: (3, 1, 2), 1: (1, 2, 3)}, min_isr=2)
     before = orders(brokers)
@@ -159,6 +160,7 @@ def test_a_stop_that_is_not_safe_is_refused_before_anything_changes(
     assert orders(brokers) == before
 
 
+@pytest.mark.matrix
 def test_a_maintenance_is_left_where_a_person_is_awaited_and_goes_on_when_it_is_due(
     brokers: Brokers, tmp_path: Path
 ) -> None:
@@ -178,6 +180,7 @@ def test_a_maintenance_is_left_where_a_person_is_awaited_and_goes_on_when_it_is_
     assert not throttled(brokers)
 
 
+@pytest.mark.matrix
 def test_another_broker_that_dies_forbids_the_stop_at_once(
     brokers: Brokers, tmp_path: Path
 ) -> None:

@@ -278,9 +278,11 @@ def test_no_znode_of_a_large_record_passes_the_cap(store: Store) -> None:
     assert max(sizes) <= CHUNK_BYTES
 
 
-def test_cordons_are_read_by_another_process_until_they_are_taken_off(
-    storage: Storage, operations: OperationStore, lease: Lease
-) -> None:
+def test_cordons_are_read_by_another_process_until_they_are_taken_off(tmp_path: Path) -> None:
+    """Cordons need KRaft mode, so no store in ZooKeeper has any."""
+    storage = Folder(tmp_path / "cluster")
+    operations = storage.open()
+    lease = operations.lock.take(ANN, 0)
     cordons = {4: CordonRecord("ann@host", "now", None), 12: CordonRecord("ben@host", "now", "/d")}
     for broker_id, cordon in cordons.items():
         operations.set_cordon(broker_id, cordon, lease)

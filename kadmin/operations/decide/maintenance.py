@@ -261,7 +261,7 @@ class MaintenanceWork(CopyingSpec):
             dead = brokers_in_words(dead_targets(blocked, observed.state))
             message = (
                 f"the order of {count(len(blocked), 'partition')} stays, because {dead} is not "
-                f"alive: {name_some(partitions)}; kadmin rollback restores it"
+                f"alive: {name_some(partitions)}; a rollback restores it"
             )
         return Finish(OperationState.CANCELLED, message)
 

@@ -95,7 +95,7 @@ def test_the_last_value_is_compared_with_its_limit(
     assert not found.is_exceeded
     server.answer = samples(0.02, 0.2)
     wait_until(lambda: seen(signals, clock).is_exceeded)
-    assert seen(signals, clock).reason == "p99 is 0.2 s, not below 0.05 s"
+    assert seen(signals, clock).reason == "p99 is 200 ms, not below 50 ms"
     signals.watch({"p99": SignalLimit("1s")})
     assert not seen(signals, clock).is_exceeded, "of another limit"
 

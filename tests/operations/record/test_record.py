@@ -50,6 +50,7 @@ from kadmin.operations.record.steps import (
     CreationStep,
     DeletionStep,
     ElectionStep,
+    GoneStep,
     HealStep,
     Intent,
     ProbeStep,
@@ -270,6 +271,7 @@ def test_a_step_survives_the_round_trip(
         DeletionStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
         CreationStep(3, "now", tuple(topics), refused_topics, sending=Sending.ANSWERED),
         HealStep(3, "now", Replaced("/a", 1, b"")),
+        GoneStep(3, "now", 2, tuple(range(len(named)))),
     )
     (step,) = (each for each in every if each.kind is kind)
     assert decode_step(encode_step(step)) == step
