@@ -59,7 +59,7 @@ class RecordsFlowing:
     in-sync replicas.
 
     `acknowledged` and `consumed` hold values by partition, `refused` the errors of attempts by
-    their number in Kafka's protocol. A record that was tried twice may be there twice.
+    their number in Kafka's protocol, -1 for those of the client. A record that was tried twice may be there twice.
     """
 
     def __init__(self, bootstrap: Sequence[str], partitions: Sequence[TopicPartition]) -> None:
@@ -141,7 +141,8 @@ class RecordsFlowing:
                     ACKNOWLEDGED_BY_S
                 )
             except KafkaError as error:  # a leader that moved or died: the same record again
-                self.refused[partition][error.errno] += 1
+                # An error of the client's own, as of a lost connection, has no number.
+                self.refused[partition][getattr(error, "errno", -1)] += 1
                 self._ended.wait(PAUSE_S)
                 continue
             return True
