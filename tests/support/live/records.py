@@ -59,7 +59,8 @@ class RecordsFlowing:
     in-sync replicas.
 
     `acknowledged` and `consumed` hold values by partition, `refused` the errors of attempts by
-    their number in Kafka's protocol, -1 for those of the client. A record that was tried twice may be there twice.
+    their number in Kafka's protocol, -1 for those of the client. A record that was tried twice may
+    be there twice.
     """
 
     def __init__(self, bootstrap: Sequence[str], partitions: Sequence[TopicPartition]) -> None:
