@@ -195,7 +195,9 @@ class MaintenanceWork(CopyingSpec):
             return elect_scope(partitions, observed, memory, now) or Advance(memory.wave + 1)
         if dead := dead_targets(targets, state):
             return Wait(f"{brokers_in_words(dead)} is not alive: waiting to change the order")
-        moves = ReassignmentWork(self.waves, (), Elect.NONE, skips_deleted=True)
+        # A cancellation leaves some targets of the stage out.
+        waves = (*self.waves[: memory.wave], targets)
+        moves = ReassignmentWork(waves, (), Elect.NONE, skips_deleted=True)
         # Another order copies nothing: it need not wait for the health of the cluster.
         healthy = replace(memory, health=HealthSeen(memory.wave, now, ()))
         action = moves.decide(observed, healthy, now)

@@ -19,6 +19,7 @@ from kadmin.operations.decide.actions import (
     NoteGone,
     Observed,
     PublishElection,
+    PublishWave,
     StopSeen,
     Wait,
 )
@@ -197,3 +198,24 @@ def test_a_leader_that_came_back_is_taken_again_before_the_stop_is_asked_for() -
     assert act(states=back, steps=elected, memory=listening) == PublishElection((tp("a-0"),))
     tried = (*elected, ElectionStep(3, AT, (tp("a-0"),)), ElectionStep(4, AT, (tp("a-0"),)))
     assert isinstance(act(states=back, steps=tried, memory=listening), Wait)
+
+
+def test_a_cancellation_publishes_what_it_can_restore_and_leaves_the_rest() -> None:
+    """Broker 4 died meanwhile: b-0 is on it, and a-0 is not."""
+    before = {"a-0": (3, 1, 2), "b-0": (3, 4)}
+    demotions = (
+        PartitionTarget(tp("a-0"), (1, 2, 3), (3, 1, 2)),
+        PartitionTarget(tp("b-0"), (4, 3), (3, 4)),
+    )
+    plan = replace(PLAN, rounds=(MaintenanceRound((3,), demotions),))
+    work = maintenance_work(plan, replicas_of(plan, cluster(before, brokers=EVERY).assignment))
+    memory = replace(at(RESTORE), listening=frozenset(Channel))
+    state = cluster({"a-0": (1, 2, 3), "b-0": (4, 3)}, brokers=EVERY, states={"b-0": (3, (3,))})
+    action = decide(work, Observed(state, SENT, NODES, CANCEL), memory, 0.0)
+    assert action == PublishWave(RESTORE, (PartitionTarget(tp("a-0"), (3, 1, 2), (1, 2, 3)),))
+    restored = (*SENT, WaveStep(3, AT, RESTORE))
+    state = cluster({"a-0": (3, 1, 2), "b-0": (4, 3)}, brokers=EVERY, states={"b-0": (3, (3,))})
+    found = decide(work, Observed(state, restored, NODES, CANCEL), memory, 0.0)
+    assert isinstance(found, Finish)
+    assert found.state is OperationState.CANCELLED
+    assert "the order of 1 partition stays, because broker 4 is not alive: b-0" in found.message
