@@ -14,6 +14,7 @@ from kadmin.cli.output import answer
 from kadmin.contexts.address import ClusterAddress
 
 if TYPE_CHECKING:
+    from kadmin.operations.context import Context
     from kadmin.operations.cordons import CordonChange
 
 BrokerArgument: TypeAlias = Annotated[
@@ -38,18 +39,12 @@ def cordon(
     """
     from kadmin.operations.cordons import CordonChange, find_to_cordon
     from kadmin.operations.cordons import cordon as write
-    from kadmin.report.operations.questions import broker_question
 
     with open_context(cluster, timeout_s=timeout) as context:
         found = find_to_cordon(context, broker)
         change = CordonChange(found, found)
         if not found.is_cordoned:
-            ask_first(
-                context,
-                lambda: broker_question("Cordon", broker, read_cluster_at(context, cluster)),
-                cluster,
-                yes=yes,
-            )
+            _ask(context, cluster, "Cordon", broker, yes=yes)
             change = write(context, broker, lock_timeout)
     _answer(output, change)
 
@@ -71,18 +66,12 @@ def uncordon(
     """
     from kadmin.operations.cordons import CordonChange, find_to_uncordon
     from kadmin.operations.cordons import uncordon as write
-    from kadmin.report.operations.questions import broker_question
 
     with open_context(cluster, timeout_s=timeout) as context:
         found = find_to_uncordon(context, broker)
         change = CordonChange(found, found)
         if not found.is_free:
-            ask_first(
-                context,
-                lambda: broker_question("Uncordon", broker, read_cluster_at(context, cluster)),
-                cluster,
-                yes=yes,
-            )
+            _ask(context, cluster, "Uncordon", broker, yes=yes)
             change = write(context, broker, lock_timeout)
     _answer(output, change)
 
@@ -105,18 +94,23 @@ def unregister(
     from kadmin.operations.registrations import require_gone
     from kadmin.operations.registrations import unregister as write
     from kadmin.report.brokers import unregistered_answer, unregistered_text
-    from kadmin.report.operations.questions import broker_question
 
     with open_context(cluster, timeout_s=timeout) as context:
         require_gone(context, broker)
-        ask_first(
-            context,
-            lambda: broker_question("Unregister", broker, read_cluster_at(context, cluster)),
-            cluster,
-            yes=yes,
-        )
+        _ask(context, cluster, "Unregister", broker, yes=yes)
         write(context, broker, lock_timeout)
     answer(output, lambda: unregistered_text(broker), lambda: unregistered_answer(broker))
+
+
+def _ask(context: Context, cluster: ClusterAddress, verb: str, broker: int, *, yes: bool) -> None:
+    from kadmin.report.operations.questions import broker_question
+
+    ask_first(
+        context,
+        lambda: broker_question(verb, broker, read_cluster_at(context, cluster)),
+        cluster,
+        yes=yes,
+    )
 
 
 def _answer(output: options.OutputFormat, change: CordonChange) -> None:

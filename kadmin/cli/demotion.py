@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,9 +17,7 @@ from kadmin.errors import UsageError
 
 @on_cluster
 def demotion(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")
-    ],
+    out: options.PlanOut,
     *,
     broker: Annotated[
         list[int] | None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -15,9 +14,6 @@ from kadmin.cli.output import answer
 from kadmin.contexts.address import ClusterAddress
 from kadmin.errors import UsageError
 
-OutOption: TypeAlias = Annotated[
-    Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")
-]
 BrokerOption: TypeAlias = Annotated[
     list[int] | None,
     typer.Option("--broker", metavar="ID", help="A broker, a round of its own. Repeatable.", min=0),
@@ -45,7 +41,7 @@ MarginOption: TypeAlias = Annotated[
 
 @on_cluster
 def maintenance(
-    out: OutOption,
+    out: options.PlanOut,
     *,
     broker: BrokerOption = None,
     rack: RackOption = None,

@@ -42,6 +42,9 @@ OperationId: TypeAlias = Annotated[
     ),
 ]
 
+PlanOut: TypeAlias = Annotated[
+    Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")
+]
 Inventory: TypeAlias = Annotated[
     Path | None,
     typer.Option(

@@ -170,9 +170,7 @@ def rebalance(
 @propose_app.command()
 @on_cluster
 def election(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="PLAN", help="The plan to write, .yaml or .json.")
-    ],
+    out: options.PlanOut,
     *,
     cluster: ClusterAddress | None = None,
     inventory: options.Inventory = None,
