@@ -110,6 +110,7 @@ ARGUMENTS = {
     "inspect znode": "/admin",
     "propose demotion": "--broker 1 --out demotion.yaml",
     "propose election": "--out election.yaml",
+    "propose maintenance": "--broker 1 --out maintenance.yaml",
     "report": "--out page.html",
     "sample": "--out samples --once",
     "snapshot": "--out snapshot",
