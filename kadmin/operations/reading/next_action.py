@@ -1,0 +1,36 @@
+"""Looks ahead to the next action of an operation that a runner would resume now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kadmin.operations.decide import decide
+from kadmin.operations.decide.actions import Advance, AskStop, Finish, Wait
+from kadmin.operations.reading.stop import see_stop
+
+if TYPE_CHECKING:
+    from kadmin.operations.context import Context
+    from kadmin.operations.decide.actions import Action, Memory, Observed, OperationSpec
+
+
+def advanced(
+    context: Context, work: OperationSpec, observed: Observed, memory: Memory, now: float
+) -> Memory:
+    """Return the memory in the wave that is under way, with the answer of the gate where asked."""
+    while isinstance(action := decide(work, observed, memory, now), Advance | AskStop):
+        if isinstance(action, AskStop):
+            memory = replace(memory, stop=see_stop(context, action))
+        else:
+            memory = replace(memory, wave=action.wave)
+    return memory
+
+
+def obstacle_of(action: Action) -> str:
+    """Return the reason for which a runner would wait or stop; empty for any other action."""
+    if isinstance(action, Wait):
+        return action.warning or action.reason
+    if isinstance(action, Finish) and action.error is not None:
+        error = action.error
+        return error.message if error.cause is None else f"{error.message} ({error.cause})"
+    return ""
