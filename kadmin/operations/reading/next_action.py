@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kadmin.operations.decide import decide
-from kadmin.operations.decide.actions import Advance, AskStop, Finish, Wait
+from kadmin.operations.decide.actions import Advance, AskStop, Finish, NoteGone, Wait
 from kadmin.operations.reading.stop import see_stop
+from kadmin.wording import brokers_in_words
 
 if TYPE_CHECKING:
     from kadmin.operations.context import Context
@@ -27,9 +28,15 @@ def advanced(
 
 
 def obstacle_of(action: Action) -> str:
-    """Return the reason for which a runner would wait or stop; empty for any other action."""
+    """Return the reason for which a runner would wait or stop; empty for any other action.
+
+    A stop that no runner has put on record yet is one: it would be asked for again.
+    """
     if isinstance(action, Wait):
         return action.warning or action.reason
+    if isinstance(action, NoteGone):
+        brokers = brokers_in_words(action.brokers)
+        return f"a runner that sees {brokers} stopped; resume before you start it"
     if isinstance(action, Finish) and action.error is not None:
         error = action.error
         return error.message if error.cause is None else f"{error.message} ({error.cause})"
