@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.insight.diagnosis.health import return_or_replace
+from kadmin.insight.diagnosis.health import return_or_decommission
 from kadmin.insight.quorum import has_majority, not_following
 from kadmin.next_step import command
 from kadmin.wording import name_some
@@ -110,7 +110,7 @@ def _brokers(state: ClusterState, unused: Collection[int]) -> Iterator[Finding]:
             Trouble.FENCED_BROKER,
             f"Brokers are registered and fenced: {name_some(fenced)}. They lead nothing, and "
             "plans that name them are refused.",
-            f"the log of one that runs says why it is fenced; {return_or_replace(fenced)}",
+            f"the log of one that runs says why it is fenced; {return_or_decommission(fenced)}",
             _described(fenced, live, held),
         )
     if unregistered:
@@ -130,7 +130,7 @@ def _brokers(state: ClusterState, unused: Collection[int]) -> Iterator[Finding]:
             Trouble.MISSING_BROKERS,
             f"Brokers that hold replicas are not alive: {name_some(missing)}. Plans that name "
             "them are refused.",
-            return_or_replace(missing),
+            return_or_decommission(missing),
             _described(missing, live, held),
         )
 
