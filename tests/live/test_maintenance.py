@@ -118,9 +118,9 @@ def test_a_killed_maintenance_is_resumed_where_it_was(brokers: Brokers, tmp_path
     wait_until(lambda: f"stop broker {STOPPED} now" in status(brokers))
     runner.kill()
     wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
-    assert unfinished(brokers, waits_for=f"stop broker {STOPPED} now")["stops_apply"]
+    unfinished(brokers, waits_for=f"stop broker {STOPPED} now")
     with brokers.stopped():
-        assert unfinished(brokers, waits_for=f"a runner that sees broker {STOPPED} stopped")
+        unfinished(brokers, waits_for=f"a runner that sees broker {STOPPED} stopped")
         runner = brokers.run("resume", "--yes")
         wait_until(lambda: f"broker {STOPPED} stopped: start it" in status(brokers))
         runner.kill()
@@ -183,8 +183,7 @@ def test_a_maintenance_is_left_where_a_person_is_awaited_and_goes_on_when_it_is_
     left = brokers.kadmin("apply", str(plan), "--yes", "--leave")
     assert (left.status, f"stop broker {STOPPED} now" in left.err) == (8, True), left.err
     found = unfinished(brokers, waits_for=f"stop broker {STOPPED} now")
-    assert not found["stops_apply"]
-    assert f"was left at stage 2 of 3: restart broker {STOPPED}" in found["message"]
+    assert f"was left at stage 2 of 3: restart broker {STOPPED}, as asked" in found["message"]
     assert " --due; or kadmin cancel " in found["remedy"]
     with brokers.stopped():
         due = brokers.kadmin("resume", "--due", "--yes")

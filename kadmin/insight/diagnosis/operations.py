@@ -33,8 +33,8 @@ class OpenOperation:
     `lists` has the replicas that it requested by partition: the target, and the original replicas
     for a cancel. `elects`: it publishes elections. `whole` is False for an incomplete record.
     `leaves`: it was left outside its hours, or its runner would leave it. Of a maintenance without
-    a runner, `stage` is the stage under way, and `waits_for` what it waits for there; `left`: it
-    waits for a person, as its runner was told to.
+    a runner, `stage` is the stage under way, and `waits_for` what it waits for there; `left`: its
+    runner ended there because a person is awaited, as --leave asks.
     """
 
     operation_id: str
@@ -107,7 +107,6 @@ def operation_troubles(
             Trouble.UNFINISHED_OPERATION,
             _message(operation),
             command("status") if at_work else _continue(operation),
-            severity="warning" if operation.left else "error",
             znode="" if root is None else f"{root}/{OPERATIONS}/{operation.operation_id}",
             evidence=(
                 operation.words,
@@ -120,7 +119,7 @@ def operation_troubles(
 def _message(operation: OpenOperation) -> str:
     named = f"Operation {operation.operation_id} ({operation.kind})"
     if operation.left:
-        return f"{named} was left at {operation.stage}: other plans are refused until it ends."
+        return f"{named} was left at {operation.stage}, as asked: it waits for a person."
     stage = f", {operation.stage}" if operation.stage else ""
     return f"{named} is not finished{stage}."
 

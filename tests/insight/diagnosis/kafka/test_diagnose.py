@@ -213,13 +213,16 @@ def test_a_maintenance_without_a_runner_names_its_stage_and_what_it_waits_for() 
     assert str(found.next_step) == "kadmin resume op-1; or kadmin cancel op-1"
 
 
-def test_a_maintenance_that_was_left_to_a_person_is_no_error() -> None:
+def test_a_maintenance_that_was_left_to_a_person_is_not_called_unfinished() -> None:
+    """It stops an apply all the same, as one whose runner is at work does."""
     left = OpenOperation(
         "op-1", "maintenance", "paused", leaves=True, stage="stage 2 of 3", left=True
     )
     found = only(healthy(), operations=(left,))
-    assert (found.code, found.stops_apply) == (Trouble.UNFINISHED_OPERATION, False)
-    assert "was left at stage 2 of 3: other plans are refused until it ends" in found.message
+    assert (found.code, found.stops_apply) == (Trouble.UNFINISHED_OPERATION, True)
+    assert found.message == (
+        "Operation op-1 (maintenance) was left at stage 2 of 3, as asked: it waits for a person."
+    )
     assert str(found.next_step) == "kadmin resume op-1 --due; or kadmin cancel op-1"
 
 
