@@ -22,6 +22,7 @@ _MOST = 2_000
 _BELOW_NEXT = " " * len("   next: ")
 _ONE_COMMAND = re.compile(r"(kadmin|kafka-[a-z-]+\.sh) [^;,]*")
 _THEN_COMMANDS = re.compile(r"(?P<words>.*)[:;] (?P<commands>(kadmin|kafka-[a-z-]+\.sh) [^;]*)")
+_NEXT_COMMAND = re.compile(r", (?:then|or) (?=kadmin |kafka-)")
 
 
 def doctor_text(report: DoctorReport, width: int | None = None) -> str:
@@ -103,4 +104,4 @@ def _next(text: str, width: int) -> list[str]:
     if found is None:
         return wrapped(line, indent=_BELOW_NEXT, width=width)
     words = wrapped(f"   next: {found['words']}:", indent=_BELOW_NEXT, width=width)
-    return words + [f"{_BELOW_NEXT}{command}" for command in found["commands"].split(", then ")]
+    return words + [f"{_BELOW_NEXT}{command}" for command in _NEXT_COMMAND.split(found["commands"])]

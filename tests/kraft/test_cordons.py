@@ -178,7 +178,7 @@ def test_only_a_broker_that_is_dead_and_in_no_list_is_unregistered(
         assert (listed.status, f"{topic}-0" in listed.err) == (8, True), listed.err
         found = examine(cluster)
         if read_metadata(cluster.connection, ()).fenced_known:
-            assert f"broker unregister {added.broker_id}," in found["unused-registration"]["remedy"]
+            assert f"broker unregister {added.broker_id} " in found["unused-registration"]["remedy"]
             assert "its process last fetched" in found["unused-registration"]["evidence"][0]
             assert found["fenced-broker"]["evidence"][0].startswith("broker 2: ")
         gone = unregistered(cluster, added.broker_id)

@@ -184,7 +184,7 @@ def test_a_maintenance_is_left_where_a_person_is_awaited_and_goes_on_when_it_is_
     assert (left.status, f"stop broker {STOPPED} now" in left.err) == (8, True), left.err
     found = unfinished(brokers, waits_for=f"stop broker {STOPPED} now")
     assert f"was left at stage 2 of 3: restart broker {STOPPED}, as asked" in found["message"]
-    assert " --due; or kadmin cancel " in found["remedy"]
+    assert " --due, or kadmin cancel " in found["remedy"]
     with brokers.stopped():
         due = brokers.kadmin("resume", "--due", "--yes")
         assert due.status == 0, due.err

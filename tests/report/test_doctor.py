@@ -10,6 +10,7 @@ from kadmin.insight.diagnosis.doctor_report import DoctorReport
 from kadmin.insight.diagnosis.finding import Finding, Trouble
 from kadmin.insight.diagnosis.health import return_or_decommission
 from kadmin.insight.tables.partitions import PartitionCounts
+from kadmin.next_step import command
 from kadmin.report.doctor import doctor_answer, doctor_text
 
 if TYPE_CHECKING:
@@ -46,6 +47,16 @@ def test_a_next_step_is_broken_between_words_and_its_commands_stay_whole() -> No
         "   next: start brokers 3, 7, or move the replicas of one that stays dead to",
         "         others:",
         "         kadmin propose decommission --broker 3 --out PLAN",
+    ]
+
+
+def test_commands_to_choose_from_have_a_line_each() -> None:
+    choice = "continue it, or take it back: " + command("resume", "op-1", "--due")
+    lines = shown(choice + ", or " + command("cancel", "an-operation-with-a-long-id"))
+    assert lines[-3:] == [
+        "   next: continue it, or take it back:",
+        "         kadmin resume op-1 --due",
+        "         kadmin cancel an-operation-with-a-long-id",
     ]
 
 

@@ -127,4 +127,4 @@ def _message(operation: OpenOperation) -> str:
 def _continue(operation: OpenOperation) -> NextStep:
     resume = command("resume", operation.operation_id, *(("--due",) if operation.leaves else ()))
     end = command("cancel", operation.operation_id)
-    return resume + "; or " + end if operation.stage else resume
+    return "continue it, or take it back: " + resume + ", or " + end if operation.stage else resume

@@ -97,9 +97,9 @@ def _drained(evidence: KafkaEvidence, broker: int) -> Finding:
     return Finding(
         Trouble.DRAINED_BROKER,
         f"Broker {broker} is cordoned and empty: no list of replicas names it.",
-        "to remove it, stop it, and then: "
+        "stop it and unregister it, or use it again: "
         + command("broker unregister", broker)
-        + "; to use it again: "
+        + ", or "
         + command("broker uncordon", broker),
         severity="warning",
         evidence=("its log directories list no replica", _author(evidence, broker)),

@@ -210,7 +210,9 @@ def test_a_maintenance_without_a_runner_names_its_stage_and_what_it_waits_for() 
         "Operation op-1 (maintenance) is not finished, stage 2 of 3: restart broker 3."
     )
     assert found.evidence == ("interrupted", "waits for: stop broker 3 now")
-    assert str(found.next_step) == "kadmin resume op-1; or kadmin cancel op-1"
+    assert str(found.next_step) == (
+        "continue it, or take it back: kadmin resume op-1, or kadmin cancel op-1"
+    )
 
 
 def test_a_maintenance_that_was_left_to_a_person_is_not_called_unfinished() -> None:
@@ -223,7 +225,7 @@ def test_a_maintenance_that_was_left_to_a_person_is_not_called_unfinished() -> N
     assert found.message == (
         "Operation op-1 (maintenance) was left at stage 2 of 3, as asked: it waits for a person."
     )
-    assert str(found.next_step) == "kadmin resume op-1 --due; or kadmin cancel op-1"
+    assert str(found.next_step).endswith(": kadmin resume op-1 --due, or kadmin cancel op-1")
 
 
 def test_moves_without_a_source_stop_no_apply_and_go_back_when_their_broker_is_there() -> None:
@@ -481,7 +483,7 @@ def test_a_drained_broker_names_both_ways_on() -> None:
     assert (found.code, found.stops_apply) == (Trouble.DRAINED_BROKER, False)
     assert found.evidence == ("its log directories list no replica", "not by kadmin")
     assert str(found.next_step) == (
-        "to remove it, stop it, and then: kadmin broker unregister 4; to use it again: "
+        "stop it and unregister it, or use it again: kadmin broker unregister 4, or "
         "kadmin broker uncordon 4"
     )
 
