@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotAuthorizedError, NotZooKeeperModeError, UnreachableError
 from kadmin.operations.decide import decide, recall, remember
-from kadmin.operations.decide.actions import Advance, AskStop, Finish, Observed, Wait
+from kadmin.operations.decide.actions import (
+    Advance,
+    AskEmpty,
+    AskStop,
+    Finish,
+    Observed,
+    RunErrand,
+    Wait,
+)
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.settling import settle
+from kadmin.operations.reading.empty import see_empty
 from kadmin.operations.reading.late_requests import late_requests
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.rate_history import changed_rates
@@ -19,7 +28,12 @@ from kadmin.operations.reading.stop import see_stop
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
-from kadmin.operations.record.steps import current_hours, current_throttle, published_by
+from kadmin.operations.record.steps import (
+    DrainStep,
+    current_hours,
+    current_throttle,
+    published_by,
+)
 from kadmin.plan.pairs import paused
 
 if TYPE_CHECKING:
@@ -28,7 +42,8 @@ if TYPE_CHECKING:
 
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Action, Memory, OperationSpec
+    from kadmin.operations.decide.actions import Action, Memory
+    from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.events import Progressed
     from kadmin.operations.reading.rate_history import RateHistory
     from kadmin.operations.record.holder import Holder
@@ -85,7 +100,10 @@ class StatusReader:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._known: dict[str, tuple[OperationRecord, OperationSpec, ReplicaBytes, Pace]] = {}
+        # By operation and number of its further rounds, which add to its work.
+        self._known: dict[
+            tuple[str, int], tuple[OperationRecord, OperationSpec, ReplicaBytes, Pace]
+        ] = {}
         self._memories: dict[str, Memory] = {}
 
     def read(self) -> Status:
@@ -172,24 +190,25 @@ class StatusReader:
             return Unfinished(listing)
         listing = self._with_request(listing)
         operation_id = listing.operation_id
-        if operation_id not in self._known:
+        steps = self._context.operations.steps(operation_id)
+        key = operation_id, sum(isinstance(each, DrainStep) for each in steps)
+        if key not in self._known:
             record = self._context.operations.record(operation_id)
-            work = spec_of(record)
-            self._known[operation_id] = record, work, self._replica_bytes(work), Pace(work)
-        record, work, replica_bytes, pace = self._known[operation_id]
+            work = spec_of(record, steps)
+            self._known[key] = record, work, self._replica_bytes(work), Pace(work)
+        record, work, replica_bytes, pace = self._known[key]
         backend = self._context.backend
         state = backend.read(work.topics())
-        steps = self._context.operations.steps(operation_id)
         observed = Observed(state, published_by(steps), capabilities=backend.capabilities)
         now, at = self._context.clock.now(), self._context.clock.utc()
         throttle = current_throttle(record, steps)
         memory = self._memories.get(operation_id, recall(steps))
         memory = replace(memory, at_once=paused(current_hours(throttle), at))
-        while isinstance(action := decide(work, observed, memory, now), Advance | AskStop):
-            if isinstance(action, AskStop):
-                memory = replace(memory, stop=see_stop(self._context, action))
-            else:
-                memory = replace(memory, wave=action.wave)
+        answered: Memory | None = memory
+        while answered is not None:
+            memory = answered
+            action = decide(work, observed, memory, now)
+            answered = _answers(self._context, action, memory)
         with replica_bytes:
             observed = replica_bytes.measure(observed, memory)
         self._memories[operation_id] = memory = remember(memory, observed, now)
@@ -203,6 +222,23 @@ class StatusReader:
             progress = replace(progress, eta_s=None)
         rates, waits_for = changed_rates(record, steps, at), _waits_for(action)
         return Unfinished(listing, record, progress, throttle, waits_for, read_at=at, rates=rates)
+
+
+def _answers(context: Context, action: Action, memory: Memory) -> Memory | None:
+    """Return the memory with the answer to a question; None where an action is none.
+
+    An errand counts as done: what follows it says what an operation waits for.
+    """
+    match action:
+        case AskStop():
+            return replace(memory, stop=see_stop(context, action))
+        case AskEmpty():
+            return replace(memory, empty=see_empty(context, action))
+        case RunErrand() if action.errand not in memory.errands:
+            return replace(memory, errands=memory.errands | {action.errand})
+        case Advance():
+            return replace(memory, wave=action.wave)
+    return None
 
 
 def _waits_for(action: Action) -> str:
