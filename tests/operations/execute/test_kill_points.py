@@ -43,7 +43,13 @@ requests."""
 SEED = 20_261_121
 FIXED, PACED = (10_000_000, None), (1_000_000, 100_000_000)
 """Throttles of the plan, in bytes per second: a rate; a range, beside hours."""
-THROTTLES = pytest.mark.parametrize("rates", [FIXED, PACED], ids=["rate", "range and hours"])
+THROTTLES = pytest.mark.parametrize(
+    "rates",
+    [
+        pytest.param(FIXED, id="rate"),
+        pytest.param(PACED, id="range and hours", marks=pytest.mark.matrix),
+    ],
+)
 
 
 @pytest.fixture(params=["with four-letter words", "without four-letter words"])
