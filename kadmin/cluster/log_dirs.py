@@ -20,10 +20,12 @@ class LogDirs:
     log directory that a broker which gave sizes cannot read. `usable` are the bytes that a broker
     can still write: the sum of its healthy directories that are not cordoned, without an entry
     where one of them gives none (before Kafka 3.3). Kafka counts by directory: two on one file
-    system both have its bytes.
+    system both have its bytes. `empty` are brokers that listed nothing, in directories that they
+    can all read, not even a copy between two of them.
     """
 
     sizes: Mapping[int, Mapping[TopicPartition, int]]
     failed: Mapping[int, KadminError]
     usable: Mapping[int, int] = field(default_factory=dict)
     failed_dirs: Mapping[int, tuple[NotCompletedError, ...]] = field(default_factory=dict)
+    empty: frozenset[int] = frozenset()

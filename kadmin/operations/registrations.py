@@ -54,7 +54,8 @@ def require_gone(context: Context, broker_id: int) -> None:
             f"Broker {broker_id} is in the lists of {count(len(named), 'partition')}: "
             f"{name_some(sorted(named))}.",
             cause="they would keep its id, and Kafka would refuse every list with it",
-            next_step=command("propose decommission", "--broker", str(broker_id), "--out", "PLAN"),
+            next_step="drain it: "
+            + command("propose decommission", "--broker", broker_id, "--out", "PLAN"),
         )
     with closing(context.backend.brokers(state)) as brokers:
         held_bytes = held_by(state, brokers)

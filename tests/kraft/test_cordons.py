@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.live.doctor import examine
-from support.live.kraft import KraftCluster, make_topic, set_configs
+from support.live.kraft import KraftCluster, make_topic, set_configs, wait_assigned
 from support.live.waiting import wait_until
 
 from kadmin.cluster.config_entity import ConfigEntity
+from kadmin.cluster.model import TopicPartition
 from kadmin.cluster.servers import Servers
 from kadmin.plan.cordon import CORDON
 from kadmin.sandbox import Sandbox, SandboxSpec
@@ -18,6 +21,7 @@ from kadmin.schema import validate_value
 from kadmin.worlds.kafka.wire.configs import read_own_configs
 from kadmin.worlds.kafka.wire.connection import KafkaConnection
 from kadmin.worlds.kafka.wire.metadata import read_metadata
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,9 +37,11 @@ FIRST_WITH_CORDONS = (4, 3)
 
 @pytest.fixture(scope="module")
 def pair(kraft: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A cluster of the same version with brokers 1 and 2."""
+    """A cluster of the same version with brokers 1 and 2, and a topic on both."""
     folder = tmp_path_factory.mktemp("pair") / "sandbox"
     sandbox = Sandbox.up(SandboxSpec(folder, kraft.spec.version, brokers=2, mode="kraft"))
+    with KafkaConnection(Servers(sandbox.bootstrap)) as connection:
+        make_topic(connection, {0: (1, 2)})
     yield sandbox
     sandbox.down()
 
@@ -45,6 +51,24 @@ def cluster(pair: Sandbox, tmp_path: Path) -> Iterator[KraftCluster]:
     """The cluster, with the record in a folder: no topic of it is on a broker."""
     with KafkaConnection(Servers(pair.bootstrap)) as connection:
         yield KraftCluster(pair, connection, tmp_path / "records")
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """One more broker of the cluster."""
+
+    sandbox: Sandbox
+    broker_id: int
+
+
+@pytest.fixture
+def added(pair: Sandbox) -> Iterator[Added]:
+    grown = pair.add_broker()
+    (broker_id,) = grown.broker_ports.keys() - pair.broker_ports.keys()
+    yield Added(grown, broker_id)
+    grown.stop_broker(broker_id)
+    shutil.rmtree(grown.server("broker", broker_id).folder)
+    pair.save()
 
 
 @pytest.fixture
@@ -59,8 +83,8 @@ def cordons(cluster: KraftCluster) -> KraftCluster:
     return cluster
 
 
-def asked(cluster: KraftCluster, verb: str) -> dict[str, Any]:
-    done = cluster.kadmin("broker", verb, "2", "--yes", "-o", "json")
+def asked(cluster: KraftCluster, verb: str, broker_id: int = 2) -> dict[str, Any]:
+    done = cluster.kadmin("broker", verb, str(broker_id), "--yes", "-o", "json")
     assert done.status == 0, done.err
     answer: dict[str, Any] = json.loads(done.out)
     assert validate_value(answer, "answers/broker-cordon") == []
@@ -141,21 +165,49 @@ def unregistered(cluster: KraftCluster, broker_id: int) -> Answer:
     return answers[-1]
 
 
-def test_only_a_broker_that_is_dead_and_in_no_list_is_unregistered(cluster: KraftCluster) -> None:
+def test_only_a_broker_that_is_dead_and_in_no_list_is_unregistered(
+    cluster: KraftCluster, added: Added
+) -> None:
     alive = cluster.kadmin("broker", "unregister", "2", "--yes")
     assert (alive.status, "Broker 2 is alive" in alive.err) == (8, True)
     topic = make_topic(cluster.connection, {0: (1, 2)})
-    grown = cluster.sandbox.add_broker()
-    (added,) = grown.broker_ports.keys() - cluster.sandbox.broker_ports.keys()
-    grown.stop_broker(added)
-    grown.stop_broker(2)
+    added.sandbox.stop_broker(added.broker_id)
+    added.sandbox.stop_broker(2)
     try:
         listed = unregistered(cluster, 2)
         assert (listed.status, f"{topic}-0" in listed.err) == (8, True), listed.err
-        gone = unregistered(cluster, added)
+        found = examine(cluster)
+        if read_metadata(cluster.connection, ()).fenced_known:
+            assert f"broker unregister {added.broker_id}," in found["unused-registration"]["remedy"]
+            assert "its process last fetched" in found["unused-registration"]["evidence"][0]
+            assert found["fenced-broker"]["evidence"][0].startswith("broker 2: ")
+        gone = unregistered(cluster, added.broker_id)
         assert gone.status == 0, gone.err
-        assert added not in read_metadata(cluster.connection, ()).brokers
-        again = cluster.kadmin("broker", "unregister", str(added), "--yes")
+        assert added.broker_id not in read_metadata(cluster.connection, ()).brokers
+        assert "unused-registration" not in examine(cluster)
+        again = cluster.kadmin("broker", "unregister", str(added.broker_id), "--yes")
         assert again.status in {4, 8}, again.err
     finally:
-        grown.start_broker(2)
+        added.sandbox.start_broker(2)
+
+
+def test_doctor_knows_a_broker_that_is_being_removed(cordons: KraftCluster, added: Added) -> None:
+    broker_id = added.broker_id
+    partition = TopicPartition(make_topic(cordons.connection, {0: (1, broker_id)}), 0)
+    assert asked(cordons, "cordon", broker_id)["cordoned"]
+    assert "cordoned-broker" in examine(cordons)
+    assert alter_reassignments(cordons.connection, {partition: (1, 2)}) == {partition: None}
+    wait_assigned(cordons.connection, {partition: (1, 2)})
+    # The broker deletes its copy a moment later.
+    wait_until(lambda: "drained-broker" in examine(cordons))
+    found = examine(cordons)["drained-broker"]
+    assert not found["stops_apply"]
+    assert f"kadmin broker unregister {broker_id}" in found["remedy"]
+    assert f"kadmin broker uncordon {broker_id}" in found["remedy"]
+    assert found["evidence"][1].startswith("by kadmin, by ")
+
+    added.sandbox.stop_broker(broker_id)
+    wait_until(lambda: "unused-registration" in examine(cordons))
+    gone = unregistered(cordons, broker_id)
+    assert gone.status == 0, gone.err
+    assert examine(cordons) == {}

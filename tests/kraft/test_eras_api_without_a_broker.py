@@ -34,7 +34,7 @@ from support.eras.kraft import (
     take_back,
     wait_shown,
 )
-from support.live.kraft import THROTTLED_RATES, make_topic, wait_assigned
+from support.live.kraft import THROTTLED_RATES, KraftCluster, make_topic, wait_assigned
 from support.live.waiting import PATIENCE_S, stays, wait_until
 
 from kadmin.cluster.config_entity import ConfigEntity
@@ -93,6 +93,26 @@ def without_4(kraft: Sandbox) -> Iterator[Without4]:
     with KafkaConnection(Servers(kraft.bootstrap)) as connection:
         for each in read_metadata(connection, [strict, *others]).topics:
             delete(connection, each)
+
+
+@pytest.mark.usefixtures("without_4")
+def test_fetch_of_a_dead_broker(
+    kraft: Sandbox, connection: KafkaConnection, seen: Callable[[str], str]
+) -> None:
+    """The first one: a controller forgets brokers that are dead for minutes."""
+
+    def fetched() -> str:
+        controller = describe_quorum(connection).controller
+        assert controller is not None
+        observers = {each.server_id: each.fetched_s_ago for each in controller.observers}
+        return "not listed" if observers.get(4) is None else "seconds ago"
+
+    told, active = fetched(), describe_quorum(connection).leader_id
+    kraft.stop_controller(active)
+    cluster = KraftCluster(kraft, connection)
+    wait_until(lambda: cluster.active_controller() not in {None, active})
+    assert seen("fetch_of_a_dead_broker") == f"{told}; {fetched()}"
+    kraft.start_controller(active)
 
 
 @pytest.mark.usefixtures("without_4")

@@ -4,20 +4,25 @@ refused how.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from kafka.admin import ScramMechanism, UserScramCredentialUpsertion
 from kafka.protocol.metadata import MetadataRequest
 from kafka.protocol.sasl import SaslHandshakeRequest
 from support.cli.in_process import command, every_command
 from support.documents.plans import document, reassignment
+from support.kafka.acls import CLUSTER, TOPIC, allow
+from support.kafka.admin import admin_client
 from support.kafka.broker_proxy import ALTER_REASSIGNMENTS, BrokerProxy
 from support.kafka.refusals import REFUSED
 from support.kafka.secured import PASSWORD, jaas, own_certificate, password, scram, secured
 from support.kafka.whole_way import Client, go_the_whole_way
 from support.live.kraft import make_topic
+from support.live.waiting import wait_until
 from support.network.frame_proxy import Action, Fault, FrameProxy, reply_of
 from support.network.token_endpoint import token_endpoint
 
@@ -26,6 +31,7 @@ from kadmin.cluster.servers import Servers
 from kadmin.worlds.kafka.wire.client_properties import read_client_properties
 from kadmin.worlds.kafka.wire.connection import KafkaConnection, uptime_s
 from kadmin.worlds.kafka.wire.errors import TooLateError
+from kadmin.worlds.kafka.wire.metadata import read_metadata
 from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 from kadmin.worlds.kafka.wire.records import produce
 
@@ -40,6 +46,8 @@ pytestmark = [pytest.mark.live, pytest.mark.eras, pytest.mark.xdist_group("secur
 
 TOKEN_S = 4
 WAIT_S = 60
+DESCRIBE, DESCRIBE_CONFIGS = 8, 10
+"""AclOperation."""
 STORE = "store"
 
 
@@ -289,3 +297,43 @@ def test_a_wrong_secret_at_the_token_endpoint(cluster: Secured, tmp_path: Path) 
         answer = run("status", status=6)
     assert "refused: 401 invalid_client" in answer.err
     assert PASSWORD not in answer.err
+
+
+def add_user(cluster: Secured, name: str) -> Path:
+    """Add a user without rights, and return its client.properties."""
+    with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
+        user = UserScramCredentialUpsertion(name, ScramMechanism.SCRAM_SHA_512, PASSWORD)
+        assert admin_client(connection).alter_user_scram_credentials([user]) == {name: None}
+    return cluster.properties(name, **password(cluster, "SCRAM-SHA-512", username=name))
+
+
+@pytest.mark.matrix
+def test_no_stop_is_safe_while_topics_are_hidden(cluster: Secured, tmp_path: Path) -> None:
+    file, user = add_user(cluster, "watcher"), "User:watcher"
+
+    def doubts() -> list[str]:
+        """Return what is unknown of the whole cluster, by a gate that answers."""
+        answer = command(
+            *("broker", "check", "1", "--stop", "-o", "json"),
+            *("-b", cluster.bootstrap("SASLTLS"), "--command-config", file),
+            *("--records", tmp_path / "records"),
+        )
+        if answer.status == 6:
+            return [answer.err]
+        found = [each for each in json.loads(answer.out)["obstacles"] if each["topic"] is None]
+        assert answer.status == 8 or not found
+        assert {each["reason"] for each in found} <= {"unknown"}
+        return [each["because"] for each in found]
+
+    with KafkaConnection(Servers(cluster.sandbox.bootstrap)) as connection:
+        hidden = make_topic(connection, {0: (1, 2, 3)})
+        allow(connection, CLUSTER, "kafka-cluster", user, DESCRIBE)
+        allow(connection, CLUSTER, "kafka-cluster", user, DESCRIBE_CONFIGS)
+        for topic in [*read_metadata(connection).topics, hidden]:
+            allow(connection, TOPIC, topic, user, DESCRIBE_CONFIGS)
+            if topic != hidden:
+                allow(connection, TOPIC, topic, user, DESCRIBE)
+        told = f"the right Describe is missing on 1 topic: {hidden}; not shown"
+        wait_until(lambda: doubts() == [told], WAIT_S)
+        allow(connection, TOPIC, hidden, user, DESCRIBE)
+        wait_until(lambda: doubts() == [], WAIT_S)

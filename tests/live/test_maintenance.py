@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.live.doctor import examine
 from support.live.errands import MODES, STOPPED, connected
 from support.live.records import RecordsFlowing
 from support.live.waiting import wait_until
@@ -63,6 +64,15 @@ def status(brokers: Brokers) -> str:
     return brokers.kadmin("status").out
 
 
+def unfinished(brokers: Brokers, *, waits_for: str) -> dict[str, Any]:
+    """Return what doctor finds of a maintenance without a runner."""
+    found = examine(brokers)["unfinished-operation"]
+    assert f"stage 2 of 3: restart broker {STOPPED}" in found["message"]
+    assert any(each.startswith(f"waits for: {waits_for}") for each in found["evidence"])
+    assert "kadmin resume " in found["remedy"]
+    return found
+
+
 def throttled(brokers: Brokers) -> bool:
     shown = brokers.kadmin("throttle", "show", "-o", "json")
     return any(each in shown.out for each in brokers.topics)
@@ -107,8 +117,10 @@ def test_a_killed_maintenance_is_resumed_where_it_was(brokers: Brokers, tmp_path
     runner = brokers.run("apply", str(plan), "--yes")
     wait_until(lambda: f"stop broker {STOPPED} now" in status(brokers))
     runner.kill()
+    wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
+    unfinished(brokers, waits_for=f"stop broker {STOPPED} now")
     with brokers.stopped():
-        wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
+        unfinished(brokers, waits_for=f"a runner that sees broker {STOPPED} stopped")
         runner = brokers.run("resume", "--yes")
         wait_until(lambda: f"broker {STOPPED} stopped: start it" in status(brokers))
         runner.kill()
@@ -170,6 +182,9 @@ def test_a_maintenance_is_left_where_a_person_is_awaited_and_goes_on_when_it_is_
     plan = proposed(brokers, tmp_path, "--broker", str(STOPPED), "--throttle", "20MB/s")
     left = brokers.kadmin("apply", str(plan), "--yes", "--leave")
     assert (left.status, f"stop broker {STOPPED} now" in left.err) == (8, True), left.err
+    found = unfinished(brokers, waits_for=f"stop broker {STOPPED} now")
+    assert f"was left at stage 2 of 3: restart broker {STOPPED}, as asked" in found["message"]
+    assert " --due; or kadmin cancel " in found["remedy"]
     with brokers.stopped():
         due = brokers.kadmin("resume", "--due", "--yes")
         assert due.status == 0, due.err

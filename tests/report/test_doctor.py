@@ -8,7 +8,7 @@ import pytest
 
 from kadmin.insight.diagnosis.doctor_report import DoctorReport
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.insight.diagnosis.health import return_or_replace
+from kadmin.insight.diagnosis.health import return_or_decommission
 from kadmin.insight.tables.partitions import PartitionCounts
 from kadmin.report.doctor import doctor_answer, doctor_text
 
@@ -40,14 +40,12 @@ def test_partitions_that_lack_replicas_are_counted_where_nothing_else_is_wrong()
 
 
 def test_a_next_step_is_broken_between_words_and_its_commands_stay_whole() -> None:
-    lines = shown(return_or_replace([3, 7]))
+    lines = shown(return_or_decommission([3, 7]))
     below = lines[lines.index("1. missing-brokers: Brokers are gone.") + 1 :]
     assert below == [
-        "   next: start brokers 3, 7, or plan without one that stays dead, by a",
-        "         RebalanceRequest with brokers: {substitute: {3: NEW_ID}} or brokers:",
-        "         {drain: [3]}:",
-        "         kadmin snapshot --out DIR",
-        "         kadmin propose rebalance REQUEST --inventory DIR --out PLAN",
+        "   next: start brokers 3, 7, or move the replicas of one that stays dead to",
+        "         others:",
+        "         kadmin propose decommission --broker 3 --out PLAN",
     ]
 
 

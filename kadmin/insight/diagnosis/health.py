@@ -81,16 +81,11 @@ def awaited_leaders(state: ClusterState, offline: Iterable[TopicPartition]) -> A
     )
 
 
-def return_or_replace(ids: Collection[int]) -> NextStep:
-    """Return the next step for dead brokers: start them, or ask for a plan without them."""
-    first = min(ids)
+def return_or_decommission(ids: Collection[int]) -> NextStep:
+    """Return the next step for dead brokers: start them, or decommission those that stay dead."""
     return (
-        f"start {brokers_in_words(ids)}, or plan without one that stays dead, by a "
-        f"RebalanceRequest with brokers: {{substitute: {{{first}: NEW_ID}}}} or brokers: {{drain: "
-        f"[{first}]}}: "
-        + command("snapshot", "--out", "DIR")
-        + ", then "
-        + command("propose rebalance", "REQUEST", "--inventory", "DIR", "--out", "PLAN")
+        f"start {brokers_in_words(ids)}, or move the replicas of one that stays dead to others: "
+        + command("propose decommission", "--broker", min(ids), "--out", "PLAN")
     )
 
 

@@ -32,7 +32,9 @@ class OpenOperation:
 
     `lists` has the replicas that it requested by partition: the target, and the original replicas
     for a cancel. `elects`: it publishes elections. `whole` is False for an incomplete record.
-    `leaves`: it was left outside its hours, or its runner would leave it.
+    `leaves`: it was left outside its hours, or its runner would leave it. Of one that waits for a
+    person and has no runner, `stage` is the stage under way, and `waits_for` what it waits for
+    there; `left`: its runner ended there because a person is awaited, as --leave asks.
     """
 
     operation_id: str
@@ -42,6 +44,9 @@ class OpenOperation:
     elects: bool = False
     whole: bool = True
     leaves: bool = False
+    stage: str = ""
+    waits_for: str = ""
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +103,28 @@ def operation_troubles(
         )
     for operation in operations:
         at_work = lock is not None and lock.operation_id == operation.operation_id
-        again = ("--due",) if operation.leaves else ()
         yield Finding(
             Trouble.UNFINISHED_OPERATION,
-            f"Operation {operation.operation_id} ({operation.kind}) is not finished.",
-            command("status") if at_work else command("resume", operation.operation_id, *again),
+            _message(operation),
+            command("status") if at_work else _continue(operation),
             znode="" if root is None else f"{root}/{OPERATIONS}/{operation.operation_id}",
             evidence=(
                 operation.words,
                 *(() if operation.whole else ("its record is incomplete: nothing was published",)),
+                *((f"waits for: {operation.waits_for}",) if operation.waits_for else ()),
             ),
         )
+
+
+def _message(operation: OpenOperation) -> str:
+    named = f"Operation {operation.operation_id} ({operation.kind})"
+    if operation.left:
+        return f"{named} was left at {operation.stage}, as asked: it waits for a person."
+    stage = f", {operation.stage}" if operation.stage else ""
+    return f"{named} is not finished{stage}."
+
+
+def _continue(operation: OpenOperation) -> NextStep:
+    resume = command("resume", operation.operation_id, *(("--due",) if operation.leaves else ()))
+    end = command("cancel", operation.operation_id)
+    return resume + "; or " + end if operation.stage else resume

@@ -67,6 +67,8 @@ def _on_disk(alive: list[int], state: ClusterState, brokers: LiveBrokers) -> Ite
     for broker, errors in found.failed_dirs.items():
         yield from (f"a disk of broker {broker} is not known: {each.message}" for each in errors)
     for broker, sizes in found.sizes.items():
+        if not sizes and broker not in found.empty and broker not in found.failed_dirs:
+            yield f"broker {broker} copies a replica between two of its directories"
         stray = {each: size for each, size in sizes.items() if not _is_listed(each, broker, state)}
         if stray:
             held, total = count(len(stray), "replica"), readable_size(sum(stray.values()))

@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kadmin.errors import InvalidInputError
+from kadmin.errors import InvalidInputError, KadminError
 from kadmin.insight.diagnosis.operations import LockHeld, OpenOperation
+from kadmin.operations.decide import decide, recall
+from kadmin.operations.decide.actions import Observed
+from kadmin.operations.decide.decommission import DecommissionWork
 from kadmin.operations.decide.election import ElectionWork
 from kadmin.operations.decide.kinds import spec_of
+from kadmin.operations.decide.maintenance import MaintenanceWork
 from kadmin.operations.decide.reassignment import ReassignmentWork
 from kadmin.operations.decide.sent import askers, sent_lists
+from kadmin.operations.reading.next_action import advanced, obstacle_of
 from kadmin.operations.record.record import OperationState
+from kadmin.operations.record.steps import published_by
 from kadmin.plan.model import Elect
 from kadmin.plan.progress import moves_in_flight
 
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from kadmin.cluster.model import ClusterState, Replicas, TopicPartition
     from kadmin.operations.context import Context
     from kadmin.operations.record.record import Listing
+    from kadmin.operations.record.steps import Step
 
 
 def lock_held(context: Context) -> LockHeld | None:
@@ -52,8 +59,9 @@ def open_operation(
     if listing.status.state is OperationState.PREPARING:
         return replace(found, whole=False)
     record = context.operations.record(listing.operation_id)
+    steps = context.operations.steps(listing.operation_id)
     try:
-        work = spec_of(record)
+        work = spec_of(record, steps)
     except InvalidInputError:  # a heal has no plan
         return found
     elects = (
@@ -61,8 +69,31 @@ def open_operation(
         if isinstance(work, ReassignmentWork)
         else isinstance(work, ElectionWork)
     )
-    lists = sent_lists(record, context.operations.steps(listing.operation_id), state)
-    return replace(found, lists=lists, elects=elects)
+    found = replace(found, lists=sent_lists(record, steps, state), elects=elects)
+    if not isinstance(work, MaintenanceWork | DecommissionWork) or has_runner:
+        return found
+    left = listing.status.state is OperationState.PAUSED and listing.status.leaves
+    return replace(_at_its_stage(context, found, work, steps), left=left)
+
+
+def _at_its_stage(
+    context: Context,
+    found: OpenOperation,
+    work: MaintenanceWork | DecommissionWork,
+    steps: tuple[Step, ...],
+) -> OpenOperation:
+    """Complete work that waits for a person by its stage, and by what it waits for now."""
+    memory, backend = recall(steps), context.backend
+    try:
+        observed = Observed(
+            backend.read(work.topics()), published_by(steps), capabilities=backend.capabilities
+        )
+        now = context.clock.now()
+        memory = advanced(context, work, observed, memory, now)
+        waits_for = obstacle_of(decide(work, observed, memory, now))
+    except KadminError as error:
+        waits_for = f"not known: {error.message}"
+    return replace(found, stage=work.stage_in_words(memory), waits_for=waits_for)
 
 
 def lists_sent(

@@ -8,23 +8,14 @@ from typing import TYPE_CHECKING
 
 from kadmin.errors import NotAuthorizedError, NotZooKeeperModeError, UnreachableError
 from kadmin.operations.decide import decide, recall, remember
-from kadmin.operations.decide.actions import (
-    Advance,
-    AskEmpty,
-    AskStop,
-    Finish,
-    Observed,
-    RunErrand,
-    Wait,
-)
+from kadmin.operations.decide.actions import Observed
 from kadmin.operations.decide.kinds import spec_of
 from kadmin.operations.decide.settling import settle
-from kadmin.operations.reading.empty import see_empty
 from kadmin.operations.reading.late_requests import late_requests
+from kadmin.operations.reading.next_action import advanced, obstacle_of
 from kadmin.operations.reading.pace import Pace
 from kadmin.operations.reading.rate_history import changed_rates
 from kadmin.operations.reading.replica_bytes import ReplicaBytes
-from kadmin.operations.reading.stop import see_stop
 from kadmin.operations.record.codec import UndecodableError
 from kadmin.operations.record.holder import is_run_by
 from kadmin.operations.record.record import OperationKind, OperationState
@@ -42,7 +33,7 @@ if TYPE_CHECKING:
 
     from kadmin.insight.diagnosis.operations import LateRequest
     from kadmin.operations.context import Context
-    from kadmin.operations.decide.actions import Action, Memory
+    from kadmin.operations.decide.actions import Memory
     from kadmin.operations.decide.spec import OperationSpec
     from kadmin.operations.events import Progressed
     from kadmin.operations.reading.rate_history import RateHistory
@@ -204,11 +195,7 @@ class StatusReader:
         throttle = current_throttle(record, steps)
         memory = self._memories.get(operation_id, recall(steps))
         memory = replace(memory, at_once=paused(current_hours(throttle), at))
-        answered: Memory | None = memory
-        while answered is not None:
-            memory = answered
-            action = decide(work, observed, memory, now)
-            answered = _answers(self._context, action, memory)
+        memory = advanced(self._context, work, observed, memory, now)
         with replica_bytes:
             observed = replica_bytes.measure(observed, memory)
         self._memories[operation_id] = memory = remember(memory, observed, now)
@@ -220,31 +207,5 @@ class StatusReader:
             progress = pace.reckoned(progress, throttle, at)
         else:
             progress = replace(progress, eta_s=None)
-        rates, waits_for = changed_rates(record, steps, at), _waits_for(action)
+        rates, waits_for = changed_rates(record, steps, at), obstacle_of(action)
         return Unfinished(listing, record, progress, throttle, waits_for, read_at=at, rates=rates)
-
-
-def _answers(context: Context, action: Action, memory: Memory) -> Memory | None:
-    """Return the memory with the answer to a question; None where an action is none.
-
-    An errand counts as done: what follows it says what an operation waits for.
-    """
-    match action:
-        case AskStop():
-            return replace(memory, stop=see_stop(context, action))
-        case AskEmpty():
-            return replace(memory, empty=see_empty(context, action))
-        case RunErrand() if action.errand not in memory.errands:
-            return replace(memory, errands=memory.errands | {action.errand})
-        case Advance():
-            return replace(memory, wave=action.wave)
-    return None
-
-
-def _waits_for(action: Action) -> str:
-    if isinstance(action, Wait):
-        return action.warning or action.reason
-    if isinstance(action, Finish) and action.error is not None:
-        error = action.error
-        return error.message if error.cause is None else f"{error.message} ({error.cause})"
-    return ""

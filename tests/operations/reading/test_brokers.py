@@ -107,8 +107,17 @@ def test_a_log_directory_that_failed_hides_its_own_replicas_and_nothing_else() -
         "bytes on disk of broker 4 are not known: Broker 4 cannot read its log directory /disk0.",
         "bytes in a log directory are not known: Broker 1 cannot read its log directory /disk1.",
     )
+    assert found.empty == {3}
     assert [each.cause for each in found.failed_dirs[1]] == ["KAFKA_STORAGE_ERROR"]
     assert found.failed[4].cause == "KAFKA_STORAGE_ERROR"
+
+
+def test_a_broker_that_has_a_copy_between_directories_is_not_empty() -> None:
+    answers = {3: on_disk(3, (0, {}), (0, {})), 4: on_disk(4, (0, {}), (0, {"0": 5}))}
+    answers[4]["log_dirs"][1]["topics"][0]["partitions"][0]["is_future_key"] = True
+    found = log_dirs_by(answers.__getitem__, answers)
+    assert found.sizes == {3: {}, 4: {}}
+    assert found.empty == {3}
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from support.live.cluster import Cluster
+    from support.live.errands import Brokers
     from support.live.kraft import KraftCluster
 
 
-def examine(cluster: Cluster | KraftCluster) -> dict[str, dict[str, Any]]:
+def examine(cluster: Brokers | Cluster | KraftCluster) -> dict[str, dict[str, Any]]:
     """Run the doctor; return its findings by trouble."""
     answer = cluster.kadmin("doctor", "-o", "json")
     value = json.loads(answer.out)

@@ -15,7 +15,10 @@ from kadmin.worlds.kafka.doctor.move_troubles import (
 )
 from kadmin.worlds.kafka.doctor.partition_troubles import partition_troubles, standing_troubles
 from kadmin.worlds.kafka.doctor.record_topic_troubles import record_topic_troubles
-from kadmin.worlds.kafka.doctor.registration_troubles import registration_troubles
+from kadmin.worlds.kafka.doctor.registration_troubles import (
+    registration_troubles,
+    unused_registrations,
+)
 from kadmin.worlds.kafka.doctor.server_troubles import server_troubles
 from kadmin.worlds.kafka.needed_rights import lacking_rights
 
@@ -59,7 +62,7 @@ def _shows(trouble: Finding, look: tuple[Finding, ...]) -> bool:
 def passing_troubles(evidence: KafkaEvidence, look: ClusterLook) -> tuple[Finding, ...]:
     """Return the findings of one look, which the next look may no longer support."""
     return (
-        *server_troubles(look),
+        *server_troubles(look, unused_registrations(evidence)),
         *record_topic_troubles(evidence, look.state),
         *move_troubles(evidence, look.state),
         *partition_troubles(look.state, evidence.tool_options),

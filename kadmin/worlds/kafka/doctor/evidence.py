@@ -96,11 +96,12 @@ class KafkaEvidence:
     has the latest operation that sent each such target. `unanswered` are requests of the last hour,
     `late` those of finished operations whose target is reached although the record says otherwise.
     `throttles` holds throttle settings by entity. `hidden_topics` are on disks and may not be
-    described. `unused_copies` are bytes by broker and partition. `rights` are None where they were
-    not read, or are not reported. `stray` holds topics that operations on record deleted while a
-    broker was away. `cordons` are the values of
-    cordoned.log.dirs in force, by live broker, `recorded_cordons` those on record. `unavailable`
-    has a sentence for each failed reading.
+    described; `disks_known`: every live broker listed its replicas, so that it is known which are.
+    `empty_brokers` listed none. `unused_copies` are bytes by broker and partition. `rights` are
+    None where they were not read, or are not reported. `stray` holds topics that operations on
+    record deleted while a broker was away. `cordons` are the values of cordoned.log.dirs in force,
+    by live broker, `recorded_cordons` those on record. `unavailable` has a sentence for each failed
+    reading.
     """
 
     looks: tuple[ClusterLook, ...]
@@ -116,6 +117,8 @@ class KafkaEvidence:
     throttles: Mapping[ConfigEntity, tuple[str, ...]] = field(default_factory=dict)
     record_topic: RecordTopic | None = None
     hidden_topics: tuple[str, ...] = ()
+    disks_known: bool = False
+    empty_brokers: frozenset[int] = frozenset()
     unused_copies: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     rights: OwnRights | None = None
     stray: tuple[StrayFolders, ...] = ()
@@ -128,3 +131,11 @@ class KafkaEvidence:
     def state(self) -> ClusterState:
         """The last state that was read."""
         return self.looks[-1].state
+
+    def has_no_replica(self, broker_id: int) -> bool:
+        """Whether it is known that no list of replicas names a broker: a hidden topic may."""
+        return (
+            self.disks_known
+            and not self.hidden_topics
+            and not any(broker_id in replicas for replicas in self.state.assignment.values())
+        )

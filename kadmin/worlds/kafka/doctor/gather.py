@@ -235,7 +235,8 @@ class _Examination:
         disks = self._ask("disks", lambda: describe_log_dirs(connection.servers, state.brokers))
         if disks is None:
             return evidence
-        self._unavailable += not_described(disks)
+        unknown = not_described(disks)
+        self._unavailable += unknown
         unused: Mapping[int, Mapping[TopicPartition, int]] = unused_copies(state, disks.sizes)
         # A move may have begun in the meantime: what is assigned now is used.
         if topics := {partition.topic for sizes in unused.values() for partition in sizes}:
@@ -244,8 +245,14 @@ class _Examination:
         strange = {
             partition.topic for sizes in disks.sizes.values() for partition in sizes
         } - state.topics.keys()
-        hidden = self._ask("hidden topics", lambda: hidden_topics(connection, strange)) or ()
-        return replace(evidence, unused_copies=unused, hidden_topics=hidden)
+        hidden = self._ask("hidden topics", lambda: hidden_topics(connection, strange))
+        return replace(
+            evidence,
+            unused_copies=unused,
+            hidden_topics=hidden or (),
+            disks_known=not unknown and hidden is not None,
+            empty_brokers=disks.empty,
+        )
 
     def _with_registrations(self, evidence: KafkaEvidence) -> KafkaEvidence:
         """Find cordons, and the dead broker that blocks an upgrade of metadata.version."""

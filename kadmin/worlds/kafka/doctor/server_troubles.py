@@ -9,13 +9,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.insight.diagnosis.health import return_or_replace
+from kadmin.insight.diagnosis.health import return_or_decommission
 from kadmin.insight.quorum import has_majority, not_following
 from kadmin.next_step import command
 from kadmin.wording import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from kadmin.cluster.model import ClusterState, Controller, QuorumMember
     from kadmin.next_step import NextStep
@@ -26,8 +26,11 @@ RUNS_S = 5.0
 _START_CONTROLLERS = "start the controllers that are down; then " + command("inspect controller")
 
 
-def server_troubles(look: ClusterLook) -> Iterator[Finding]:
-    """Find troubles of controllers and brokers; without a working quorum every apply stops."""
+def server_troubles(look: ClusterLook, unused: Collection[int] = ()) -> Iterator[Finding]:
+    """Find troubles of controllers and brokers; without a working quorum every apply stops.
+
+    `unused` are fenced brokers with a finding of their own.
+    """
     controller = look.state.controller
     if look.controllers_silent:
         yield Finding(
@@ -41,7 +44,7 @@ def server_troubles(look: ClusterLook) -> Iterator[Finding]:
         )
     elif controller is not None:
         yield from _quorum(controller)
-    yield from _brokers(look.state)
+    yield from _brokers(look.state, unused)
 
 
 def _quorum(controller: Controller) -> Iterator[Finding]:
@@ -80,21 +83,26 @@ def _lag(voter: QuorumMember) -> str:
     return f"controller {voter.server_id} last fetched {voter.fetched_s_ago:.0f} s ago{caught_up}"
 
 
-def _brokers(state: ClusterState) -> Iterator[Finding]:
+def running(state: ClusterState) -> frozenset[int]:
+    """Return the servers, other than controllers, whose process fetched the metadata just now."""
+    observers = () if state.controller is None else state.controller.observers
+    return frozenset(
+        each.server_id
+        for each in observers
+        if each.fetched_s_ago is not None and each.fetched_s_ago < RUNS_S
+    )
+
+
+def _brokers(state: ClusterState, unused: Collection[int]) -> Iterator[Finding]:
     held = Counter(
         broker
         for topic in state.topics.values()
         for replicas in topic.replicas.values()
         for broker in set(replicas)
     )
-    fenced = sorted(state.fenced_brokers or ())
-    registered = {*state.brokers, *fenced}
-    observers = () if state.controller is None else state.controller.observers
-    live = {
-        each.server_id
-        for each in observers
-        if each.fetched_s_ago is not None and each.fetched_s_ago < RUNS_S
-    }
+    fenced = sorted((state.fenced_brokers or {}).keys() - unused)
+    registered = {*state.brokers, *(state.fenced_brokers or ())}
+    live = running(state)
     unregistered = sorted(live - registered)
     missing = sorted(held.keys() - registered - set(unregistered))
     if fenced:
@@ -102,7 +110,7 @@ def _brokers(state: ClusterState) -> Iterator[Finding]:
             Trouble.FENCED_BROKER,
             f"Brokers are registered and fenced: {name_some(fenced)}. They lead nothing, and "
             "plans that name them are refused.",
-            f"the log of one that runs says why it is fenced; {return_or_replace(fenced)}",
+            f"the log of one that runs says why it is fenced; {return_or_decommission(fenced)}",
             _described(fenced, live, held),
         )
     if unregistered:
@@ -122,17 +130,17 @@ def _brokers(state: ClusterState) -> Iterator[Finding]:
             Trouble.MISSING_BROKERS,
             f"Brokers that hold replicas are not alive: {name_some(missing)}. Plans that name "
             "them are refused.",
-            return_or_replace(missing),
+            return_or_decommission(missing),
             _described(missing, live, held),
         )
 
 
-def _described(brokers: Sequence[int], live: set[int], held: Counter[int]) -> Iterator[str]:
+def _described(brokers: Sequence[int], live: Collection[int], held: Counter[int]) -> Iterator[str]:
     for broker in brokers[:10]:
         yield f"broker {broker}: {_runs(broker, live)}, assigned replicas: {held[broker]}"
 
 
-def _runs(broker: int, live: set[int]) -> str:
+def _runs(broker: int, live: Collection[int]) -> str:
     return "its process runs" if broker in live else "its process does not fetch the metadata"
 
 

@@ -127,12 +127,13 @@ def _plain(directory: Any) -> dict[str, Any]:  # noqa: ANN401 - kafka-python shi
 def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int]) -> LogDirs:
     """Read the answers to DescribeLogDirs as kafka-python gives them.
 
-    Copies between directories do not count.
+    Copies between directories have no size, and make a broker not empty.
     """
     sizes: dict[int, dict[TopicPartition, int]] = {}
     failed: dict[int, KadminError] = {}
     usable: dict[int, int] = {}
     failed_dirs: dict[int, tuple[NotCompletedError, ...]] = {}
+    empty: set[int] = set()
     for broker in sorted(brokers):
         try:
             described = ask(broker)
@@ -144,11 +145,13 @@ def log_dirs_by(ask: Callable[[int], Mapping[str, Any]], brokers: Iterable[int])
             if errors:
                 failed_dirs[broker] = errors
             sizes[broker] = _replica_sizes(described)
+            if not errors and not any(each["topics"] for each in described["log_dirs"]):
+                empty.add(broker)
         except (NotCompletedError, UnreachableError) as error:
             failed[broker] = error
     if failed and not sizes:
         raise next(iter(failed.values()))
-    return LogDirs(sizes, failed, usable, failed_dirs)
+    return LogDirs(sizes, failed, usable, failed_dirs, frozenset(empty))
 
 
 def _usable_bytes(described: Mapping[str, Any]) -> int | None:

@@ -8,7 +8,7 @@ from kadmin.cluster.config_entity import ConfigEntity
 from kadmin.cluster.names import escaped
 from kadmin.insight.diagnosis.copies import copy_troubles
 from kadmin.insight.diagnosis.finding import Finding, Trouble
-from kadmin.insight.diagnosis.health import health_of, return_or_replace
+from kadmin.insight.diagnosis.health import health_of, return_or_decommission
 from kadmin.insight.diagnosis.min_isr import above_replicas, min_isr_troubles
 from kadmin.next_step import command
 from kadmin.plan.min_isr import MIN_INSYNC_REPLICAS
@@ -71,7 +71,7 @@ def _brokers(evidence: Evidence) -> Iterator[Finding]:
             Trouble.MISSING_BROKERS,
             f"Brokers that hold replicas are not alive: {name_some(sorted(hosted))}. Plans that "
             "name them are refused.",
-            return_or_replace(hosted),
+            return_or_decommission(hosted),
             severity="warning",
             znode=BROKER_IDS,
             evidence=tuple(

@@ -140,9 +140,8 @@ def test_brokers_that_are_fenced_missing_or_not_registered() -> None:
     fenced = only(without(healthy({"foo-0": (1, 4)}), 4, fenced=True))
     assert (fenced.code, fenced.stops_apply) == (Trouble.FENCED_BROKER, False)
     assert fenced.evidence == ("broker 4: its process runs, assigned replicas: 1",)
-    assert (
-        "brokers: {substitute: {4: NEW_ID}} or brokers: {drain: [4]}: kadmin snapshot --out DIR"
-        in str(fenced.next_step)
+    assert str(fenced.next_step).endswith(
+        "to others: kadmin propose decommission --broker 4 --out PLAN"
     )
     unregistered = only(without(healthy({"foo-0": (1, 4)}), 4, fenced=False))
     assert unregistered.code is Trouble.UNREGISTERED_BROKER
@@ -153,7 +152,7 @@ def test_brokers_that_are_fenced_missing_or_not_registered() -> None:
     missing = only(gone)
     assert missing.code is Trouble.MISSING_BROKERS
     assert str(missing.next_step).startswith(
-        "start broker 4, or plan without one that stays dead, by a RebalanceRequest"
+        "start broker 4, or move the replicas of one that stays dead to others: "
     )
     assert missing.evidence == (
         "broker 4: its process does not fetch the metadata, assigned replicas: 1",
@@ -195,6 +194,36 @@ def test_moves_of_nobody_of_the_past_and_of_an_unfinished_operation() -> None:
     )
     held, status = diagnosed(state, operations=(ours,), asked=asked, lock=LockHeld("op-1", "me"))
     assert (held.code, str(status.next_step)) == (Trouble.LOCK_HELD, "kadmin status")
+
+
+def test_a_maintenance_without_a_runner_names_its_stage_and_what_it_waits_for() -> None:
+    killed = OpenOperation(
+        "op-1",
+        "maintenance",
+        "interrupted",
+        stage="stage 2 of 3: restart broker 3",
+        waits_for="stop broker 3 now",
+    )
+    found = only(healthy(), operations=(killed,))
+    assert (found.code, found.stops_apply) == (Trouble.UNFINISHED_OPERATION, True)
+    assert found.message == (
+        "Operation op-1 (maintenance) is not finished, stage 2 of 3: restart broker 3."
+    )
+    assert found.evidence == ("interrupted", "waits for: stop broker 3 now")
+    assert str(found.next_step) == "kadmin resume op-1; or kadmin cancel op-1"
+
+
+def test_a_maintenance_that_was_left_to_a_person_is_not_called_unfinished() -> None:
+    """It stops an apply all the same, as one whose runner is at work does."""
+    left = OpenOperation(
+        "op-1", "maintenance", "paused", leaves=True, stage="stage 2 of 3", left=True
+    )
+    found = only(healthy(), operations=(left,))
+    assert (found.code, found.stops_apply) == (Trouble.UNFINISHED_OPERATION, True)
+    assert found.message == (
+        "Operation op-1 (maintenance) was left at stage 2 of 3, as asked: it waits for a person."
+    )
+    assert str(found.next_step) == "kadmin resume op-1 --due; or kadmin cancel op-1"
 
 
 def test_moves_without_a_source_stop_no_apply_and_go_back_when_their_broker_is_there() -> None:
@@ -389,3 +418,89 @@ def test_a_registration_that_blocks_an_upgrade_names_the_way_out() -> None:
     found = diagnosed(without(healthy(), 4, fenced=True), blocked_upgrade=blocked)
     assert found[-1].code is Trouble.BLOCKED_UPGRADE
     assert str(found[-1].next_step).startswith("kadmin broker unregister 4")
+
+
+FENCED_4 = without(healthy(), 4, fenced=True)
+
+
+def dead(state: ClusterState, fetched_s_ago: float | None) -> ClusterState:
+    """Return the state with the last fetch of broker 4 as the active controller gives it."""
+    seen = following(4, fetched_s_ago=fetched_s_ago) if fetched_s_ago is not None else ()
+    known = controller(observers=(1, 2, 3))
+    return replace(state, controller=replace(known, observers=(*known.observers, *seen)))
+
+
+@pytest.mark.parametrize(
+    ("fetched_s_ago", "since"),
+    [
+        (42.0, "its process last fetched the metadata 42 s ago"),
+        (
+            None,
+            (
+                "when its process last fetched the metadata is not known: the active controller "
+                "does not list it"
+            ),
+        ),
+    ],
+)
+def test_a_registration_that_no_list_needs(fetched_s_ago: float | None, since: str) -> None:
+    found = only(dead(FENCED_4, fetched_s_ago), disks_known=True)
+    assert (found.code, found.stops_apply) == (Trouble.UNUSED_REGISTRATION, False)
+    assert found.evidence == (since,)
+    assert str(found.next_step).startswith("kadmin broker unregister 4, if it does not come back")
+
+
+@pytest.mark.parametrize(
+    ("state", "changes"),
+    [
+        (dead(FENCED_4, 42.0), {"disks_known": False}),
+        (dead(FENCED_4, 42.0), {"hidden_topics": ("secret",)}),
+        (dead(FENCED_4, 1.0), {}),  # its process runs
+        (dead(without(healthy({"foo-0": (1, 4)}), 4, fenced=True), 42.0), {}),
+    ],
+)
+def test_a_registration_that_may_be_needed_is_a_fenced_broker(
+    state: ClusterState, changes: dict[str, Any]
+) -> None:
+    found = diagnosed(state, **{"disks_known": True, **changes})
+    assert Trouble.UNUSED_REGISTRATION not in {each.code for each in found}
+    assert Trouble.FENCED_BROKER in {each.code for each in found}
+
+
+def test_a_broker_that_is_dead_in_one_of_two_looks_is_not_unregistered() -> None:
+    stopped = dead(FENCED_4, 42.0)
+    for looks in ((stopped, healthy()), (healthy(), stopped)):
+        assert diagnose(KafkaEvidence(tuple(map(ClusterLook, looks)), disks_known=True)) == ()
+
+
+EMPTY = {"cordons": {4: "*"}, "empty_brokers": frozenset({4}), "disks_known": True}
+
+
+def test_a_drained_broker_names_both_ways_on() -> None:
+    found = only(healthy(), **EMPTY)
+    assert (found.code, found.stops_apply) == (Trouble.DRAINED_BROKER, False)
+    assert found.evidence == ("its log directories list no replica", "not by kadmin")
+    assert str(found.next_step) == (
+        "to remove it, stop it, and then: kadmin broker unregister 4; to use it again: "
+        "kadmin broker uncordon 4"
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "changes"),
+    [
+        (healthy(), {"empty_brokers": frozenset()}),
+        (healthy(), {"disks_known": False}),
+        (healthy(), {"hidden_topics": ("secret",)}),
+        (healthy(), {"cordons": {4: "/data"}}),
+        (healthy({"foo-0": (1, 4)}), {}),  # a list names it that has no log yet
+        (healthy(controller=controller(*following(3, 4, 5))), {}),  # it is a controller, too
+        (healthy(controller=None), {}),
+    ],
+)
+def test_a_cordoned_broker_that_may_hold_something_is_not_called_drained(
+    state: ClusterState, changes: dict[str, Any]
+) -> None:
+    codes = {each.code for each in diagnosed(state, **{**EMPTY, **changes})}
+    assert Trouble.CORDONED_BROKER in codes
+    assert Trouble.DRAINED_BROKER not in codes
