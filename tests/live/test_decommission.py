@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,12 +12,14 @@ from support.live.waiting import wait_until
 
 from kadmin.cluster.servers import Servers
 from kadmin.sandbox import Sandbox, SandboxSpec
+from kadmin.worlds.kafka.wire.reassignments import alter_reassignments
 from kadmin.worlds.kafka.wire.records import produce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from support.kafka.processes import KadminProcess
     from support.live.errands import Brokers
 
     from kadmin.cluster.model import Replicas, TopicPartition
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 LEAVES = 4
-TO_STOP = f"broker {LEAVES} is empty: stop it"
+TO_STOP = f"stop broker {LEAVES} now, proved empty"
 KIB = 1024
 
 
@@ -70,6 +73,12 @@ def status(brokers: Brokers) -> str:
     return brokers.kadmin("status").out
 
 
+def await_stop(brokers: Brokers, runner: KadminProcess) -> None:
+    """Wait until a person is asked to stop the broker, while the runner is at work."""
+    wait_until(lambda: TO_STOP in status(brokers) or runner.ended)
+    assert not runner.ended, runner.answer().err
+
+
 def is_clean(brokers: Brokers) -> bool:
     """Whether no throttle and no cordon is left, on the cluster or on record."""
     throttles = brokers.kadmin("throttle", "show", "-o", "json").out
@@ -97,7 +106,7 @@ def test_a_broker_leaves_and_no_record_is_lost(brokers: Brokers, tmp_path: Path)
     with RecordsFlowing(brokers.sandbox.bootstrap, written) as flow:
         runner = brokers.run("apply", str(plan), "--yes")
         try:
-            wait_until(lambda: TO_STOP in status(brokers))
+            await_stop(brokers, runner)
             assert held(brokers) == []
             flow.wait_for_more()
             brokers.sandbox.stop_broker(LEAVES)
@@ -144,7 +153,7 @@ def test_what_lands_while_the_stop_is_awaited_is_moved_or_does_not_land(
     brokers.topic({0: (4, 1), 1: (2, 4)})
     runner = brokers.run("apply", str(proposed(brokers, tmp_path)), "--yes")
     try:
-        wait_until(lambda: TO_STOP in status(brokers))
+        await_stop(brokers, runner)
         cordoned = f"broker {LEAVES} is cordoned" in runner.told
         if cordoned:
             with pytest.raises(Exception, match="did not create topic"):
@@ -154,7 +163,7 @@ def test_what_lands_while_the_stop_is_awaited_is_moved_or_does_not_land(
             (landed,) = brokers.topic({0: (4, 1)})
             wait_until(lambda: "1 partition landed meanwhile" in runner.told)
             wait_until(lambda: LEAVES not in lists(brokers)[landed])
-            wait_until(lambda: TO_STOP in status(brokers))
+            await_stop(brokers, runner)
         brokers.sandbox.stop_broker(LEAVES)
         ended = runner.answer()
     finally:
@@ -198,7 +207,7 @@ def test_a_killed_decommission_goes_on_or_is_undone(
     runner.kill()
     wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
     runner = brokers.run("resume", "--yes")
-    wait_until(lambda: TO_STOP in status(brokers))
+    await_stop(brokers, runner)
     runner.kill()
     wait_until(lambda: brokers.kadmin("lock", "show").out.strip() == "the lock is free")
     if ending == "resumed":
@@ -214,3 +223,71 @@ def test_a_killed_decommission_goes_on_or_is_undone(
         assert back.status == 0, back.err
         assert lists(brokers) == before
     assert is_clean(brokers)
+
+
+@pytest.mark.matrix
+def test_others_at_work_while_the_stop_is_awaited_are_no_obstacle(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    """Rule: a second apply is refused; a move of another tool stays; another controller goes on."""
+    (moved,) = brokers.topic({0: (LEAVES, 1)})
+    plan = proposed(brokers, tmp_path)
+    runner = brokers.run("apply", str(plan), "--yes")
+    try:
+        await_stop(brokers, runner)
+        second = brokers.kadmin("apply", str(plan), "--yes")
+        assert second.status == 5, second.err
+        theirs = tuple(each for each in (1, 2, 3) if each != lists(brokers)[moved][0])
+        assert alter_reassignments(brokers.connection, {moved: theirs}) == {moved: None}
+        wait_until(lambda: lists(brokers)[moved] == theirs)
+        with without_controller(brokers):
+            await_stop(brokers, runner)
+            brokers.sandbox.stop_broker(LEAVES)
+            ended = runner.answer()
+    finally:
+        runner.end()
+    assert ended.status == 0, ended.err
+    assert lists(brokers)[moved] == theirs
+    assert not registered(brokers)
+    assert is_clean(brokers)
+
+
+@contextmanager
+def without_controller(brokers: Brokers) -> Iterator[None]:
+    """Run while the controller of before is stopped, if it is a process of its own."""
+    before = brokers.state().controller
+    assert before is not None
+    if not brokers.sandbox.spec.kraft:
+        yield
+        return
+    brokers.sandbox.stop_controller(before.broker_id)
+    try:
+        yield
+    finally:
+        brokers.sandbox.start_controller(before.broker_id)
+
+
+@pytest.mark.matrix
+def test_a_target_that_dies_ends_the_drain_and_nobody_is_told_to_stop_anything(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    (slow,) = brokers.topic({0: (LEAVES, 1)})
+    produce(Servers(brokers.sandbox.bootstrap), {slow: [b"x" * 100 * KIB] * 20})
+    before = lists(brokers)
+    runner = brokers.run("apply", str(proposed(brokers, tmp_path, "100KB/s")), "--yes")
+    try:
+        wait_until(lambda: "published" in runner.told)
+        (target,) = set(lists(brokers)[slow]) - set(before[slow])
+        brokers.sandbox.stop_broker(target, kill=True)
+        wait_until(lambda: f"broker {target}" in status(brokers))
+        assert "now, proved empty" not in runner.told
+        cancelled = brokers.kadmin("cancel", "--now", "--yes")
+        assert cancelled.status == 0, cancelled.err
+        runner.answer()
+    finally:
+        runner.end()
+        brokers.sandbox.start_broker(target)
+    wait_until(lambda: target in brokers.state().brokers)
+    assert registered(brokers)
+    wait_until(lambda: lists(brokers) == before)
+    wait_until(lambda: is_clean(brokers))

@@ -151,16 +151,15 @@ class DecommissionWork(ReassignmentWork):
         return action
 
     def _leave(self, seen: EmptySeen, observed: Observed, memory: Memory, now: float) -> Action:
-        brokers = self._in_words()
         if seen.landed:
             return PlanRound(seen.landed) if self.rounds < MOST_ROUNDS else self._landing(seen)
         if seen.why_not:
-            return Wait(f"{brokers} is not empty: {name_some(seen.why_not, most=3)}")
+            return Wait(f"not empty yet: {name_some(seen.why_not, most=3)}")
         if alive := self.brokers & observed.state.brokers.keys():
             return self._await_stop(alive, memory, now)
         if Errand.UNREGISTER not in memory.errands:
             return RunErrand(Errand.UNREGISTER, self.brokers)
-        return Finish(OperationState.COMPLETED, f"{brokers} drained and gone")
+        return Finish(OperationState.COMPLETED, f"{self._in_words()} drained and gone")
 
     def _landing(self, seen: EmptySeen) -> Finish:
         partitions = [str(target.partition) for wave in seen.landed for target in wave]
@@ -182,7 +181,9 @@ class DecommissionWork(ReassignmentWork):
         if seen.why_not:
             reason = f"do not stop {named} now: {seen.why_not}"
             return Wait(reason, reason)
-        return Wait(f"{named} is empty: stop it; kadmin waits until that is seen", for_person=True)
+        return Wait(
+            f"stop {named} now, proved empty; kadmin waits until that is seen", for_person=True
+        )
 
 
 def decommission_work(plan: DecommissionPlan, moves: ReassignmentWork) -> DecommissionWork:

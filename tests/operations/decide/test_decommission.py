@@ -122,15 +122,13 @@ def test_after_the_last_round_it_ends_and_names_what_keeps_landing() -> None:
 
 def test_nobody_is_told_to_stop_a_broker_that_is_not_empty_or_that_a_quorum_needs() -> None:
     held = EmptySeen(0.0, (), ("broker 3 has 1 replica on disk, 4 kB: c-0",))
-    assert act(at(1, held)) == Wait(
-        "broker 3 is not empty: broker 3 has 1 replica on disk, 4 kB: c-0"
-    )
+    assert act(at(1, held)) == Wait("not empty yet: broker 3 has 1 replica on disk, 4 kB: c-0")
     assert act(at(1, EMPTY)) == AskStop(LEAVING, 0)
     reason = "do not stop broker 3 now: no majority of controllers"
     assert act(at(1, EMPTY, UNSAFE)) == Wait(reason, reason)
     waits = act(at(1, EMPTY, SAFE))
     assert waits == Wait(
-        "broker 3 is empty: stop it; kadmin waits until that is seen", for_person=True
+        "stop broker 3 now, proved empty; kadmin waits until that is seen", for_person=True
     )
 
 

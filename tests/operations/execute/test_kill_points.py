@@ -83,6 +83,17 @@ def test_f27_a_run_without_four_letter_words_is_resumed_as_well(
     assert violations(ground, spread(ground.points(), SAMPLED)) == []
 
 
+@pytest.mark.parametrize(
+    "sampled", [SAMPLED, pytest.param(None, marks=pytest.mark.matrix)], ids=["some", "any"]
+)
+def test_a_decommission_of_a_dead_broker_is_resumed_from_its_writes(
+    site: Site, sampled: int | None
+) -> None:
+    ground = Ground(site, ERAS["2.8.2"], FIXED[0], leaves=True)
+    points = ground.points(only_writes=True)
+    assert violations(ground, spread(points, sampled or len(points))) == []
+
+
 def test_a_paced_run_killed_at_any_of_some_writes_is_cancelled_without_a_trace(site: Site) -> None:
     ground = Ground(site, ERAS["2.8.2"], *PACED)
     points = spread(ground.points(only_writes=True), SAMPLED)
